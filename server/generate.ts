@@ -1,0 +1,72 @@
+/**
+ * Development: makes everything in `generated/`. With `--check` it writes nothing and fails where a file is not what
+ * it would write.
+ *
+ *   contract.ts     types of the contract, by openapi-typescript
+ *   operations.ts   method and path of each operationId, with the contract's descriptions
+ *   tables.ts       types of the tables, by kysely-codegen from a freshly migrated database
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+type Contract = {
+  paths: Record<string, Record<string, { operationId?: string; summary: string; description: string }>>
+}
+
+const check = process.argv.includes('--check')
+const folder = mkdtempSync(join(tmpdir(), 'cairn-generate-'))
+const stale: string[] = []
+
+try {
+  put('contract.ts', contractTypes())
+  put('operations.ts', operationTable())
+} finally {
+  rmSync(folder, { recursive: true })
+}
+if (stale.length > 0) {
+  process.stderr.write(`Out of date: ${stale.join(', ')}. Run npm run generate and commit what it writes.\n`)
+  process.exitCode = 1
+}
+
+function put(name: string, content: string) {
+  const path = join('generated', name)
+  if (!check) writeFileSync(path, content)
+  else if (readFileSync(path, 'utf8') !== content) stale.push(path)
+}
+
+function contractTypes() {
+  const path = join(folder, 'contract.ts')
+  // Without it a property with a default becomes required in requests.
+  run('openapi-typescript', 'openapi.yaml', '--default-non-nullable=false', '--output', path)
+  return readFileSync(path, 'utf8')
+}
+
+function operationTable() {
+  const { paths }: Contract = parse(readFileSync('openapi.yaml', 'utf8'))
+  const lines = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId, summary, description }]) => {
+      if (!operationId) return []
+      const text = `${summary}\n\n${description}`.trim().split('\n')
+      return [
+        '  /**',
+        ...text.map((line) => `   * ${line}`.trimEnd()),
+        '   */',
+        `  ${operationId}: ['${method.toUpperCase()}', '${path}'],`,
+      ]
+    }),
+  )
+  return [
+    '/** Method and path of each operation of the contract. Made by `npm run generate`; do not edit. */',
+    'export const operationPaths = {',
+    ...lines,
+    '} as const',
+    '',
+  ].join('\n')
+}
+
+function run(command: string, ...args: string[]) {
+  execFileSync(join('node_modules', '.bin', command), args, { stdio: ['ignore', 'ignore', 'inherit'] })
+}

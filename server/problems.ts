@@ -1,0 +1,166 @@
+import type { components } from '../generated/contract.ts'
+
+export type ProblemCode = components['schemas']['ProblemCode']
+export type Fault = components['schemas']['Fault']
+type ProblemDetails = components['schemas']['Problem']
+
+/**
+ * The one table of problems: the HTTP status, what the code means (the same every time) and, as `detail`, what to
+ * change where the occurrence has nothing more exact to say. The contract lists the same codes.
+ */
+export const problems = {
+  invalid_request: {
+    status: 400,
+    title: 'The request does not match the contract',
+    detail: 'Correct what errors lists.',
+  },
+  invalid_json: {
+    status: 400,
+    title: 'The body is not JSON that every reader understands alike',
+    detail: 'Correct the JSON where errors says.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'No valid service key',
+    detail: 'Send a valid service key in the header x-service-key.',
+  },
+  secret_key_required: {
+    status: 403,
+    title: 'This operation needs a secret key',
+    detail: 'Send a secret key (sk_…), from a server; a publishable key opens only ingestion.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'The key does not allow this origin',
+    detail: "Add the page's origin to the key's allowed origins, or use the key made for that page.",
+  },
+  not_found: {
+    status: 404,
+    title: 'No such path',
+    detail: 'Use a path of the contract, exactly as written there; it is served at /v1/openapi.yaml.',
+  },
+  journey_not_found: {
+    status: 404,
+    title: 'No such journey',
+    detail: 'Use the journey_id of a journey in the workspace of this key.',
+  },
+  customer_not_found: {
+    status: 404,
+    title: 'No such customer',
+    detail: 'Use the customer_id that initializing the customer answered in the workspace of this key.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The path does not have this method',
+    detail: 'Use one of the methods that the header Allow lists.',
+  },
+  customer_not_in_journey: {
+    status: 409,
+    title: 'The customer does not take part in this journey',
+    detail: 'Initialize the customer for this journey first, then send the event again.',
+  },
+  journey_archived: {
+    status: 409,
+    title: 'The journey is archived',
+    detail: 'Restore the journey, or use an active one.',
+  },
+  message_id_conflict: {
+    status: 409,
+    title: 'This message_id was used for other content',
+    detail: 'Send a new event under a new message_id; resend an old one unchanged.',
+  },
+  occurred_at_in_future: {
+    status: 409,
+    title: 'occurred_at lies in the future',
+    detail: "Correct the sender's clock; occurred_at may be at most one hour ahead of the server's.",
+  },
+  step_not_unique: {
+    status: 409,
+    title: 'Two steps have the same event_id',
+    detail: 'Give every step an event_id of its own.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'Send less at once; the contract gives the limit of each operation, counted after inflating.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body is not in a supported format',
+    detail: 'Send the body as application/json in UTF-8, plain or with Content-Encoding gzip.',
+  },
+  rate_limited: {
+    status: 429,
+    title: "The key's rate is used up",
+    detail: 'Send the same request again after the seconds that Retry-After gives.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'The server has a fault',
+    detail: 'Nothing to change in the request. Tell the operator the request_id; the log has the cause.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'The server has more to do than it can take',
+    detail: 'Nothing was taken. Send the same request again after the seconds that Retry-After gives.',
+  },
+  storage_unavailable: {
+    status: 503,
+    title: 'The storage is not available',
+    detail: 'Nothing was acknowledged. Send the same request again after the seconds that Retry-After gives.',
+  },
+  shutting_down: {
+    status: 503,
+    title: 'The server is stopping',
+    detail: 'Nothing was taken. Send the same request again after the seconds that Retry-After gives.',
+  },
+} as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
+
+/** A reply lists at most this many faults (contract: `Problem.errors`); the rest is counted. */
+const LISTED_FAULTS = 100
+
+export type ProblemOptions = {
+  /** What to change in this case; the table's text by default. Never holds what the caller sent. */
+  detail?: string
+  /** Faults of form, for 400. */
+  faults?: readonly Fault[]
+  /** Headers that the reply needs, for example `Allow`. */
+  headers?: Readonly<Record<string, string>>
+  /** For the log alone. */
+  cause?: unknown
+}
+
+/** A refusal. Thrown anywhere on the way of a request, it becomes the reply. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly detail: string
+  readonly faults: readonly Fault[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ProblemCode, { detail, faults = [], headers = {}, cause }: ProblemOptions = {}) {
+    super(code, { cause })
+    this.name = 'Problem'
+    this.code = code
+    this.status = problems[code].status
+    this.detail = detail ?? problems[code].detail
+    this.faults = faults
+    this.headers = this.status === 503 ? { 'Retry-After': '1', ...headers } : headers
+  }
+
+  /** The reply's body (RFC 9457). */
+  details(requestId: string): ProblemDetails {
+    const { code, status, detail, faults } = this
+    const omitted = faults.length - LISTED_FAULTS
+    return {
+      type: `/docs/problems#${code}`,
+      title: problems[code].title,
+      status,
+      detail,
+      code,
+      request_id: requestId,
+      ...(faults.length > 0 && { errors: faults.slice(0, LISTED_FAULTS) }),
+      ...(omitted > 0 && { errors_omitted: omitted }),
+    }
+  }
+}
