@@ -1,0 +1,81 @@
+import { randomFillSync } from 'node:crypto'
+import { fromUUIDBytes, TypeID, typeidUnboxed } from 'typeid-js'
+
+/** The kinds of identifier: TypeIDs (TypeID 0.3), a prefix and 26 characters that sort by time. */
+export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key'
+
+/** A new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
+export function newId(prefix: IdPrefix): string {
+  return typeidUnboxed(prefix)
+}
+
+/** `evt_…` of the 16 bytes under which an event is stored. */
+export function eventIdText(bytes: Uint8Array): string {
+  return fromUUIDBytes('evt', bytes)
+}
+
+/**
+ * The 16 bytes of an `evt_…`.
+ * @throws {Error} where the text is no TypeID; what matches the contract's pattern always is.
+ */
+export function eventIdBytes(id: string): Uint8Array {
+  return TypeID.fromString(id).toUUIDBytes()
+}
+
+/**
+ * Makes UUIDv7 (RFC 9562) of which each is greater than the one before, also where the clock steps back, and greater
+ * than `last`, the newest one stored. So the order of storing is the order of identifiers, and an index that ends in
+ * the row's number sorts by identifier.
+ *
+ * Layout: 48 bits of milliseconds, a 32-bit counter in rand_a and the top of rand_b (a random start each
+ * millisecond), 42 random bits.
+ */
+export function ascendingIds(last?: Uint8Array): (now_ms: number) => Uint8Array {
+  const start = last && readUuid(last)
+  let ms = start?.ms ?? 0
+  let counter = start?.counter ?? 0
+  const random = new Uint8Array(8192)
+  let used = random.length
+
+  return (now_ms) => {
+    if (used + 10 > random.length) {
+      randomFillSync(random)
+      used = 0
+    }
+    const pool = random.subarray(used, used + 10)
+    used += 10
+    if (now_ms > ms) {
+      ms = now_ms
+      // The top bit stays free, so that the counter has two thousand million steps before it runs over.
+      counter = new DataView(pool.buffer, pool.byteOffset).getUint32(0) >>> 1
+    } else if (counter === 0xffffffff) {
+      ms += 1
+      counter = 0
+    } else {
+      counter += 1
+    }
+    return writeUuid(ms, counter, pool.subarray(4))
+  }
+}
+
+function writeUuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, Math.floor(ms / 0x10000))
+  view.setUint16(4, ms % 0x10000)
+  view.setUint16(6, 0x7000 | (counter >>> 20))
+  view.setUint16(8, 0x8000 | ((counter >>> 6) & 0x3fff))
+  bytes.set(random, 10)
+  bytes[10] = ((counter & 0x3f) << 2) | ((random[0] ?? 0) & 3)
+  return bytes
+}
+
+function readUuid(bytes: Uint8Array): { ms: number; counter: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  const high = (view.getUint16(6) & 0x0fff) * 0x100000
+  const middle = (view.getUint16(8) & 0x3fff) << 6
+  return {
+    ms: view.getUint32(0) * 0x10000 + view.getUint16(4),
+    counter: high + middle + (view.getUint8(10) >>> 2),
+  }
+}

@@ -1,0 +1,10 @@
+import type { components } from '../../generated/contract.ts'
+import { Problem } from '../problems.ts'
+
+type JourneySteps = components['schemas']['JourneySteps']
+
+/** @throws {Problem} `step_not_unique` where two steps are reached by the same event */
+export function assertUniqueSteps(steps: JourneySteps): void {
+  const names = new Set(steps.map((step) => step.event_id))
+  if (names.size < steps.length) throw new Problem('step_not_unique')
+}

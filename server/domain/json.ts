@@ -1,0 +1,136 @@
+import { isUtf8 } from 'node:buffer'
+import { type ParseError, parse, printParseErrorCode, visit } from 'jsonc-parser'
+import { type Fault, Problem } from '../problems.ts'
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
+
+/** A field's value may nest this deep: deeper than data is, shallow enough for every reader. */
+const NESTING = 32
+
+/** A pointer is cut where it would be longer (contract: `Fault.pointer`). */
+const POINTER_LENGTH = 2000
+
+/**
+ * Reads a body as I-JSON (RFC 7493). What two readers could understand differently is refused, because it would change
+ * in silence: names given twice, numbers beyond a double, lone surrogates, invalid UTF-8, too deep nesting.
+ *
+ * @param bytes the body, inflated
+ * @param envelope how many levels lie around a field's value: 1 for an object, 3 for the items of a batch
+ * @throws {Problem} `invalid_json` with every fault's place
+ */
+export function parseJson(bytes: Buffer, envelope = 1): JsonValue {
+  if (!isUtf8(bytes)) throw invalid([{ detail: 'must be UTF-8', pointer: '' }])
+  const text = bytes.toString('utf8')
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid([syntaxFault(text)])
+  }
+  // Without an escape \u the text, being valid UTF-8, cannot hold a lone surrogate.
+  const seen = new Walk(NESTING + envelope, text.includes('\\u'))
+  seen.value(value, '', 0)
+  if (seen.faults.length === 0 && countStrings(text) !== seen.strings)
+    seen.faults.push(...repeatedNames(text))
+  if (seen.faults.length > 0) throw invalid(seen.faults)
+  return value
+}
+
+/** The JSON Pointer (RFC 6901) of `name` in the value at `parent`. */
+export function pointerTo(parent: string, name: string): string {
+  const pointer = `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return pointer.length > POINTER_LENGTH ? pointer.slice(0, POINTER_LENGTH).toWellFormed() : pointer
+}
+
+function invalid(faults: Fault[]): Problem {
+  return new Problem('invalid_json', { faults })
+}
+
+/** One pass over a parsed value: faults that JSON.parse lets through, and how many strings the value holds. */
+class Walk {
+  readonly faults: Fault[] = []
+  strings = 0
+  readonly #depth: number
+  readonly #escapes: boolean
+
+  constructor(depth: number, escapes: boolean) {
+    this.#depth = depth
+    this.#escapes = escapes
+  }
+
+  value(value: JsonValue, pointer: string, depth: number): void {
+    if (typeof value === 'string') this.#string(value, pointer)
+    else if (typeof value === 'number') this.#number(value, pointer)
+    else if (typeof value === 'object' && value !== null) this.#container(value, pointer, depth + 1)
+  }
+
+  #string(value: string, pointer: string) {
+    this.strings += 1
+    if (this.#escapes && !value.isWellFormed())
+      this.faults.push({ detail: 'must not contain a lone surrogate', pointer })
+  }
+
+  #number(value: number, pointer: string) {
+    if (!Number.isFinite(value))
+      this.faults.push({ detail: 'must be a number that a double can hold', pointer })
+  }
+
+  #container(value: JsonValue[] | { [name: string]: JsonValue }, pointer: string, depth: number) {
+    if (depth > this.#depth) {
+      this.faults.push({ detail: `must not nest more than ${NESTING} levels`, pointer })
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) this.value(item, `${pointer}/${index}`, depth)
+    } else {
+      for (const name of Object.keys(value)) {
+        const place = pointerTo(pointer, name)
+        this.#string(name, place.toWellFormed())
+        this.value(value[name] as JsonValue, place.toWellFormed(), depth)
+      }
+    }
+  }
+}
+
+/** How many strings, names included, a JSON text holds. More than its value holds means a name given twice. */
+function countStrings(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
+    count += 1
+    for (at += 1; text.charCodeAt(at) !== 0x22; at += 1) {
+      if (text.charCodeAt(at) === 0x5c) at += 1
+    }
+  }
+  return count
+}
+
+function repeatedNames(text: string): Fault[] {
+  const faults: Fault[] = []
+  const open: Set<string>[] = []
+  visit(text, {
+    onObjectBegin: () => {
+      open.push(new Set())
+    },
+    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
+      const names = open.at(-1)
+      if (names?.has(name)) {
+        const parent = path().reduce<string>((pointer, step) => pointerTo(pointer, String(step)), '')
+        faults.push({ detail: 'must be given once', pointer: pointerTo(parent, name).toWellFormed() })
+      }
+      names?.add(name)
+    },
+    onObjectEnd: () => {
+      open.pop()
+    },
+  })
+  return faults
+}
+
+function syntaxFault(text: string): Fault {
+  const errors: ParseError[] = []
+  parse(text, errors, { disallowComments: true })
+  const [first] = errors
+  if (!first) return { detail: 'is not JSON', pointer: '' }
+  const before = text.slice(0, first.offset).split('\n')
+  const column = (before.at(-1)?.length ?? 0) + 1
+  const error = printParseErrorCode(first.error)
+  return { detail: `is not JSON: ${error} at line ${before.length}, column ${column}`, pointer: '' }
+}

@@ -1,0 +1,65 @@
+import type { components } from '../../generated/contract.ts'
+import type { Position } from '../domain/cursors.ts'
+import type { Page } from '../domain/paging.ts'
+
+type Customer = components['schemas']['CustomerInitialization']
+type Event = components['schemas']['Event']
+
+/** An event as it is to be stored; absent fields were not sent. */
+export type NewEvent = {
+  journey_id: string
+  customer_id: string
+  event_id: string
+  custom_variables?: components['schemas']['CustomVariables']
+  occurred_ms?: number
+  message_id?: string
+}
+
+export type InitializeOutcome =
+  | { status: 'stored'; customer_id: string; created: boolean }
+  | { status: 'refused'; code: 'journey_not_found' | 'journey_archived' }
+
+export type EventOutcome =
+  | { status: 'created' | 'duplicate'; id: string; received_ms: number }
+  | { status: 'rejected'; code: EventRejection }
+
+export type EventRejection =
+  | 'journey_not_found'
+  | 'journey_archived'
+  | 'customer_not_found'
+  | 'customer_not_in_journey'
+  | 'message_id_conflict'
+  | 'occurred_at_in_future'
+
+export type EventFilter = {
+  journey_id?: string
+  customer_id?: string
+  event_id?: string
+  /** Received at this instant or later. */
+  from_ms?: number
+  /** Received before this instant. */
+  to_ms?: number
+}
+
+/** An event as the contract lists it, and where it stands in the list that it was read from. */
+export type ListedEvent = { event: Event; position: Position }
+
+/**
+ * Where customers are registered and events are kept, one implementation for each engine. What a method has answered
+ * is on disk, and every later read sees it.
+ *
+ * @throws {Unavailable} from every method where the store cannot take the work now; nothing was acknowledged
+ */
+export type EventStore = {
+  /** Makes the customer or finds it, updates its name, and enters it in the journey. */
+  initializeCustomer(workspaceId: string, customer: Customer): Promise<InitializeOutcome>
+
+  /** Stores events, committed together, each with an outcome of its own, in order. */
+  insertEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
+
+  /** Events of the workspace by (`received_at`, `id`), newest first. */
+  newestEvents(workspaceId: string, filter: EventFilter, page: Page): Promise<ListedEvent[]>
+
+  /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
+  customerEvents(workspaceId: string, customerId: string, page: Page): Promise<ListedEvent[]>
+}

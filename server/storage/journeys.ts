@@ -1,0 +1,97 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { components } from '../../generated/contract.ts'
+import type { DB, Journeys } from '../../generated/tables.ts'
+import type { Position } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import type { Page } from '../domain/paging.ts'
+
+type Journey = components['schemas']['Journey']
+
+/** A journey as the contract shows it, and where it stands in the list. */
+export type ListedJourney = { journey: Journey; position: Position }
+
+export async function insertJourney(
+  db: Transaction<DB>,
+  workspaceId: string,
+  journey: Pick<Journey, 'journey_id' | 'name' | 'description' | 'steps'> & { created_ms: number },
+): Promise<Journey> {
+  const { steps, created_ms, ...row } = journey
+  const inserted = await db
+    .insertInto('journeys')
+    .values({
+      ...row,
+      workspace_id: workspaceId,
+      steps: JSON.stringify(steps),
+      status: 'active',
+      created_ms,
+      updated_ms: created_ms,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return journeyOf(inserted)
+}
+
+export async function findJourney(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<Journey | undefined> {
+  const row = await db
+    .selectFrom('journeys')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('journey_id', '=', id)
+    .executeTakeFirst()
+  return row && journeyOf(row)
+}
+
+/** Journeys by (`created_at`, `journey_id`), newest first. */
+export async function newestJourneys(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: { status?: Journey['status'] },
+  { limit, after }: Page,
+): Promise<ListedJourney[]> {
+  let query = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (after) {
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_ms', 'journey_id'), '<', tuple(after.ms, after.id)),
+    )
+  }
+  const rows = await query.orderBy('created_ms', 'desc').orderBy('journey_id', 'desc').limit(limit).execute()
+  return rows.map((row) => ({
+    journey: journeyOf(row),
+    position: { ms: row.created_ms, id: row.journey_id },
+  }))
+}
+
+/** Replaces what is given. @throws {Error} where there is no such journey */
+export async function updateJourney(
+  db: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+  change: Partial<Pick<Journey, 'name' | 'description' | 'steps' | 'status'>> & { updated_ms: number },
+): Promise<Journey> {
+  const { steps, ...columns } = change
+  const row = await db
+    .updateTable('journeys')
+    .set({ ...columns, ...(steps && { steps: JSON.stringify(steps) }) })
+    .where('workspace_id', '=', workspaceId)
+    .where('journey_id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return journeyOf(row)
+}
+
+function journeyOf(row: Selectable<Journeys>): Journey {
+  return {
+    journey_id: row.journey_id,
+    name: row.name,
+    description: row.description,
+    steps: JSON.parse(row.steps),
+    status: row.status as Journey['status'],
+    created_at: instantText(row.created_ms),
+    updated_at: instantText(row.updated_ms),
+  }
+}

@@ -1,0 +1,171 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Reader } from './reader.ts'
+import type { Writer } from './writer.ts'
+
+/** Kysely over a connection of this thread. Transactions take the write lock when they begin, not half-way. */
+export class LocalDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+
+  constructor(config: SqliteDialectConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): Driver {
+    return new ImmediateDriver(this.#config)
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter()
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}
+
+/** SQLite can undo changes of the schema, so that a migration is whole or not at all. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl() {
+    return true
+  }
+}
+
+/**
+ * Kysely over the threads: what runs outside a transaction goes to the reader and may only read; a transaction takes a
+ * turn of the writer.
+ */
+export class ThreadDialect implements Dialect {
+  readonly #reader: Reader
+  readonly #writer: Writer
+  readonly #onCommit: () => void
+
+  constructor(options: { reader: Reader; writer: Writer; onCommit: () => void }) {
+    this.#reader = options.reader
+    this.#writer = options.writer
+    this.#onCommit = options.onCommit
+  }
+
+  createDriver(): Driver {
+    return new ThreadDriver(this.#reader, this.#writer, this.#onCommit)
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler()
+  }
+
+  createAdapter(): SqliteAdapter {
+    return new ConcurrentAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db)
+  }
+}
+
+class ConcurrentAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections() {
+    return true
+  }
+}
+
+class ThreadDriver implements Driver {
+  readonly #reader: Reader
+  readonly #writer: Writer
+  readonly #onCommit: () => void
+
+  constructor(reader: Reader, writer: Writer, onCommit: () => void) {
+    this.#reader = reader
+    this.#writer = writer
+    this.#onCommit = onCommit
+  }
+
+  async init() {}
+
+  async acquireConnection() {
+    return new ThreadConnection(this.#reader, this.#writer)
+  }
+
+  async beginTransaction(connection: ThreadConnection) {
+    await connection.begin()
+  }
+
+  async commitTransaction(connection: ThreadConnection) {
+    await connection.end('COMMIT')
+    this.#onCommit()
+  }
+
+  async rollbackTransaction(connection: ThreadConnection) {
+    await connection.end('ROLLBACK')
+  }
+
+  async releaseConnection() {}
+
+  async destroy() {}
+}
+
+class ThreadConnection implements DatabaseConnection {
+  readonly #reader: Reader
+  readonly #writer: Writer
+  #hasTurn = false
+
+  constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader
+    this.#writer = writer
+  }
+
+  async begin() {
+    await this.#writer.acquire()
+    this.#hasTurn = true
+    try {
+      await this.#writer.run({ sql: 'BEGIN IMMEDIATE', parameters: [] })
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  async end(sql: 'COMMIT' | 'ROLLBACK') {
+    try {
+      await this.#writer.run({ sql, parameters: [] })
+      this.#release()
+    } catch (error) {
+      // Kysely rolls back after a COMMIT that failed, in the same turn.
+      if (sql === 'ROLLBACK') this.#release()
+      throw error
+    }
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#hasTurn) return { rows: (await this.#reader.run({ sql, parameters })) as Row[] }
+    const { rows, changes } = await this.#writer.run({ sql, parameters })
+    return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely wants a generator; a page at a time is read instead
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Streaming is not supported; read page by page.')
+  }
+
+  #release() {
+    this.#hasTurn = false
+    this.#writer.release()
+  }
+}

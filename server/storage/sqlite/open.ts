@@ -1,0 +1,30 @@
+import { Kysely } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+import type { Storage, StorageOptions } from '../storage.ts'
+import { ThreadDialect } from './dialect.ts'
+import { sqliteEventStore } from './event-store.ts'
+import { Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+
+/** The store of a serving process: one thread writes, others read, and this one does neither. */
+export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
+  const { now, onChange, onDeath } = options
+  const writer = await Writer.open({ path, now, onOutsideChange: onChange, onDeath })
+  const reader = new Reader(path, onDeath)
+  const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
+  return {
+    db,
+    events: sqliteEventStore(db, writer),
+    assertAvailable(use) {
+      if (use === 'read') reader.assertAvailable()
+      else writer.assertAvailable()
+    },
+    async assertWritable() {
+      await writer.submit({ kind: 'probe' })
+    },
+    async close() {
+      await writer.close()
+      await reader.close()
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { type Connection, isStorageFailure } from './connection.ts'
+
+/** A compiled query on its way to another thread. */
+export type Statement = { sql: string; parameters: readonly unknown[] }
+
+export type StatementResult = { rows: unknown[]; changes: number } | { failure: Failure }
+
+/** An error on its way to another thread; `message` is for the log. */
+export type Failure = { message: string; isStorageFailure: boolean }
+
+/** Runs one statement; what the driver throws becomes a failure. */
+export function runStatement(connection: Connection, { sql, parameters }: Statement): StatementResult {
+  try {
+    const statement = connection.prepare(sql)
+    if (statement.reader) return { rows: statement.all(...parameters), changes: 0 }
+    return { rows: [], changes: statement.run(...parameters).changes }
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+}
+
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { message, isStorageFailure: isStorageFailure(error) }
+}

@@ -1,0 +1,65 @@
+/**
+ * The thread that owns the one writing connection. It does what it is sent strictly in order: groups of units, each in
+ * one transaction, and the statements of a transaction that the main thread has begun.
+ */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { takeServerLock } from './connection.ts'
+import { migrateFile } from './migrate-file.ts'
+import type { Failure, Statement, StatementResult } from './statement.ts'
+import type { Unit, UnitOutcome } from './units.ts'
+import { WritingConnection } from './writing-connection.ts'
+
+export type WriterRequest =
+  | { kind: 'group'; units: Unit[]; now_ms: number }
+  | { kind: 'statement'; statement: Statement }
+  | { kind: 'close' }
+
+export type WriterReply =
+  | { kind: 'opened' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'group'; results: UnitResult[] }
+  | { kind: 'statement'; result: StatementResult }
+  | { kind: 'changed-outside' }
+
+export type UnitResult = { outcome: UnitOutcome } | { failure: Failure }
+
+/** Changes made by other programs are to be seen within a second. */
+const OUTSIDE_CHECK_MS = 200
+
+if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread')
+await main(parentPort, workerData.path)
+
+async function main(port: MessagePort, path: string) {
+  const say = (reply: WriterReply) => port.postMessage(reply)
+  const lock = takeServerLock(path)
+  if (!lock) {
+    const message = `Another Cairn server is running on ${path}. Stop it, or give this one another DATABASE_URL.`
+    return say({ kind: 'refused', message })
+  }
+  let writing: WritingConnection
+  try {
+    await migrateFile(path)
+    writing = new WritingConnection(path)
+  } catch (error) {
+    lock.close()
+    const message = error instanceof Error ? error.message : String(error)
+    return say({ kind: 'refused', message: `Cannot open ${path}: ${message}` })
+  }
+
+  const timer = setInterval(() => {
+    if (writing.changedOutside()) say({ kind: 'changed-outside' })
+  }, OUTSIDE_CHECK_MS)
+  port.on('message', (request: WriterRequest) => {
+    if (request.kind === 'group') {
+      say({ kind: 'group', results: writing.commitGroup(request.units, request.now_ms) })
+    } else if (request.kind === 'statement') {
+      say({ kind: 'statement', result: writing.run(request.statement) })
+    } else {
+      clearInterval(timer)
+      writing.close()
+      lock.close()
+      port.close()
+    }
+  })
+  say({ kind: 'opened' })
+}

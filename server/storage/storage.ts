@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../../generated/tables.ts'
+import type { EventStore } from './event-store.ts'
+import { openSqlite } from './sqlite/open.ts'
+
+export type StorageOptions = {
+  /** `sqlite:PATH` */
+  url: string
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Called when keys, journeys or the like may have changed, here or by another program. */
+  onChange: () => void
+  /** Called when the store can no longer work; the process should end. */
+  onDeath: (error: Error) => void
+}
+
+/** All that the service keeps. */
+export type Storage = {
+  /** Reads anywhere; writes only inside `db.transaction()`. */
+  db: Kysely<DB>
+  events: EventStore
+  /** @throws {Unavailable} where reading or writing would be refused now */
+  assertAvailable(use: 'read' | 'write'): void
+  /** Commits a write that changes nothing. @throws {Error} where that fails */
+  assertWritable(): Promise<void>
+  /** Finishes what was taken and closes. */
+  close(): Promise<void>
+}
+
+/** @throws {Error} with a message for the operator where the store cannot be opened */
+export function openStorage(options: StorageOptions): Promise<Storage> {
+  return openSqlite(sqlitePath(options.url), options)
+}
+
+/** The file of a `sqlite:` URL, whose form the configuration has checked. */
+export function sqlitePath(url: string): string {
+  return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+}

@@ -1,0 +1,22 @@
+import type { Transaction } from 'kysely'
+import type { DB } from '../../generated/tables.ts'
+
+/** Makes a workspace; false where one of that name exists. */
+export async function insertWorkspace(
+  db: Transaction<DB>,
+  workspace: { workspace_id: string; name: string; created_ms: number },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('workspaces')
+    .values(workspace)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** The workspaces with the name, or all of them. */
+export async function workspaces(db: Transaction<DB>, name?: string) {
+  let query = db.selectFrom('workspaces').select(['workspace_id', 'name']).orderBy('created_ms')
+  if (name !== undefined) query = query.where('name', '=', name)
+  return await query.execute()
+}
