@@ -11,6 +11,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { migrateFile } from './storage/sqlite/migrate-file.ts'
 
 type Contract = {
   paths: Record<string, Record<string, { operationId?: string; summary: string; description: string }>>
@@ -23,6 +24,7 @@ const stale: string[] = []
 try {
   put('contract.ts', contractTypes())
   put('operations.ts', operationTable())
+  put('tables.ts', await tableTypes())
 } finally {
   rmSync(folder, { recursive: true })
 }
@@ -65,6 +67,14 @@ function operationTable() {
     '} as const',
     '',
   ].join('\n')
+}
+
+async function tableTypes() {
+  const database = join(folder, 'tables.db')
+  const path = join(folder, 'tables.ts')
+  await migrateFile(database)
+  run('kysely-codegen', '--dialect=sqlite', `--url=${database}`, `--out-file=${path}`, '--log-level=error')
+  return readFileSync(path, 'utf8')
 }
 
 function run(command: string, ...args: string[]) {

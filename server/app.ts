@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
+import helmet from 'helmet'
+import type { Logger } from 'pino'
+import type { Contract, Operation, OperationId, Route } from './contract.ts'
+import type { Credentials } from './credentials.ts'
+import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
+import { newId } from './domain/identifiers.ts'
+import { allOperations } from './operations/index.ts'
+import { Problem } from './problems.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import { drain, ignoreBody, readJsonBody } from './request-body.ts'
+import type { Storage } from './storage/storage.ts'
+import { Unavailable } from './storage/unavailable.ts'
+
+export type AppOptions = {
+  contract: Contract
+  storage: Storage
+  credentials: Credentials
+  limiter: RateLimiter
+  log: Logger
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Whether new work is refused because the process ends. */
+  isStopping: () => boolean
+}
+
+const EXPOSED_HEADERS = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy'
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'content-type, content-encoding, x-service-key, x-request-id',
+  'Access-Control-Max-Age': '86400',
+}
+
+/** The whole way of a request, in order. */
+export function createApp(options: AppOptions): Express {
+  const { contract, storage } = options
+  const app = express()
+  app.set('strict routing', true)
+  app.set('case sensitive routing', true)
+  app.set('query parser', false)
+  app.set('etag', false)
+  app.disable('x-powered-by')
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }))
+  app.use((req, res, next) => {
+    beginRequest(req, res, options)
+    next()
+  })
+
+  for (const path of new Set(contract.routes.map((route) => route.path))) {
+    mountPath(app, path, options)
+  }
+  app.get(`${contract.basePath}/openapi.yaml`, (_req, res) => {
+    res.type('application/yaml').send(contract.text)
+  })
+  mountReference(app, contract)
+
+  app.get('/healthz', (_req, res) => {
+    res.json({ status: 'ok' })
+  })
+  app.get('/readyz', async (_req, res) => {
+    if (options.isStopping()) throw new Unavailable('shutting_down')
+    await storage.assertWritable()
+    res.json({ status: 'ok' })
+  })
+  app.use((_req, res) => refuse(res, new Problem('not_found'), options))
+  const onError: ErrorRequestHandler = (error, _req, res, _next) => refuse(res, error, options)
+  app.use(onError)
+  return app
+}
+
+/** All methods of one path: those of the contract, the preflight where browsers may call, and 405 for the rest. */
+function mountPath(app: Express, path: string, options: AppOptions) {
+  const routes = options.contract.routes.filter((route) => route.path === path)
+  const isForBrowsers = routes.some((route) => route.accepts.includes('publishable'))
+  const methods = routes.map((route) => route.method)
+  const allow = (isForBrowsers ? [...methods, 'OPTIONS'] : methods).join(', ')
+
+  app.all(path, async (req, res) => {
+    if (isForBrowsers)
+      res.set({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+    const route = routes.find((route) => route.method === req.method)
+    if (route) return await serve(route, req, res, options)
+    if (isForBrowsers && req.method === 'OPTIONS') {
+      res.set(PREFLIGHT_HEADERS).status(204).end()
+    } else {
+      refuse(res, new Problem('method_not_allowed', { headers: { Allow: allow } }), options)
+    }
+  })
+}
+
+/** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
+async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
+  const { credentials, limiter, storage, now } = options
+  res.locals.operation = route.operationId
+  const key = await credentials.check(req.get('x-service-key'), {
+    accepts: route.accepts,
+    origin: req.get('origin'),
+  })
+  res.locals.key_id = key.key_id
+  res.set(limiter.take(key))
+  if (options.isStopping()) throw new Unavailable('shutting_down')
+  storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
+  if (!route.hasBody) ignoreBody(req)
+  const body = route.hasBody ? await readJsonBody(req) : undefined
+  const checked = await route.check(req, res, body)
+  // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
+  const operation = allOperations[route.operationId] as Operation<OperationId>
+  const reply = await operation({ workspaceId: key.workspace_id, ...checked }, { storage, now, newId })
+  sendJson(res, reply.status, 'application/json', reply.body)
+}
+
+function beginRequest(req: Request, res: Response, { log }: AppOptions) {
+  const started = performance.now()
+  const given = req.get('x-request-id')
+  const requestId = given !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(given) ? given : randomUUID()
+  res.locals.requestId = requestId
+  res.set('X-Request-Id', requestId)
+  res.once('close', () => {
+    const { operation, key_id, code } = res.locals
+    const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
+    const status = res.writableFinished ? res.statusCode : 'aborted'
+    // Neither the query nor an unknown path: a caller's mistake may have put a key there.
+    log.info({ request_id: requestId, method: req.method, operation, status, code, key_id, duration_ms })
+    drain(req)
+  })
+}
+
+function refuse(res: Response, error: unknown, { log }: AppOptions) {
+  const problem = problemOf(error)
+  res.locals.code = problem.code
+  if (problem.status >= 500) {
+    log.error({ request_id: res.locals.requestId, code: problem.code, err: problem.cause }, 'request failed')
+  }
+  if (res.headersSent) return res.destroy()
+  res.set(problem.headers)
+  sendJson(res, problem.status, 'application/problem+json', problem.details(res.locals.requestId))
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof Unavailable) return new Problem(error.reason, { cause: error.cause })
+  // Express could not decode a path: there is no such one.
+  if (error instanceof URIError) return new Problem('not_found')
+  return new Problem('internal_error', { cause: error })
+}
+
+function sendJson(res: Response, status: number, contentType: string, body: unknown) {
+  res.statusCode = status
+  res.setHeader('Content-Type', contentType)
+  res.setHeader('Cache-Control', 'no-store')
+  res.end(JSON.stringify(body))
+}
+
+function mountReference(app: Express, contract: Contract) {
+  const site = apiReference({ contract: contract.document })
+  app.get(['/', '/docs'], (_req, res) => res.redirect('/docs/'))
+  app.get('/docs/{*path}', (req, res, next) => {
+    const file = site.get(req.path.slice('/docs/'.length))
+    if (!file) return next()
+    res.set('Content-Security-Policy', referenceSecurityPolicy)
+    res.type(file.contentType).send(file.body)
+  })
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// JavaScript, so that any Node can read it: an old one cannot read TypeScript and could not say what is wrong.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `Cairn needs Node 22.18 or later and was started with ${process.versions.node}. Start it with npm (npm start, ` +
+      'npx cairn), which uses the Node that npm ci has installed for it.\n',
+  )
+  process.exit(1)
+}
+await import('./commands.ts')

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander'
+
+/** A name as the contract has it: 1–255 characters without NUL. */
+export function name(text: string): string {
+  const length = [...text].length
+  if (length < 1 || length > 255 || text.includes('\0')) {
+    throw new InvalidArgumentError('It must have 1 to 255 characters, NUL not among them.')
+  }
+  return text
+}
+
+/** A span of time such as `90s`, `15m`, `24h` or `30d`, in milliseconds. */
+export function duration_ms(text: string): number {
+  const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? []
+  const unit_ms = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
+  if (unit_ms === undefined) throw new InvalidArgumentError('Write it as 90s, 15m, 24h or 30d.')
+  return Number(count) * unit_ms
+}
+
+/** An origin as browsers send it, for example `https://app.example.com`. */
+export function origin(text: string): string {
+  if (!URL.canParse(text) || new URL(text).origin !== text) {
+    throw new InvalidArgumentError(
+      'Write it as https://app.example.com, without a path or a slash at the end.',
+    )
+  }
+  return text
+}
+
+/** Events a second; 0 means no limit. */
+export function rate(text: string): number {
+  if (!/^[0-9]{1,7}$/.test(text) || Number(text) > 1_000_000) {
+    throw new InvalidArgumentError('It must be a whole number from 0 to 1000000.')
+  }
+  return Number(text)
+}

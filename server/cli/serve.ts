@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { startServer } from '../main.ts'
+
+/** What was taken is finished within this time, or given up. */
+const STOP_MS = 10_000
+
+export function addServe(program: Command, config: () => Config): void {
+  program
+    .command('serve')
+    .description('run the server until it is told to stop (SIGTERM, SIGINT)')
+    .action(() => serve(config()))
+}
+
+async function serve(config: Config) {
+  const server = await startServer({ config })
+  process.stdout.write(`Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`)
+  await Promise.race([signal(), server.died])
+  process.once('SIGTERM', () => process.exit(1))
+  process.once('SIGINT', () => process.exit(1))
+  setTimeout(() => {
+    process.stderr.write(`cairn: gave up on requests that did not end within ${STOP_MS / 1000} s\n`)
+    process.exit(1)
+  }, STOP_MS).unref()
+  await server.stop()
+}
+
+function signal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve())
+    process.once('SIGINT', () => resolve())
+  })
+}

@@ -1,0 +1,68 @@
+/** The environment variables, for `--help` and for the README. */
+export const settings = [
+  { name: 'PORT', default: '3000', description: 'Port to listen on' },
+  { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all' },
+  {
+    name: 'DATABASE_URL',
+    default: 'sqlite:./data/cairn.db',
+    description: 'Where the data is kept, sqlite:PATH',
+  },
+  { name: 'CAIRN_RATE_LIMIT', default: '500', description: 'Events a second for each key, 0 for no limit' },
+  { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
+] as const
+
+type SettingName = (typeof settings)[number]['name']
+
+export type Config = {
+  port: number
+  host: string
+  databaseUrl: string
+  /** Events a second for each key without a rate of its own; 0: no limit. */
+  rateLimit: number
+  logLevel: string
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
+
+/**
+ * Reads the configuration.
+ * @throws {Error} whose message lists every setting that is wrong and what it must be
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const faults: string[] = []
+  const config = {
+    port: integer('PORT', 0, 65535),
+    host: text('HOST'),
+    databaseUrl: text('DATABASE_URL'),
+    rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
+    logLevel: text('LOG_LEVEL'),
+  }
+  if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
+  if (!config.databaseUrl.startsWith('sqlite:')) faults.push(databaseFault(config.databaseUrl))
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  return config
+
+  function text(name: SettingName): string {
+    const setting = settings.find((setting) => setting.name === name)
+    return environment[name] || setting?.default || ''
+  }
+
+  function integer(name: SettingName, least: number, most: number): number {
+    const value = text(name)
+    const number = Number(value)
+    if (/^[0-9]+$/.test(value) && number >= least && number <= most) return number
+    faults.push(`${name} must be a whole number from ${least} to ${most}`)
+    return least
+  }
+}
+
+function databaseFault(url: string): string {
+  if (/^postgres(ql)?:/.test(url)) return 'DATABASE_URL: PostgreSQL is not supported yet; use sqlite:PATH'
+  return 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
+}
+
+/** The environment of this process. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  // biome-ignore lint/style/noProcessEnv: the one place where it is read
+  return process.env
+}

@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../generated/tables.ts'
+import { isServiceKey, type KeyKind, keyDigest } from './domain/service-keys.ts'
+import { Problem } from './problems.ts'
+import { findServiceKeyByDigest, type ServiceKey, updateServiceKey } from './storage/service-keys.ts'
+
+/** `last_used` is written at most this often. */
+const LAST_USED_MS = 60_000
+
+/** Keys that have been used are kept in memory; a store with more keys than this looks some up again. */
+const CACHED_KEYS = 10_000
+
+type CredentialsOptions = {
+  db: Kysely<DB>
+  now: () => number
+  onError: (error: unknown) => void
+}
+
+/** Tells from the header `x-service-key` who calls. */
+export class Credentials {
+  readonly #db: Kysely<DB>
+  readonly #now: () => number
+  readonly #onError: (error: unknown) => void
+  readonly #keys = new Map<string, ServiceKey>()
+  #generation = 0
+
+  constructor({ db, now, onError }: CredentialsOptions) {
+    this.#db = db
+    this.#now = now
+    this.#onError = onError
+  }
+
+  /** Forgets the keys, because one of them may have changed. */
+  forget(): void {
+    this.#keys.clear()
+    this.#generation += 1
+  }
+
+  /**
+   * The valid key of a request.
+   * @param origin the header `Origin`, which only browsers send
+   * @throws {Problem} `unauthorized` without saying why; `secret_key_required`, `origin_not_allowed`
+   */
+  async check(
+    token: string | undefined,
+    { accepts, origin }: { accepts: readonly KeyKind[]; origin: string | undefined },
+  ): Promise<ServiceKey> {
+    const key = token === undefined ? undefined : await this.#find(token)
+    const now_ms = this.#now()
+    if (!key || key.revoked_ms !== null || (key.expires_ms !== null && key.expires_ms <= now_ms)) {
+      throw new Problem('unauthorized', {
+        headers: { 'WWW-Authenticate': 'ServiceKey header="x-service-key"' },
+      })
+    }
+    if (!accepts.includes(key.kind)) throw new Problem('secret_key_required')
+    if (origin !== undefined && key.allowed_origins.length > 0 && !key.allowed_origins.includes(origin)) {
+      throw new Problem('origin_not_allowed')
+    }
+    this.#touch(key, now_ms)
+    return key
+  }
+
+  /** "Unknown" is never answered from memory: a key that a finished command made works at once. */
+  async #find(token: string): Promise<ServiceKey | undefined> {
+    if (!isServiceKey(token)) return undefined
+    const digest = keyDigest(token)
+    const cached = this.#keys.get(digest)
+    if (cached) return cached
+    const generation = this.#generation
+    const key = await findServiceKeyByDigest(this.#db, digest)
+    // A change during the look-up may have made the answer old.
+    if (key && generation === this.#generation) {
+      if (this.#keys.size >= CACHED_KEYS) this.#keys.clear()
+      this.#keys.set(digest, key)
+    }
+    return key
+  }
+
+  #touch(key: ServiceKey, now_ms: number) {
+    if (key.last_used_ms !== null && now_ms - key.last_used_ms < LAST_USED_MS) return
+    key.last_used_ms = now_ms
+    this.#db
+      .transaction()
+      .execute((db) => updateServiceKey(db, key.key_id, { last_used_ms: now_ms }))
+      .catch(this.#onError)
+  }
+}

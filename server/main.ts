@@ -1,0 +1,95 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Logger, pino } from 'pino'
+import { createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { loadContract } from './contract.ts'
+import { Credentials } from './credentials.ts'
+import { RateLimiter } from './rate-limit.ts'
+import { openStorage } from './storage/storage.ts'
+
+export const contractFile = new URL('../openapi.yaml', import.meta.url)
+
+/** A server that listens. */
+export type RunningServer = {
+  /** For example `http://127.0.0.1:3000`. */
+  url: string
+  /** Refuses new work, finishes what was taken, and closes the store. */
+  stop(): Promise<void>
+  /** Rejects when the server can no longer work. */
+  died: Promise<never>
+}
+
+export type ServerOptions = {
+  config: Config
+  log?: Logger
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+/**
+ * Opens the store and listens.
+ * @throws {Error} with a message for the operator where either is not possible
+ */
+export async function startServer({ config, log, now = Date.now }: ServerOptions): Promise<RunningServer> {
+  const logger = log ?? pino({ level: config.logLevel })
+  const died = Promise.withResolvers<never>()
+  // Nobody need wait for it.
+  died.promise.catch(() => {})
+  let isStopping = false
+  const contract = await loadContract(contractFile)
+  const storage = await openStorage({
+    url: config.databaseUrl,
+    now,
+    onChange: () => credentials.forget(),
+    onDeath: died.reject,
+  })
+  const credentials = new Credentials({
+    db: storage.db,
+    now,
+    onError: (error) => logger.warn({ err: error }, 'could not note when a key was last used'),
+  })
+  const limiter = new RateLimiter({ defaultRate: config.rateLimit, now })
+  const app = createApp({
+    contract,
+    storage,
+    credentials,
+    limiter,
+    log: logger,
+    now,
+    isStopping: () => isStopping,
+  })
+  const server = createServer(app)
+  try {
+    await listen(server, config)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+  return {
+    url: urlOf(server, config.host),
+    died: died.promise,
+    async stop() {
+      isStopping = true
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      await closed
+      await storage.close()
+    },
+  }
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
+      reject(new Error(`Cannot listen on ${host}:${port}: ${reason}`))
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,58 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context, Operation } from '../contract.ts'
+import { assertUniqueSteps } from '../domain/journey-steps.ts'
+import { pageBody, pageOf } from '../domain/paging.ts'
+import { Problem } from '../problems.ts'
+import * as journeys from '../storage/journeys.ts'
+
+type Journey = components['schemas']['Journey']
+type JourneyUpdate = components['schemas']['JourneyUpdate']
+
+export const listJourneys: Operation<'listJourneys'> = async ({ workspaceId, query }, { storage }) => {
+  const page = pageOf(query, 'jrn')
+  const rows = await journeys.newestJourneys(storage.db, workspaceId, query, page)
+  return { status: 200, body: pageBody(rows, page, ({ journey }) => journey) }
+}
+
+export const createJourney: Operation<'createJourney'> = async ({ workspaceId, body }, context) => {
+  const { name, description = '', steps = [] } = body
+  assertUniqueSteps(steps)
+  const row = { journey_id: context.newId('jrn'), name, description, steps, created_ms: context.now() }
+  const transaction = context.storage.db.transaction()
+  const journey = await transaction.execute((db) => journeys.insertJourney(db, workspaceId, row))
+  return { status: 201, body: journey }
+}
+
+export const getJourney: Operation<'getJourney'> = async ({ workspaceId, path }, { storage }) => {
+  const journey = await journeys.findJourney(storage.db, workspaceId, path.journey_id)
+  if (!journey) throw new Problem('journey_not_found')
+  return { status: 200, body: journey }
+}
+
+export const updateJourney: Operation<'updateJourney'> = async ({ workspaceId, path, body }, context) => {
+  assertUniqueSteps(body.steps ?? [])
+  return { status: 200, body: await change(context, workspaceId, path.journey_id, body) }
+}
+
+export const archiveJourney: Operation<'archiveJourney'> = async ({ workspaceId, path }, context) => {
+  return { status: 200, body: await change(context, workspaceId, path.journey_id, { status: 'archived' }) }
+}
+
+export const restoreJourney: Operation<'restoreJourney'> = async ({ workspaceId, path }, context) => {
+  return { status: 200, body: await change(context, workspaceId, path.journey_id, { status: 'active' }) }
+}
+
+/** Replaces what is given. A journey that has the status already stays as it is, its `updated_at` included. */
+async function change(
+  { storage, now }: Context,
+  workspaceId: string,
+  journeyId: string,
+  changed: JourneyUpdate | Pick<Journey, 'status'>,
+): Promise<Journey> {
+  return await storage.db.transaction().execute(async (db) => {
+    const journey = await journeys.findJourney(db, workspaceId, journeyId)
+    if (!journey) throw new Problem('journey_not_found')
+    if ('status' in changed && changed.status === journey.status) return journey
+    return await journeys.updateJourney(db, workspaceId, journeyId, { ...changed, updated_ms: now() })
+  })
+}

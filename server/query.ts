@@ -1,0 +1,47 @@
+import type { Fault } from './problems.ts'
+
+export type Parameter = { name: string; schema: { type?: unknown } }
+export type Query = { values: Record<string, string>; faults: Fault[] }
+
+/**
+ * The query as the contract's parameters have it. What the validator would let through or change in silence is a
+ * fault: unknown and repeated names, `0x10` as an integer, broken percent-encoding.
+ */
+export function readQuery(url: string, parameters: Parameter[]): Query {
+  const values: Record<string, string> = {}
+  const faults: Fault[] = []
+  const start = url.indexOf('?')
+  const query = start === -1 ? '' : url.slice(start + 1)
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+    const value = decode(equals === -1 ? '' : pair.slice(equals + 1))
+    const parameter = parameters.find((parameter) => parameter.name === name)
+    if (name === undefined || !parameter) {
+      faults.push({ detail: 'is not a parameter of this operation', parameter: shown(name ?? pair) })
+    } else if (value === undefined) {
+      faults.push({ detail: 'must be UTF-8 in percent-encoding', parameter: name })
+    } else if (Object.hasOwn(values, name)) {
+      faults.push({ detail: 'must be given once', parameter: name })
+    } else if (parameter.schema.type === 'integer' && !/^-?[0-9]{1,15}$/.test(value)) {
+      faults.push({ detail: 'must be an integer in decimal digits', parameter: name })
+    } else {
+      values[name] = value
+    }
+  }
+  return { values, faults }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+/** A parameter's name as a reply may hold it (contract: `Fault.parameter`). */
+function shown(name: string): string {
+  return name.slice(0, 255).toWellFormed().replaceAll('\0', '\ufffd')
+}
