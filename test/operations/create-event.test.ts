@@ -1,0 +1,233 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+
+const HOUR_MS = 3_600_000
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** A workspace and a customer in its journey, as the body of an event needs them. */
+async function customer(
+  at: Cairn = cairn,
+): Promise<{ workspace: Workspace; event: { journey_id: string; customer_id: string; event_id: string } }> {
+  const workspace = await at.workspace()
+  const { journey_id } = workspace
+  const { data } = await workspace.client.initializeCustomer({
+    body: { client_customer_id: 'u-1', journey_id, customer_type: 'contact', customer_name: 'Ada' },
+  })
+  return { workspace, event: { journey_id, customer_id: data?.customer_id ?? '', event_id: 'signed_up' } }
+}
+
+describe('createEvent', () => {
+  it('answers 201 and lists the event at once', async () => {
+    const { workspace, event } = await customer()
+    const created = await workspace.client.createEvent({
+      body: { ...event, occurred_at: '2026-11-20T09:30:00.2509+01:00', custom_variables: { plan: 'team' } },
+    })
+    expect(created.response.status).toBe(201)
+    expect(created.data).toMatchObject({ success: true, duplicate: false })
+    const listed = await workspace.client.listEvents()
+    expect(listed.data?.data).toEqual([
+      {
+        ...event,
+        id: created.data?.id,
+        custom_variables: { plan: 'team' },
+        occurred_at: '2026-11-20T08:30:00.250Z',
+        received_at: created.data?.received_at,
+        message_id: expect.any(String),
+      },
+    ])
+  })
+
+  it('takes the time of receipt where occurred_at is absent', async () => {
+    const { workspace, event } = await customer()
+    const { data } = await workspace.client.createEvent({ body: event })
+    const listed = await workspace.client.listEvents()
+    expect(listed.data?.data[0]?.occurred_at).toBe(data?.received_at)
+  })
+
+  it.each([
+    ['an empty object', {}],
+    ['a string', 'Asked for an invoice'],
+    ['an empty string', ''],
+    ['nested values', { a: [1, -0.5, 1e300, true, null, { b: 'ä\u0000\u{1F600}' }], '': 1 }],
+    ['names that objects have', JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "toString": 3}')],
+    ['integers at the edge of a double', { safe: Number.MAX_SAFE_INTEGER, least: Number.MIN_VALUE }],
+  ])('returns custom_variables equal as JSON: %s', async (_name, custom_variables) => {
+    const { workspace, event } = await customer()
+    await workspace.client.createEvent({ body: { ...event, custom_variables } })
+    const listed = await workspace.client.listEvents()
+    expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
+  })
+
+  it('takes 100 top-level variables and refuses 101', async () => {
+    const { workspace, event } = await customer()
+    const variables = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
+    const taken = await workspace.client.createEvent({ body: { ...event, custom_variables: variables(100) } })
+    expect(taken.response.status).toBe(201)
+    const refused = await workspace.client.createEvent({
+      body: { ...event, custom_variables: variables(101) },
+    })
+    expect(refused.error).toMatchObject({ status: 400, errors: [{ pointer: '/custom_variables' }] })
+  })
+
+  it('takes 255 characters of event_id, counted as characters, and refuses 256', async () => {
+    const { workspace, event } = await customer()
+    const taken = await workspace.client.createEvent({
+      body: { ...event, event_id: '\u{1F600}'.repeat(255) },
+    })
+    expect(taken.response.status).toBe(201)
+    const refused = await workspace.client.createEvent({ body: { ...event, event_id: 'x'.repeat(256) } })
+    expect(refused.error?.errors).toEqual([
+      { pointer: '/event_id', detail: 'must NOT have more than 255 characters' },
+    ])
+  })
+
+  it('takes occurred_at up to one hour ahead and refuses more', async () => {
+    const now = Date.parse('2026-11-20T12:00:00Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customer(cairn)
+    const at = (ms: number) => new Date(now + ms).toISOString()
+    const taken = await workspace.client.createEvent({ body: { ...event, occurred_at: at(HOUR_MS) } })
+    expect(taken.response.status).toBe(201)
+    const refused = await workspace.client.createEvent({ body: { ...event, occurred_at: at(HOUR_MS + 1) } })
+    expect(refused.error).toMatchObject({ status: 409, code: 'occurred_at_in_future' })
+  })
+
+  it.each([
+    ['2023-02-30T00:00:00Z'],
+    ['2026-01-01T00:00:60Z'],
+    ['2026-01-01T00:00:00'],
+    ['2026-01-01 00:00:00Z'],
+    ['2026-01-01T00:00:00.0000000001Z'],
+    ['0001-01-01T00:00:00Z'],
+    ['yesterday'],
+  ])('refuses occurred_at %s with its pointer', async (occurred_at) => {
+    const { workspace, event } = await customer()
+    const { error } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer: '/occurred_at' }],
+    })
+  })
+
+  it.each([['2026-01-01T00:00:00.123456789Z'], ['1900-01-01T00:00:00+23:59'], ['2026-01-01T00:00:00-00:00']])(
+    'takes occurred_at %s',
+    async (occurred_at) => {
+      const { workspace, event } = await customer()
+      const { response } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
+      expect(response.status).toBe(201)
+      const listed = await workspace.client.listEvents()
+      expect(listed.data?.data[0]?.occurred_at).toBe(new Date(Date.parse(occurred_at)).toISOString())
+    },
+  )
+})
+
+describe('message_id', () => {
+  it('answers a resend with 200 and stores it once', async () => {
+    const { workspace, event } = await customer()
+    const body = { ...event, message_id: 'm-1', custom_variables: { a: 1, b: { c: 2, d: 3 } } }
+    const first = await workspace.client.createEvent({ body })
+    const resend = await workspace.client.createEvent({
+      body: { ...body, custom_variables: { b: { d: 3, c: 2 }, a: 1.0 } },
+    })
+    expect(resend.response.status).toBe(200)
+    expect(resend.data).toEqual({ ...first.data, duplicate: true })
+    expect((await workspace.client.listEvents()).data?.data).toHaveLength(1)
+  })
+
+  it.each([
+    ['event_id', { event_id: 'other' }],
+    ['custom_variables', { custom_variables: { a: 2 } }],
+    ['absent custom_variables', { custom_variables: undefined }],
+    ['occurred_at', { occurred_at: '2026-01-01T00:00:00.001Z' }],
+    ['absent occurred_at', { occurred_at: undefined }],
+    ['customer_id, even an unknown one', { customer_id: 'cus_unknown' }],
+    ['journey_id, even an unknown one', { journey_id: 'jrn_unknown' }],
+  ])('refuses the same message_id with another %s', async (_name, change) => {
+    const { workspace, event } = await customer()
+    const body = {
+      ...event,
+      message_id: 'm-1',
+      custom_variables: { a: 1 },
+      occurred_at: '2026-01-01T00:00:00Z',
+    }
+    await workspace.client.createEvent({ body })
+    const other = JSON.parse(JSON.stringify({ ...body, ...change }))
+    const { error } = await workspace.client.createEvent({ body: other })
+    expect(error).toMatchObject({ status: 409, code: 'message_id_conflict' })
+  })
+
+  it('compares occurred_at as an instant', async () => {
+    const { workspace, event } = await customer()
+    const body = { ...event, message_id: 'm-1', occurred_at: '2026-01-01T00:00:00Z' }
+    await workspace.client.createEvent({ body })
+    const resend = await workspace.client.createEvent({
+      body: { ...body, occurred_at: '2026-01-01T01:00:00.0001+01:00' },
+    })
+    expect(resend.response.status).toBe(200)
+  })
+
+  it('recognises a resend before any rule on journey or time', async () => {
+    let now = Date.parse('2026-11-20T12:00:00Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customer(cairn)
+    const body = { ...event, message_id: 'm-1', occurred_at: '2026-11-20T12:30:00Z' }
+    await workspace.client.createEvent({ body })
+    await workspace.client.archiveJourney({ path: { journey_id: event.journey_id } })
+    now -= 2 * HOUR_MS
+    const resend = await workspace.client.createEvent({ body })
+    expect(resend.response.status).toBe(200)
+    const conflict = await workspace.client.createEvent({ body: { ...body, event_id: 'other' } })
+    expect(conflict.error?.code).toBe('message_id_conflict')
+  })
+
+  it('is unique in its workspace only', async () => {
+    for (const { workspace, event } of [await customer(), await customer()]) {
+      const { response } = await workspace.client.createEvent({ body: { ...event, message_id: 'same' } })
+      expect(response.status).toBe(201)
+    }
+  })
+
+  it('makes one event of 200 concurrent sends', async () => {
+    const { workspace, event } = await customer()
+    const body = { ...event, message_id: 'm-1' }
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => workspace.client.createEvent({ body })),
+    )
+    expect(answers.filter(({ response }) => response.status === 201)).toHaveLength(1)
+    expect(answers.filter(({ response }) => response.status === 200)).toHaveLength(199)
+    expect(new Set(answers.map(({ data }) => data?.id)).size).toBe(1)
+    expect((await workspace.client.listEvents()).data?.data).toHaveLength(1)
+  })
+})
+
+describe('references', () => {
+  it('refuses an unknown journey, an unknown customer and a customer of another journey', async () => {
+    const { workspace, event } = await customer()
+    const other = await workspace.client.createJourney({ body: { name: 'Renewal' } })
+    const code = async (change: object) => {
+      const { error } = await workspace.client.createEvent({ body: { ...event, ...change } })
+      return [error?.status, error?.code]
+    }
+    expect(await code({ journey_id: 'jrn_unknown' })).toEqual([404, 'journey_not_found'])
+    expect(await code({ customer_id: 'cus_unknown' })).toEqual([404, 'customer_not_found'])
+    expect(await code({ journey_id: other.data?.journey_id })).toEqual([409, 'customer_not_in_journey'])
+  })
+
+  it('refuses an archived journey and takes a restored one', async () => {
+    const { workspace, event } = await customer()
+    const path = { journey_id: event.journey_id }
+    await workspace.client.archiveJourney({ path })
+    const refused = await workspace.client.createEvent({ body: event })
+    expect(refused.error).toMatchObject({ status: 409, code: 'journey_archived' })
+    await workspace.client.restoreJourney({ path })
+    expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+  })
+})
