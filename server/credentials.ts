@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
-import type { DB } from '../generated/tables.ts'
 import { isServiceKey, type KeyKind, keyDigest } from './domain/service-keys.ts'
 import { Problem } from './problems.ts'
-import { findServiceKeyByDigest, type ServiceKey, updateServiceKey } from './storage/service-keys.ts'
+import { findServiceKeyByDigest, type ServiceKey } from './storage/service-keys.ts'
+import type { Storage } from './storage/storage.ts'
 
 /** `last_used` is written at most this often. */
 const LAST_USED_MS = 60_000
@@ -11,21 +10,21 @@ const LAST_USED_MS = 60_000
 const CACHED_KEYS = 10_000
 
 type CredentialsOptions = {
-  db: Kysely<DB>
+  storage: Storage
   now: () => number
   onError: (error: unknown) => void
 }
 
 /** Tells from the header `x-service-key` who calls. */
 export class Credentials {
-  readonly #db: Kysely<DB>
+  readonly #storage: Storage
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
   readonly #keys = new Map<string, ServiceKey>()
   #generation = 0
 
-  constructor({ db, now, onError }: CredentialsOptions) {
-    this.#db = db
+  constructor({ storage, now, onError }: CredentialsOptions) {
+    this.#storage = storage
     this.#now = now
     this.#onError = onError
   }
@@ -67,7 +66,7 @@ export class Credentials {
     const cached = this.#keys.get(digest)
     if (cached) return cached
     const generation = this.#generation
-    const key = await findServiceKeyByDigest(this.#db, digest)
+    const key = await findServiceKeyByDigest(this.#storage.db, digest)
     // A change during the look-up may have made the answer old.
     if (key && generation === this.#generation) {
       if (this.#keys.size >= CACHED_KEYS) this.#keys.clear()
@@ -79,9 +78,6 @@ export class Credentials {
   #touch(key: ServiceKey, now_ms: number) {
     if (key.last_used_ms !== null && now_ms - key.last_used_ms < LAST_USED_MS) return
     key.last_used_ms = now_ms
-    this.#db
-      .transaction()
-      .execute((db) => updateServiceKey(db, key.key_id, { last_used_ms: now_ms }))
-      .catch(this.#onError)
+    this.#storage.noteKeyUse(key.key_id).catch(this.#onError)
   }
 }

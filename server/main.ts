@@ -45,7 +45,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     onDeath: died.reject,
   })
   const credentials = new Credentials({
-    db: storage.db,
+    storage,
     now,
     onError: (error) => logger.warn({ err: error }, 'could not note when a key was last used'),
   })

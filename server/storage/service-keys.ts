@@ -69,7 +69,7 @@ export async function serviceKeys(db: Kysely<DB>, workspaceId: string): Promise<
 export async function updateServiceKey(
   db: Transaction<DB>,
   keyId: string,
-  change: Partial<Pick<ServiceKey, 'last_used_ms' | 'expires_ms' | 'revoked_ms'>>,
+  change: Partial<Pick<ServiceKey, 'expires_ms' | 'revoked_ms'>>,
 ): Promise<void> {
   await db.updateTable('service_keys').set(change).where('key_id', '=', keyId).execute()
 }

@@ -21,6 +21,8 @@ export type Storage = {
   events: EventStore
   /** @throws {Unavailable} where reading or writing would be refused now */
   assertAvailable(use: 'read' | 'write'): void
+  /** Notes the use of a service key; committed together with what else is being written. */
+  noteKeyUse(keyId: string): Promise<void>
   /** Commits a write that changes nothing. @throws {Error} where that fails */
   assertWritable(): Promise<void>
   /** Finishes what was taken and closes. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { customerInJourney } from './customer.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -10,21 +11,9 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A workspace and a customer in its journey, as the body of an event needs them. */
-async function customer(
-  at: Cairn = cairn,
-): Promise<{ workspace: Workspace; event: { journey_id: string; customer_id: string; event_id: string } }> {
-  const workspace = await at.workspace()
-  const { journey_id } = workspace
-  const { data } = await workspace.client.initializeCustomer({
-    body: { client_customer_id: 'u-1', journey_id, customer_type: 'contact', customer_name: 'Ada' },
-  })
-  return { workspace, event: { journey_id, customer_id: data?.customer_id ?? '', event_id: 'signed_up' } }
-}
-
 describe('createEvent', () => {
   it('answers 201 and lists the event at once', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const created = await workspace.client.createEvent({
       body: { ...event, occurred_at: '2026-11-20T09:30:00.2509+01:00', custom_variables: { plan: 'team' } },
     })
@@ -44,7 +33,7 @@ describe('createEvent', () => {
   })
 
   it('takes the time of receipt where occurred_at is absent', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const { data } = await workspace.client.createEvent({ body: event })
     const listed = await workspace.client.listEvents()
     expect(listed.data?.data[0]?.occurred_at).toBe(data?.received_at)
@@ -58,14 +47,14 @@ describe('createEvent', () => {
     ['names that objects have', JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "toString": 3}')],
     ['integers at the edge of a double', { safe: Number.MAX_SAFE_INTEGER, least: Number.MIN_VALUE }],
   ])('returns custom_variables equal as JSON: %s', async (_name, custom_variables) => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     await workspace.client.createEvent({ body: { ...event, custom_variables } })
     const listed = await workspace.client.listEvents()
     expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
   })
 
   it('takes 100 top-level variables and refuses 101', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const variables = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
     const taken = await workspace.client.createEvent({ body: { ...event, custom_variables: variables(100) } })
@@ -77,7 +66,7 @@ describe('createEvent', () => {
   })
 
   it('takes 255 characters of event_id, counted as characters, and refuses 256', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const taken = await workspace.client.createEvent({
       body: { ...event, event_id: '\u{1F600}'.repeat(255) },
     })
@@ -91,7 +80,7 @@ describe('createEvent', () => {
   it('takes occurred_at up to one hour ahead and refuses more', async () => {
     const now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
-    const { workspace, event } = await customer(cairn)
+    const { workspace, event } = await customerInJourney(cairn)
     const at = (ms: number) => new Date(now + ms).toISOString()
     const taken = await workspace.client.createEvent({ body: { ...event, occurred_at: at(HOUR_MS) } })
     expect(taken.response.status).toBe(201)
@@ -108,7 +97,7 @@ describe('createEvent', () => {
     ['0001-01-01T00:00:00Z'],
     ['yesterday'],
   ])('refuses occurred_at %s with its pointer', async (occurred_at) => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const { error } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
     expect(error).toMatchObject({
       status: 400,
@@ -120,7 +109,7 @@ describe('createEvent', () => {
   it.each([['2026-01-01T00:00:00.123456789Z'], ['1900-01-01T00:00:00+23:59'], ['2026-01-01T00:00:00-00:00']])(
     'takes occurred_at %s',
     async (occurred_at) => {
-      const { workspace, event } = await customer()
+      const { workspace, event } = await customerInJourney(cairn)
       const { response } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
       expect(response.status).toBe(201)
       const listed = await workspace.client.listEvents()
@@ -131,7 +120,7 @@ describe('createEvent', () => {
 
 describe('message_id', () => {
   it('answers a resend with 200 and stores it once', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const body = { ...event, message_id: 'm-1', custom_variables: { a: 1, b: { c: 2, d: 3 } } }
     const first = await workspace.client.createEvent({ body })
     const resend = await workspace.client.createEvent({
@@ -151,7 +140,7 @@ describe('message_id', () => {
     ['customer_id, even an unknown one', { customer_id: 'cus_unknown' }],
     ['journey_id, even an unknown one', { journey_id: 'jrn_unknown' }],
   ])('refuses the same message_id with another %s', async (_name, change) => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const body = {
       ...event,
       message_id: 'm-1',
@@ -165,7 +154,7 @@ describe('message_id', () => {
   })
 
   it('compares occurred_at as an instant', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const body = { ...event, message_id: 'm-1', occurred_at: '2026-01-01T00:00:00Z' }
     await workspace.client.createEvent({ body })
     const resend = await workspace.client.createEvent({
@@ -177,7 +166,7 @@ describe('message_id', () => {
   it('recognises a resend before any rule on journey or time', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
-    const { workspace, event } = await customer(cairn)
+    const { workspace, event } = await customerInJourney(cairn)
     const body = { ...event, message_id: 'm-1', occurred_at: '2026-11-20T12:30:00Z' }
     await workspace.client.createEvent({ body })
     await workspace.client.archiveJourney({ path: { journey_id: event.journey_id } })
@@ -189,14 +178,14 @@ describe('message_id', () => {
   })
 
   it('is unique in its workspace only', async () => {
-    for (const { workspace, event } of [await customer(), await customer()]) {
+    for (const { workspace, event } of [await customerInJourney(cairn), await customerInJourney(cairn)]) {
       const { response } = await workspace.client.createEvent({ body: { ...event, message_id: 'same' } })
       expect(response.status).toBe(201)
     }
   })
 
   it('makes one event of 200 concurrent sends', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const body = { ...event, message_id: 'm-1' }
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => workspace.client.createEvent({ body })),
@@ -210,7 +199,7 @@ describe('message_id', () => {
 
 describe('references', () => {
   it('refuses an unknown journey, an unknown customer and a customer of another journey', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const other = await workspace.client.createJourney({ body: { name: 'Renewal' } })
     const code = async (change: object) => {
       const { error } = await workspace.client.createEvent({ body: { ...event, ...change } })
@@ -222,7 +211,7 @@ describe('references', () => {
   })
 
   it('refuses an archived journey and takes a restored one', async () => {
-    const { workspace, event } = await customer()
+    const { workspace, event } = await customerInJourney(cairn)
     const path = { journey_id: event.journey_id }
     await workspace.client.archiveJourney({ path })
     const refused = await workspace.client.createEvent({ body: event })

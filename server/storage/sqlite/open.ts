@@ -19,6 +19,9 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable()
     },
+    async noteKeyUse(key_id) {
+      await writer.submit({ kind: 'key-used', key_id })
+    },
     async assertWritable() {
       await writer.submit({ kind: 'probe' })
     },

@@ -14,6 +14,7 @@ export type Unit =
       customer_name: string
     }
   | { kind: 'events'; workspace_id: string; events: EventRow[] }
+  | { kind: 'key-used'; key_id: string }
   | { kind: 'probe' }
 
 /** An event on its way into the table; `custom_variables` is JSON text. */
@@ -53,13 +54,11 @@ export class Units {
 
   run(unit: Unit, now_ms: number): UnitOutcome {
     if (unit.kind === 'initialize') return this.#initialize(unit, now_ms)
-    if (unit.kind === 'probe') return this.#probe()
-    return unit.events.map((event) => this.#insertEvent(unit.workspace_id, event, now_ms))
-  }
-
-  /** Writes the page that every file has, so that the disk is asked and not only the lock. */
-  #probe(): 'written' {
-    this.#statements.probe.run()
+    if (unit.kind === 'events') {
+      return unit.events.map((event) => this.#insertEvent(unit.workspace_id, event, now_ms))
+    }
+    if (unit.kind === 'key-used') this.#statements.keyUsed.run(now_ms, unit.key_id)
+    else this.#statements.probe.run()
     return 'written'
   }
 
@@ -148,7 +147,11 @@ function rejected(code: EventRejection): EventOutcome {
 
 function prepare(connection: Connection) {
   return {
+    // Writes the page that every file has, so that the disk is asked and not only the lock.
     probe: connection.prepare('PRAGMA user_version = 0'),
+    keyUsed: connection.prepare<[number, string]>(
+      'UPDATE service_keys SET last_used_ms = ? WHERE key_id = ?',
+    ),
     newestId: connection.prepare<[], { id: Uint8Array }>('SELECT id FROM events ORDER BY seq DESC LIMIT 1'),
     journey: connection.prepare<[string, string], Journey>(
       `SELECT workspace_ref, journeys.workspace_id, journey_ref, status

@@ -1,0 +1,205 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { customerInJourney, initialize } from './customer.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+type Page<Item> = { data?: { data: Item[]; next_cursor: string | null } | undefined }
+
+/** All items of a list, read page by page. */
+async function pages<Item>(
+  read: (query: { limit: number; cursor?: string }) => Promise<Page<Item>>,
+  limit: number,
+) {
+  const items: Item[] = []
+  let cursor: string | null | undefined
+  do {
+    const { data } = await read({ limit, ...(cursor && { cursor }) })
+    items.push(...(data?.data ?? []))
+    cursor = data?.next_cursor
+  } while (cursor)
+  return items
+}
+
+describe('listEvents', () => {
+  it.each([1, 2, 3, 7, 8])('gives each event once in pages of %i, newest arrival first', async (limit) => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const sent = await Promise.all(
+      Array.from({ length: 7 }, () => workspace.client.createEvent({ body: event })),
+    )
+    const ids = sent
+      .map(({ data }) => data?.id)
+      .sort()
+      .reverse()
+    const listed = await pages((query) => workspace.client.listEvents({ query }), limit)
+    expect(listed.map(({ id }) => id)).toEqual(ids)
+  })
+
+  it('gives 50 where no limit is asked for', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    await Promise.all(Array.from({ length: 51 }, () => workspace.client.createEvent({ body: event })))
+    const { data } = await workspace.client.listEvents()
+    expect(data?.data).toHaveLength(50)
+    expect(data?.next_cursor).not.toBeNull()
+  })
+
+  it('keeps its place while events arrive', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    for (let count = 0; count < 4; count += 1) await workspace.client.createEvent({ body: event })
+    const before = (await workspace.client.listEvents()).data?.data ?? []
+    const first = await workspace.client.listEvents({ query: { limit: 2 } })
+    await workspace.client.createEvent({ body: event })
+    const cursor = first.data?.next_cursor ?? ''
+    const second = await workspace.client.listEvents({ query: { cursor } })
+    expect([...(first.data?.data ?? []), ...(second.data?.data ?? [])]).toEqual(before)
+  })
+
+  it('filters by journey, customer, name and span of time, alone and together', async () => {
+    let now = Date.parse('2026-11-20T12:00:00Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const renewal = await client.createJourney({ body: { name: 'Renewal' } })
+    const other_journey = renewal.data?.journey_id ?? ''
+    const other_customer = await initialize(workspace, 'user-2')
+    await initialize({ ...workspace, journey_id: other_journey }, 'user-1')
+    const send = async (change: object) => {
+      now += 1000
+      const { data } = await client.createEvent({ body: { ...event, ...change } })
+      return data?.id
+    }
+    const plain = await send({})
+    const named = await send({ event_id: 'a:b,c&d=e+ü' })
+    const journey = await send({ journey_id: other_journey })
+    const customer = await send({ customer_id: other_customer })
+    const ids = async (query: object) => (await client.listEvents({ query })).data?.data.map(({ id }) => id)
+
+    expect(await ids({})).toEqual([customer, journey, named, plain])
+    expect(await ids({ event_id: 'a:b,c&d=e+ü' })).toEqual([named])
+    expect(await ids({ journey_id: other_journey })).toEqual([journey])
+    expect(await ids({ customer_id: other_customer })).toEqual([customer])
+    expect(await ids({ customer_id: event.customer_id, journey_id: event.journey_id })).toEqual([
+      named,
+      plain,
+    ])
+    const span = { received_from: '2026-11-20T13:00:02+01:00', received_to: '2026-11-20T12:00:04Z' }
+    expect(await ids(span)).toEqual([journey, named])
+    expect(await ids({ ...span, event_id: 'signed_up' })).toEqual([journey])
+  })
+
+  it('answers filters that match nothing, and an empty span of time, with an empty list', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    await workspace.client.createEvent({ body: event })
+    const nothing = [
+      { journey_id: 'jrn_unknown' },
+      { customer_id: 'cus_unknown' },
+      { event_id: 'never' },
+      { received_from: '2026-01-02T00:00:00Z', received_to: '2026-01-01T00:00:00Z' },
+    ]
+    for (const query of nothing) {
+      const { data } = await workspace.client.listEvents({ query })
+      expect(data).toEqual({ data: [], next_cursor: null })
+    }
+  })
+
+  it.each([`000000000000${'0'.repeat(26)}`, `ffffffffffff7${'z'.repeat(25)}`])(
+    'takes every cursor of the declared form: %s',
+    async (cursor) => {
+      const { workspace, event } = await customerInJourney(cairn)
+      await workspace.client.createEvent({ body: event })
+      const { client } = workspace
+      const path = { customer_id: event.customer_id }
+      const answers = await Promise.all([
+        client.listEvents({ query: { cursor } }),
+        client.listCustomerEvents({ path, query: { cursor } }),
+        client.listCustomers({ query: { cursor } }),
+        client.listJourneys({ query: { cursor } }),
+      ])
+      const expected = cursor.startsWith('0') ? 0 : 1
+      expect(answers.map(({ data }) => data?.data.length)).toEqual(Array(4).fill(expected))
+    },
+  )
+})
+
+describe('listCustomerEvents', () => {
+  it('orders by the time of occurrence, whatever the order of arrival', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const days = ['03', '01', '02', '02', '04']
+    for (const day of days) {
+      await workspace.client.createEvent({
+        body: { ...event, event_id: `day ${day}`, occurred_at: `2026-01-${day}T00:00:00Z` },
+      })
+    }
+    const path = { customer_id: event.customer_id }
+    for (const limit of [1, 2, 5]) {
+      const listed = await pages((query) => workspace.client.listCustomerEvents({ path, query }), limit)
+      expect(listed.map(({ event_id }) => event_id)).toEqual([
+        'day 04',
+        'day 03',
+        'day 02',
+        'day 02',
+        'day 01',
+      ])
+      expect(new Set(listed.map(({ id }) => id)).size).toBe(5)
+    }
+  })
+
+  it('has the events of all journeys and of no other customer', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const renewal = await client.createJourney({ body: { name: 'Renewal' } })
+    const journey_id = renewal.data?.journey_id ?? ''
+    await initialize({ ...workspace, journey_id }, 'user-1')
+    const other = await initialize(workspace, 'user-2')
+    await client.createEvent({ body: event })
+    await client.createEvent({ body: { ...event, journey_id } })
+    await client.createEvent({ body: { ...event, customer_id: other } })
+    const { data } = await client.listCustomerEvents({ path: { customer_id: event.customer_id } })
+    expect(data?.data.map((listed) => listed.journey_id)).toEqual([journey_id, event.journey_id])
+  })
+
+  it('answers 404 for an unknown customer', async () => {
+    const { client } = await cairn.workspace()
+    const { error } = await client.listCustomerEvents({ path: { customer_id: 'cus_unknown' } })
+    expect(error).toMatchObject({ status: 404, code: 'customer_not_found' })
+  })
+})
+
+describe('listCustomers', () => {
+  it('lists newest first, page by page', async () => {
+    const workspace = await cairn.workspace()
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e']) ids.unshift(await initialize(workspace, name))
+    for (const limit of [1, 2, 5]) {
+      const listed = await pages((query) => workspace.client.listCustomers({ query }), limit)
+      expect(listed.map(({ customer_id }) => customer_id)).toEqual(ids)
+    }
+  })
+
+  it('finds a customer by its own identifier and type', async () => {
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const contact = await initialize(workspace, 'same:id')
+    const account = await client.initializeCustomer({
+      body: { client_customer_id: 'same:id', journey_id, customer_type: 'account', customer_name: 'Acme' },
+    })
+    await initialize(workspace, 'other')
+    const ids = async (query: object) => {
+      return (await client.listCustomers({ query })).data?.data.map(({ customer_id }) => customer_id)
+    }
+    expect(await ids({ client_customer_id: 'same:id' })).toEqual([account.data?.customer_id, contact])
+    expect(await ids({ client_customer_id: 'same:id', customer_type: 'contact' })).toEqual([contact])
+    expect(await ids({ customer_type: 'account' })).toEqual([account.data?.customer_id])
+  })
+
+  it('answers 404 for an unknown customer', async () => {
+    const { client } = await cairn.workspace()
+    const { error } = await client.getCustomer({ path: { customer_id: 'cus_unknown' } })
+    expect(error).toMatchObject({ status: 404, code: 'customer_not_found' })
+  })
+})

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { operationPaths } from '../../generated/operations.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { customerInJourney } from './customer.ts'
+
+type Victim = Awaited<ReturnType<typeof customerInJourney>>
+type Attempt = (intruder: Workspace, victim: Victim) => Promise<unknown>
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+const path = ({ event }: Victim) => ({ journey_id: event.journey_id, customer_id: event.customer_id })
+const code = (answer: Promise<{ error?: { code: string } | undefined }>) =>
+  answer.then(({ error }) => error?.code)
+const own = (body: { data?: { data: object[] } | undefined }) => body.data?.data.length
+
+/** What an operation answers where it is asked, with one workspace's key, for what another one owns. */
+const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
+  initializeCustomer: [
+    'journey_not_found',
+    ({ client }, victim) => {
+      const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Eve' } as const
+      return code(client.initializeCustomer({ body: { ...names, journey_id: victim.event.journey_id } }))
+    },
+  ],
+  createEvent: [
+    ['journey_not_found', 'customer_not_found'],
+    async ({ client, journey_id }, { event }) => [
+      await code(client.createEvent({ body: event })),
+      await code(client.createEvent({ body: { ...event, journey_id } })),
+    ],
+  ],
+  getJourney: ['journey_not_found', ({ client }, victim) => code(client.getJourney({ path: path(victim) }))],
+  updateJourney: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.updateJourney({ path: path(victim), body: { name: 'Mine' } })),
+  ],
+  archiveJourney: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.archiveJourney({ path: path(victim) })),
+  ],
+  restoreJourney: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
+  ],
+  getCustomer: [
+    'customer_not_found',
+    ({ client }, victim) => code(client.getCustomer({ path: path(victim) })),
+  ],
+  listCustomerEvents: [
+    'customer_not_found',
+    ({ client }, victim) => code(client.listCustomerEvents({ path: path(victim) })),
+  ],
+  listEvents: [
+    [0, 0],
+    async ({ client }, { event }) => [
+      own(await client.listEvents()),
+      own(
+        await client.listEvents({ query: { journey_id: event.journey_id, customer_id: event.customer_id } }),
+      ),
+    ],
+  ],
+  listCustomers: [
+    [0, 0],
+    async ({ client }) => [
+      own(await client.listCustomers()),
+      own(await client.listCustomers({ query: { client_customer_id: 'user-1' } })),
+    ],
+  ],
+  listJourneys: [1, async ({ client }) => own(await client.listJourneys())],
+  createJourney: [
+    1,
+    async ({ client }, victim) => {
+      await client.createJourney({ body: { name: 'Mine' } })
+      return own(await victim.workspace.client.listJourneys())
+    },
+  ],
+}
+
+describe('a workspace', () => {
+  it.each(Object.entries(attempts))(
+    'is closed to the key of another: %s',
+    async (_operation, [expected, attempt]) => {
+      const victim = await customerInJourney(cairn)
+      await victim.workspace.client.createEvent({ body: { ...victim.event, message_id: 'm-1' } })
+      const before = await everything(victim)
+      const intruder = await cairn.workspace()
+      expect(await attempt(intruder, victim)).toEqual(expected)
+      expect(await everything(victim)).toEqual(before)
+    },
+  )
+})
+
+async function everything({ workspace: { client } }: Victim) {
+  const lists = [await client.listJourneys(), await client.listCustomers(), await client.listEvents()]
+  return lists.map(({ data }) => data)
+}
