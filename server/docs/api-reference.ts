@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { page } from './page.ts'
+import { problemsPage } from './problems-page.ts'
+import { redocFiles } from './redoc.ts'
+
+export type SiteFile = { readonly contentType: string; readonly body: string }
+
+/**
+ * The value of `Content-Security-Policy` under which the whole site works: its own files and nothing else. Scripts run
+ * from files only.
+ */
+export const referenceSecurityPolicy = [
+  "default-src 'self'",
+  // Redoc's styles are made by styled-components, which fills an empty style element while the page is shown. A hash
+  // of that empty element would do in Chromium, but not in Safari (styled-components, issue 3704).
+  "style-src 'self' 'unsafe-inline'",
+  // Redoc's styles hold an icon as a data: URL.
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/**
+ * The API reference as a site: each file by its path below the site's own folder, which is `''` for the first page.
+ * Links between them are relative, so that the same files work at `/docs/` and in any folder of a static host.
+ *
+ * `problems` is where the `type` of a problem leads. Static hosts can only show a page from a folder, with a slash
+ * behind its name, and there relative links mean something else: hence the same page again as `problems/`.
+ */
+export function apiReference({ contract }: { contract: object }): ReadonlyMap<string, SiteFile> {
+  const redoc = redocFiles()
+  return new Map([
+    ['', html(referencePage())],
+    ['problems', html(problemsPage({ root: '.' }))],
+    ['problems/', html(problemsPage({ root: '..' }))],
+    ['openapi.json', { contentType: 'application/json', body: JSON.stringify(contract, null, 2) }],
+    ['site.css', { contentType: 'text/css; charset=utf-8', body: asset('site.css') }],
+    ['icon.svg', { contentType: 'image/svg+xml', body: asset('icon.svg') }],
+    ['start.js', script(asset('start.js'))],
+    ['redoc.js', script(redoc.script)],
+    ['redoc-search.js', script(redoc.searchWorker)],
+    ['redoc-licenses.txt', { contentType: 'text/plain; charset=utf-8', body: redoc.licenses }],
+  ])
+}
+
+function referencePage() {
+  return page({
+    title: 'Cairn API reference',
+    root: '.',
+    current: '',
+    // Redoc has colours of its own that no theme reaches, all made for light ground.
+    colorScheme: 'light',
+    content: `<main id="reference">
+<noscript><p class="text">A script shows the reference. Without it, read the contract itself:
+<a href="./openapi.json">openapi.json</a>.</p></noscript>
+</main>`,
+    scripts: ['redoc.js', 'start.js'],
+  })
+}
+
+function html(body: string): SiteFile {
+  return { contentType: 'text/html; charset=utf-8', body }
+}
+
+function script(body: string): SiteFile {
+  return { contentType: 'text/javascript; charset=utf-8', body }
+}
+
+function asset(name: string) {
+  return readFileSync(new URL(name, import.meta.url), 'utf8')
+}

@@ -1,0 +1,57 @@
+type Page = {
+  title: string
+  /** The way from the page's own folder to the site's: `.`, or `..` for a page one folder deeper. */
+  root: '.' | '..'
+  /** Which entry of the header the page is. */
+  current: '' | 'problems'
+  /** The schemes that the page can be read in. */
+  colorScheme: 'light' | 'light dark'
+  /** HTML that follows the header. */
+  content: string
+  /** Files of the site, run in this order after the content. */
+  scripts?: readonly string[]
+}
+
+/** The header's entries: each file or page by its path below the site's folder. */
+const entries = { '': 'Reference', problems: 'Problems', 'openapi.json': 'Contract' }
+
+/**
+ * A whole HTML page of the site: one head and header for all of them. Every link is relative, so that the site works
+ * in any folder of any host, and nothing is inline, so that browsers may be told to run files alone.
+ */
+export function page({ title, root, current, colorScheme, content, scripts = [] }: Page): string {
+  const links = Object.entries(entries).map(
+    ([path, name]) =>
+      `<a href="${root}/${path}"${path === current ? ' aria-current="page"' : ''}>${name}</a>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="${colorScheme}">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${root}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${root}/site.css">
+</head>
+<body>
+<header class="site">
+<a class="name" href="${root}/"><img src="${root}/icon.svg" alt="" width="24" height="24">Cairn</a>
+<nav aria-label="Site">
+${links.join('\n')}
+</nav>
+</header>
+${content}
+${scripts.map((name) => `<script src="${root}/${name}"></script>\n`).join('')}</body>
+</html>
+`
+}
+
+/** Text as HTML shows it, in an element or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http'
+import { type ProblemCode, problems } from '../problems.ts'
+import { escapeHtml, page } from './page.ts'
+
+/**
+ * The page that the `type` of every problem names: each code with its status, what it means and what to change, under
+ * an id equal to the code.
+ */
+export function problemsPage({ root }: { root: '.' | '..' }): string {
+  const codes = Object.keys(problems) as ProblemCode[]
+  const groups = [...Map.groupBy(codes, (code) => problems[code].status)].map(([status, codes]) => ({
+    heading: escapeHtml(`${status} ${STATUS_CODES[status]}`),
+    codes,
+  }))
+  const content = `<main class="text">
+<h1>Problems</h1>
+<p>Every refusal is an <code>application/problem+json</code> document (RFC 9457). Its <code>code</code> is one of these,
+and its <code>type</code> leads to the code on this page. The <code>detail</code> of a reply says what to change in that
+very case; here is what to change in general. With status 400, <code>errors</code> lists every fault at once.</p>
+<p>Which codes an operation can answer is in the <a href="${root}/">API reference</a>.</p>
+<nav class="codes" aria-label="Codes">
+${groups.map(contents).join('\n')}
+</nav>
+${groups.map(explanations).join('\n')}
+</main>`
+  return page({
+    title: 'Problems – Cairn API reference',
+    root,
+    current: 'problems',
+    colorScheme: 'light dark',
+    content,
+  })
+}
+
+type Group = { heading: string; codes: readonly ProblemCode[] }
+
+function contents({ heading, codes }: Group) {
+  const links = codes.map((code) => `<li><a href="#${code}">${code}</a></li>`)
+  return `<div><strong>${heading}</strong><ul>${links.join('')}</ul></div>`
+}
+
+function explanations({ heading, codes }: Group) {
+  const sections = codes.map((code) => {
+    const { status, title, detail } = problems[code]
+    return `<section id="${code}" aria-labelledby="${code}-heading">
+<h3 id="${code}-heading"><a href="#${code}">${code}</a></h3>
+<p class="meaning">${status} · ${escapeHtml(title)}</p>
+<p>${escapeHtml(detail)}</p>
+</section>`
+  })
+  return `<h2>${heading}</h2>\n${sections.join('\n')}`
+}

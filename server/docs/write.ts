@@ -1,0 +1,17 @@
+/** Development: `npm run docs` writes the API reference as a static site to dist/docs, or to the folder it is given. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
+import { apiReference } from './api-reference.ts'
+
+const folder = process.argv[2] ?? join('dist', 'docs')
+const site = apiReference({ contract: parse(readFileSync('openapi.yaml', 'utf8')) })
+
+for (const [path, { body }] of site) {
+  // A file and a folder cannot have the same name: the page is written as the folder's.
+  if (site.has(`${path}/`)) continue
+  const target = join(folder, path === '' || path.endsWith('/') ? `${path}index.html` : path)
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, body)
+}
+process.stdout.write(`The API reference is in ${folder}. Any host can serve it, from any path.\n`)

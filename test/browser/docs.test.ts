@@ -1,0 +1,288 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { apiReference, referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
+import { problems } from '../../server/problems.ts'
+import { launchChromium } from './chromium.ts'
+
+type Contract = {
+  servers: [{ url: string }]
+  paths: Record<string, Record<string, { operationId: string; summary: string }>>
+  components: { schemas: { ProblemCode: { enum: (keyof typeof problems)[] } } }
+}
+
+const contract: Contract = parse(readFileSync('openapi.yaml', 'utf8'))
+const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+)
+const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
+
+/** The site as it is served: from memory at /docs/, and as written files in some folder of a static host. */
+const hosts = {
+  'the server': { base: '/docs/', listener: fromMemory('/docs/') },
+  'a static host': { base: '/some/folder/', listener: fromFiles('/some/folder/') },
+}
+type Host = keyof typeof hosts
+const everyHost = Object.keys(hosts) as Host[]
+
+const servers: Server[] = []
+const sites = {} as Record<Host, string>
+let browser: Browser
+/** What the pages of a test asked for, below their site. */
+let requested: string[]
+/** What no page may do: ask elsewhere or in vain, break the policy, run into an error. */
+let complaints: string[]
+
+beforeAll(async () => {
+  execFileSync(process.execPath, ['server/docs/write.ts', written])
+  for (const host of everyHost) {
+    const server = createServer(hosts[host].listener).listen(0, '127.0.0.1')
+    servers.push(server)
+    await once(server, 'listening')
+    sites[host] = `http://127.0.0.1:${(server.address() as AddressInfo).port}${hosts[host].base}`
+  }
+  browser = await launchChromium()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  for (const server of servers) server.close()
+  rmSync(written, { recursive: true })
+})
+
+beforeEach(() => {
+  requested = []
+  complaints = []
+})
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()))
+  expect(complaints).toEqual([])
+})
+
+// Redoc takes its time where the machine is busy.
+describe('The API reference', { timeout: 30_000 }, () => {
+  it.each(everyHost)('shows every operation of the contract and no other, on %s', async (host) => {
+    const page = await openReference(host)
+    const shown = await page.locator('[id^="operation/"]').evaluateAll((sections) =>
+      sections.map((section) => ({
+        operationId: section.id.replace('operation/', ''),
+        summary: section.querySelector('h2')?.textContent.trim(),
+        text: section.textContent,
+      })),
+    )
+    const expected = operations.map(({ operationId, summary, method, path }) => ({
+      operationId,
+      summary,
+      text: expect.stringContaining(`${method}${path}`),
+    }))
+    const sorted = <T extends { operationId: string }>(list: T[]) =>
+      list.toSorted((a, b) => (a.operationId < b.operationId ? -1 : 1))
+    expect(sorted(shown)).toEqual(sorted(expected))
+  })
+
+  it('names the path that requests go to, as the contract gives it', async () => {
+    const page = await openReference('the server')
+    for (const { path } of operations) {
+      const count = await page.getByText(`${contract.servers[0].url}${path}`, { exact: true }).count()
+      expect(count, path).toBe(operations.filter((operation) => operation.path === path).length)
+    }
+  })
+
+  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
+    await openReference(host)
+    expect(requested.toSorted()).toEqual([
+      '',
+      'icon.svg',
+      'openapi.json',
+      'redoc-search.js',
+      'redoc.js',
+      'site.css',
+      'start.js',
+    ])
+  })
+
+  it('finds an operation by words of its text', async () => {
+    const page = await openReference('the server')
+    for (const { operationId, summary } of operations.slice(-2)) {
+      await page.getByPlaceholder('Search').fill(summary)
+      await page.locator('[data-role="search:results"]').getByText(summary).first().click()
+      await expect.poll(() => page.url()).toMatch(new RegExp(`operation/${operationId}$`))
+    }
+  })
+
+  it('unfolds replies and shows their examples', async () => {
+    const page = await openReference('the server')
+    const operation = page.locator('[id="operation/createEvent"]')
+    await operation.getByRole('button', { name: /^409/ }).click()
+    await operation.getByText('Response Headers').first().waitFor()
+    await operation.getByRole('tab', { name: '404' }).click()
+    await operation.getByText('"/docs/problems#journey_not_found"').waitFor()
+  })
+
+  it('runs no script that is not one of its files', async () => {
+    const page = await openReference('the server')
+    const ran = await page.evaluate(() => {
+      document.head.append(
+        Object.assign(document.createElement('script'), { text: 'document.title = "ran"' }),
+      )
+      return document.title === 'ran'
+    })
+    expect(ran).toBe(false)
+    await expect.poll(() => complaints.splice(0)).toEqual([expect.stringContaining("default-src 'self'")])
+  })
+
+  it.each([360, 768, 1440])('fits into a window of %i pixels', async (width) => {
+    for (const [name, path] of Object.entries({ reference: '', problems: 'problems' })) {
+      const page = await open('the server', path, { viewport: { width, height: 800 } })
+      if (path === '') await rendered(page)
+      await page.screenshot({ path: join('dist', 'screenshots', `docs-${name}-${width}.png`) })
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(width)
+    }
+  })
+
+  it.each(['light', 'dark'] as const)('can be read where the %s scheme is chosen', async (colorScheme) => {
+    const reference = await openReference('the server', { colorScheme })
+    expect(await contrast(reference, '#reference p')).toBeGreaterThan(7)
+    const explained = await open('the server', 'problems#rate_limited', { colorScheme })
+    expect(await contrast(explained, 'main p')).toBeGreaterThan(7)
+    expect(await contrast(explained, 'main a')).toBeGreaterThan(4.5)
+    const ground = await explained.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(ground === 'rgb(255, 255, 255)').toBe(colorScheme === 'light')
+  })
+
+  it.each(everyHost)('explains every code where the type of its problem leads, on %s', async (host) => {
+    const page = await open(host, 'problems')
+    const header = await page.locator('header').boundingBox()
+    for (const code of contract.components.schemas.ProblemCode.enum) {
+      await page.goto(`${sites[host]}problems#${code}`)
+      const target = page.locator(':target')
+      const { status, title, detail } = problems[code]
+      expect(await target.getAttribute('id')).toBe(code)
+      expect((await target.textContent())?.trim()).toBe(`${code}\n${status} · ${title}\n${detail}`)
+      const box = await target.boundingBox()
+      expect(box?.y, code).toBeGreaterThanOrEqual(header?.height ?? Infinity)
+      expect(box?.y, code).toBeLessThan(page.viewportSize()?.height ?? 0)
+    }
+  })
+
+  it.each(everyHost)('leads from the reference to the problems and back, on %s', async (host) => {
+    const page = await openReference(host)
+    await page.getByRole('link', { name: 'Problems', exact: true }).click()
+    await page.getByRole('heading', { name: 'Problems', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'step_not_unique' }).first().click()
+    await expect.poll(() => page.locator(':target').getAttribute('id')).toBe('step_not_unique')
+    await page.getByRole('link', { name: 'API reference' }).click()
+    await rendered(page)
+    expect(page.url()).toBe(sites[host])
+  })
+
+  it.each(everyHost)('has no link that leads nowhere, on %s', async (host) => {
+    for (const page of [await openReference(host), await open(host, 'problems')]) {
+      const links = await page
+        .locator('a[href], link[href]')
+        .evaluateAll((elements) => elements.map((element) => (element as HTMLAnchorElement).href))
+      const own = new Set(
+        links.filter((link) => link.startsWith(sites[host])).map((link) => link.replace(/#.*/, '')),
+      )
+      expect(own.size).toBeGreaterThan(3)
+      for (const link of own) expect((await fetch(link)).status, link).toBe(200)
+    }
+  })
+
+  it.each(everyHost)('gives the contract itself, also without scripts, on %s', async (host) => {
+    const page = await open(host, '', { javaScriptEnabled: false })
+    const link = page.getByRole('main').getByRole('link', { name: 'openapi.json' })
+    expect(await link.isVisible()).toBe(true)
+    const [reply] = await Promise.all([page.waitForResponse(/openapi\.json$/), link.click()])
+    expect(await reply.json()).toEqual(contract)
+  })
+})
+
+async function open(host: Host, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage(options)
+  page.setDefaultTimeout(10_000)
+  page.on('request', (request) => {
+    if (request.url().startsWith(sites[host])) requested.push(request.url().slice(sites[host].length))
+    else complaints.push(`asks for ${request.url()}`)
+  })
+  page.on('requestfailed', (request) => complaints.push(`does not get ${request.url()}`))
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`gets ${response.status()} for ${response.url()}`)
+  })
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(sites[host] + path)
+  return page
+}
+
+async function openReference(host: Host, options?: BrowserContextOptions): Promise<Page> {
+  const page = await open(host, '', options)
+  await rendered(page)
+  return page
+}
+
+async function rendered(page: Page) {
+  await page.locator(`[id="operation/${operations.at(-1)?.operationId}"]`).waitFor()
+}
+
+/** The contrast of an element's text with the page's ground, as WCAG 2 counts it: from 1 to 21. */
+async function contrast(page: Page, selector: string) {
+  const colors = await page
+    .locator(selector)
+    .first()
+    .evaluate((element) => [getComputedStyle(element).color, getComputedStyle(document.body).backgroundColor])
+  const [dark = 0, light = 0] = colors.map(luminance).sort()
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminance(rgb: string) {
+  const [red = 0, green = 0, blue = 0] = (rgb.match(/\d+/g) ?? []).map((channel) => {
+    const part = Number(channel) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/** Serves the site as the server does. */
+function fromMemory(base: string): RequestListener {
+  const site = apiReference({ contract })
+  return ({ url = '' }, response) => {
+    const file = site.get(url.replace(base, ''))
+    if (!file) return response.writeHead(404).end()
+    response.setHeader('Content-Type', file.contentType)
+    response.setHeader('Content-Security-Policy', referenceSecurityPolicy)
+    response.end(file.body)
+  }
+}
+
+/** Serves the written files as static hosts do: a folder by its index.html, with a slash behind its name. */
+function fromFiles(base: string): RequestListener {
+  const contentTypes = {
+    html: 'text/html',
+    js: 'text/javascript',
+    css: 'text/css',
+    json: 'application/json',
+    svg: 'image/svg+xml',
+  }
+  return ({ url = '' }, response) => {
+    const path = join(written, url.replace(base, ''))
+    if (!existsSync(path)) return response.writeHead(404).end()
+    const isFolder = statSync(path).isDirectory()
+    if (isFolder && !url.endsWith('/')) return response.writeHead(301, { Location: `${url}/` }).end()
+    const file = isFolder ? join(path, 'index.html') : path
+    const type = Object.entries(contentTypes).find(([extension]) => file.endsWith(`.${extension}`))
+    if (type) response.setHeader('Content-Type', type[1])
+    response.setHeader('Content-Security-Policy', referenceSecurityPolicy)
+    response.end(readFileSync(file))
+  }
+}
