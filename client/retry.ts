@@ -1,0 +1,60 @@
+/** The first wait is random up to this; the bound doubles with each further one. */
+const firstBackoff_ms = 500
+
+/** No caller expects a single wait to be longer: where the server asks for more, the call gives up. */
+const longestWait_ms = 60_000
+
+/**
+ * Calls `send` until it has an answer worth handing on, and reads that answer to its end, so that a connection
+ * that breaks in the middle of a body counts as a network error too.
+ *
+ * 429 is always sent again, because nothing was taken. A network error and 503 leave open what happened: they are
+ * sent again only if the request is `repeatable`. The wait is exponential with full jitter, on top of what
+ * `Retry-After` asks for (RFC 9110, section 10.2.3).
+ *
+ * Resolves with the last response after `retries` further attempts, or at once if the server wants to be left alone
+ * for more than 60 seconds. Rejects with the last network error, or with the signal's reason.
+ */
+export async function fetchWithRetries(
+  send: () => Promise<Response>,
+  { retries, repeatable, signal }: { retries: number; repeatable: boolean; signal: AbortSignal | undefined },
+): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const last = attempt >= retries
+    // Without jitter, clients that were refused together would come back together.
+    const backoff_ms = Math.random() * firstBackoff_ms * 2 ** attempt
+    let asked_ms = 0
+    try {
+      const response = await send()
+      await response.clone().arrayBuffer()
+      if (last || !(response.status === 429 || (repeatable && response.status === 503))) return response
+      asked_ms = retryAfter_ms(response)
+      if (asked_ms > longestWait_ms) return response
+    } catch (error) {
+      if (last || !repeatable) throw error
+    }
+    await delay(Math.min(asked_ms + backoff_ms, longestWait_ms), signal)
+  }
+}
+
+/** What `Retry-After` asks for, as seconds or as an HTTP date; 0 where it is absent or neither. */
+function retryAfter_ms(response: Response): number {
+  const value = response.headers.get('retry-after') ?? ''
+  const wait_ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Math.max(wait_ms || 0, 0)
+}
+
+function delay(wait_ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, wait_ms)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

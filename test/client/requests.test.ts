@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { createClient, UnexpectedResponseError } from '../../client/index.ts'
+import { html, json, problem, startScriptedServer } from './scripted-server.ts'
+
+const serviceKey = 'sk_test'
+const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
+const created = { success: true, id: 'evt_1', duplicate: false, received_at: '2026-11-20T08:29:58.007Z' }
+const customer = {
+  client_customer_id: 'user-8412',
+  journey_id: 'jrn_1',
+  customer_type: 'contact',
+  customer_name: 'Ada Lovelace',
+} as const
+const emptyPage = { data: [], next_cursor: null }
+
+describe('a request', () => {
+  it('carries the service key, and the body as JSON', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(
+      json(201, { customer_id: 'cus_1', created: true }),
+    )
+
+    const { data, error, response } = await createClient({ baseUrl, serviceKey }).initializeCustomer({
+      body: customer,
+    })
+
+    expect(data).toEqual({ customer_id: 'cus_1', created: true })
+    expect(error).toBeUndefined()
+    expect(response.status).toBe(201)
+    expect(arrivals).toMatchObject([
+      {
+        method: 'POST',
+        url: '/v1/customers/initialize',
+        headers: { 'x-service-key': serviceKey, 'content-type': 'application/json' },
+        body: JSON.stringify(customer),
+      },
+    ])
+  })
+
+  it('puts identifiers into the path and filters into the query, escaped', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
+    const cairn = createClient({ baseUrl, serviceKey })
+
+    await cairn.listCustomerEvents({ path: { customer_id: 'a/b?c$&' }, query: { limit: 10 } })
+    await cairn.listEvents({ query: { event_id: 'a&b=c+d ü', received_from: '2026-11-20T00:00:00+01:00' } })
+
+    expect(arrivals.map(({ method, url }) => [method, url])).toEqual([
+      ['GET', '/v1/customers/a%2Fb%3Fc%24%26/events?limit=10'],
+      ['GET', '/v1/events?event_id=a%26b%3Dc%2Bd%20%C3%BC&received_from=2026-11-20T00%3A00%3A00%2B01%3A00'],
+    ])
+  })
+
+  it('needs no argument where the contract requires nothing', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
+
+    const { data } = await createClient({ baseUrl, serviceKey }).listJourneys()
+
+    expect(data).toEqual(emptyPage)
+    expect(arrivals).toMatchObject([{ method: 'GET', url: '/v1/journeys', body: '' }])
+    expect(arrivals[0]?.headers).not.toHaveProperty('content-type')
+  })
+
+  it.each(['.', '..'])(
+    'refuses the identifier "%s", which a URL would take for a step upwards',
+    async (customer_id) => {
+      const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
+
+      const call = createClient({ baseUrl, serviceKey }).listCustomerEvents({ path: { customer_id } })
+
+      await expect(call).rejects.toThrow(new TypeError('customer_id must not be "." or ".."'))
+      expect(arrivals).toEqual([])
+    },
+  )
+
+  it('outlives the page for ingestion, as long as all such bodies together fit into 64 KiB', async () => {
+    const { cairn, keepalive } = await clientThatNotesKeepalive()
+    const message_id = 'm-1'
+    const rest_bytes = JSON.stringify({ ...event, message_id, custom_variables: '' }).length
+    const bodyOf = (size_bytes: number) => ({
+      ...event,
+      message_id,
+      // Each ü is two bytes.
+      custom_variables: 'ü'.repeat(20) + 'x'.repeat(size_bytes - rest_bytes - 40),
+    })
+
+    await Promise.all([
+      cairn.createEvent({ body: bodyOf(40_000) }),
+      cairn.createEvent({ body: bodyOf(25_536) }),
+      cairn.createEvent({ body: bodyOf(200) }),
+    ])
+    await cairn.createEvent({ body: bodyOf(65_536) })
+    await cairn.createEvent({ body: bodyOf(65_537) })
+    await cairn.listJourneys()
+
+    expect(keepalive).toEqual([true, true, false, true, false, false])
+  })
+
+  it('outlives the page with 16 at a time, because browsers limit their number too', async () => {
+    const { cairn, keepalive } = await clientThatNotesKeepalive()
+
+    await Promise.all(Array.from({ length: 17 }, () => cairn.createEvent({ body: event })))
+
+    expect(keepalive).toEqual([...Array(16).fill(true), false])
+  })
+})
+
+/** In Node keepalive has no effect: what can be seen is what the browser is asked for. */
+async function clientThatNotesKeepalive() {
+  const { baseUrl } = await startScriptedServer(json(201, created))
+  const keepalive: boolean[] = []
+  const cairn = createClient({
+    baseUrl,
+    serviceKey,
+    fetch: (request, init) => {
+      keepalive.push(request.keepalive)
+      return fetch(request, init)
+    },
+  })
+  return { cairn, keepalive }
+}
+
+describe('message_id', () => {
+  it('is a new UUIDv7 for every event without one', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(201, created))
+    const cairn = createClient({ baseUrl, serviceKey })
+    const before_ms = Date.now()
+
+    await cairn.createEvent({ body: event })
+    await cairn.createEvent({ body: event })
+
+    const messageIds = arrivals.map(({ body }): string => JSON.parse(body).message_id)
+    expect(new Set(messageIds).size).toBe(2)
+    for (const messageId of messageIds) {
+      expect(messageId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      const made_ms = Number.parseInt(messageId.replace('-', '').slice(0, 12), 16)
+      expect(made_ms).toBeGreaterThanOrEqual(before_ms)
+      expect(made_ms).toBeLessThanOrEqual(Date.now())
+    }
+  })
+
+  it("stays the caller's own where there is one", async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(201, created))
+
+    await createClient({ baseUrl, serviceKey }).createEvent({ body: { ...event, message_id: 'mine' } })
+
+    expect(JSON.parse(arrivals[0]?.body ?? '')).toEqual({ ...event, message_id: 'mine' })
+  })
+
+  it("never appears in the caller's object", async () => {
+    const { baseUrl } = await startScriptedServer(json(201, created))
+    const request = Object.freeze({ body: Object.freeze({ ...event }) })
+
+    const { data } = await createClient({ baseUrl, serviceKey }).createEvent(request)
+
+    expect(data).toEqual(created)
+    expect(request).toEqual({ body: event })
+  })
+})
+
+describe('an answer', () => {
+  it('that is a problem resolves with it as error', async () => {
+    const { baseUrl } = await startScriptedServer(problem(409, 'customer_not_in_journey'))
+
+    const { data, error, response } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    expect(data).toBeUndefined()
+    expect(error).toMatchObject({ status: 409, code: 'customer_not_in_journey' })
+    expect(response.status).toBe(409)
+  })
+
+  it.each([
+    ['an HTML error', html(502), 502, '<h1>Not Cairn</h1>'],
+    ['an HTML page with 200', html(200), 200, '<h1>Not Cairn</h1>'],
+    ['JSON that is no problem', json(403, { message: 'Forbidden' }), 403, { message: 'Forbidden' }],
+    ['an empty error', json(500, undefined), 500, ''],
+    ['an empty 200', json(200, undefined, { 'content-length': '0' }), 200, undefined],
+  ])('that is %s rejects with what came instead', async (_name, answer, status, body) => {
+    const { baseUrl } = await startScriptedServer(answer)
+
+    const error = await createClient({ baseUrl, serviceKey })
+      .createEvent({ body: event })
+      .catch((error) => error)
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ name: 'UnexpectedResponseError', response: { status }, body })
+    expect(error.message).toContain(`status ${status}`)
+  })
+
+  it('that redirects is not followed, so that the key stays with the server it belongs to', async () => {
+    const elsewhere = await startScriptedServer(json(200, emptyPage))
+    const location = `${elsewhere.baseUrl}/journeys`
+    const { baseUrl } = await startScriptedServer(html(307, { location }))
+
+    const call = createClient({ baseUrl, serviceKey }).listJourneys()
+
+    await expect(call).rejects.toThrow(UnexpectedResponseError)
+    expect(elsewhere.arrivals).toEqual([])
+  })
+})

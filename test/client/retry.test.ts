@@ -1,0 +1,255 @@
+import { createServer } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { createClient } from '../../client/index.ts'
+import { half, html, json, problem, reset, silence, startScriptedServer } from './scripted-server.ts'
+
+const serviceKey = 'sk_test'
+const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
+const created = { success: true, id: 'evt_1', duplicate: false, received_at: '2026-11-20T08:29:58.007Z' }
+const journey = {
+  journey_id: 'jrn_1',
+  name: 'Onboarding',
+  description: '',
+  steps: [],
+  status: 'active',
+  created_at: '2026-11-20T08:12:03.551Z',
+  updated_at: '2026-11-20T08:12:03.551Z',
+}
+
+describe('a retry', () => {
+  it.each([
+    ['the connection was reset', reset],
+    ['half an answer', half(201)],
+    ['429', problem(429, 'rate_limited')],
+    ['503', problem(503, 'overloaded')],
+    ["a proxy's 503", html(503)],
+  ])('sends the same event again, message_id included, after %s', async (_name, answer) => {
+    const { baseUrl, arrivals } = await startScriptedServer(answer, json(201, created))
+
+    const { data } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    expect(data).toEqual(created)
+    expect(arrivals).toHaveLength(2)
+    expect(arrivals[1]?.body).toBe(arrivals[0]?.body)
+    expect(JSON.parse(arrivals[1]?.body ?? '')).toEqual({ ...event, message_id: expect.any(String) })
+    expect(arrivals[1]?.headers).toMatchObject({
+      'x-service-key': serviceKey,
+      'content-type': 'application/json',
+    })
+  })
+
+  it('repeats every operation that is safe to repeat after a network error', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer((request, response) => {
+      // Every second request of a path is answered.
+      const attempts = arrivals.filter(({ url }) => url === request.url).length
+      const answer = attempts % 2 ? reset : json(200, {})
+      answer(request, response)
+    })
+    const cairn = createClient({ baseUrl, serviceKey })
+    const path = { journey_id: 'jrn_1', customer_id: 'cus_1' }
+
+    const results = await Promise.all([
+      cairn.initializeCustomer({
+        body: { client_customer_id: 'u', journey_id: 'jrn_1', customer_type: 'account', customer_name: 'n' },
+      }),
+      cairn.listEvents(),
+      cairn.getCustomer({ path }),
+      cairn.listCustomerEvents({ path }),
+      cairn.archiveJourney({ path }),
+      cairn.restoreJourney({ path }),
+      cairn.updateJourney({ path, body: { name: 'n' } }),
+    ])
+
+    expect(results.map(({ data }) => data)).toEqual(results.map(() => ({})))
+    expect(arrivals).toHaveLength(2 * results.length)
+  })
+
+  it('makes a journey again after 429, because nothing was taken', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(problem(429, 'rate_limited'), json(201, journey))
+
+    const { data } = await createClient({ baseUrl, serviceKey }).createJourney({
+      body: { name: 'Onboarding' },
+    })
+
+    expect(data).toEqual(journey)
+    expect(arrivals).toHaveLength(2)
+  })
+
+  it('never makes a journey again after 503, because there may be one', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'storage_unavailable'))
+
+    const { error } = await createClient({ baseUrl, serviceKey }).createJourney({
+      body: { name: 'Onboarding' },
+    })
+
+    expect(error?.code).toBe('storage_unavailable')
+    expect(arrivals).toHaveLength(1)
+  })
+
+  it.each([
+    ['a reset connection', reset],
+    ['half an answer', half(201)],
+  ])('never makes a journey again after %s, because there may be one', async (_name, answer) => {
+    const { baseUrl, arrivals } = await startScriptedServer(answer)
+
+    const call = createClient({ baseUrl, serviceKey }).createJourney({ body: { name: 'Onboarding' } })
+
+    await expect(call).rejects.toThrow(TypeError)
+    expect(arrivals).toHaveLength(1)
+  })
+
+  it.each([400, 401, 404, 409, 500])(
+    'does not follow %i, which sending again would not change',
+    async (status) => {
+      const { baseUrl, arrivals } = await startScriptedServer(problem(status, 'internal_error'))
+
+      const { error } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+      expect(error?.status).toBe(status)
+      expect(arrivals).toHaveLength(1)
+    },
+  )
+
+  it('happens 4 times by default, then the last problem is the answer', { timeout: 15_000 }, async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(
+      problem(503, 'overloaded'),
+      reset,
+      problem(503, 'overloaded'),
+      problem(429, 'rate_limited'),
+      problem(503, 'shutting_down'),
+    )
+
+    const { error, response } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    expect(error?.code).toBe('shutting_down')
+    expect(response.status).toBe(503)
+    expect(arrivals).toHaveLength(5)
+  })
+
+  it('happens as often as retries says', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'overloaded'))
+
+    await createClient({ baseUrl, serviceKey, retries: 1 }).createEvent({ body: event })
+    await createClient({ baseUrl, serviceKey, retries: 0 }).createEvent({ body: event })
+
+    expect(arrivals).toHaveLength(2 + 1)
+  })
+
+  it("ends with fetch's own error when nobody answers", async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    await new Promise((resolve) => server.close(resolve))
+
+    const cairn = createClient({ baseUrl: `http://127.0.0.1:${port}/v1`, serviceKey, retries: 1 })
+
+    await expect(cairn.listJourneys()).rejects.toMatchObject({
+      name: 'TypeError',
+      cause: { code: 'ECONNREFUSED' },
+    })
+  })
+
+  it('waits the seconds that Retry-After asks for', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(
+      problem(429, 'rate_limited', { 'retry-after': '1' }),
+      json(201, created),
+    )
+
+    await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    const [first, second] = arrivals.map(({ arrived_ms }) => arrived_ms)
+    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('waits until the date that Retry-After names', async () => {
+    // Dates in headers have no milliseconds: this one is 1 to 2 seconds ahead.
+    const date_ms = (Math.floor(Date.now() / 1000) + 2) * 1000
+    const { baseUrl, arrivals } = await startScriptedServer(
+      problem(503, 'overloaded', { 'retry-after': new Date(date_ms).toUTCString() }),
+      json(201, created),
+    )
+
+    await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    expect(arrivals[1]?.arrived_ms).toBeGreaterThanOrEqual(date_ms)
+  })
+
+  it('is not worth a wait of more than a minute: the problem is the answer at once', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(
+      problem(503, 'overloaded', { 'retry-after': '61' }),
+    )
+
+    const { error, response } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+
+    expect(error?.code).toBe('overloaded')
+    expect(response.headers.get('retry-after')).toBe('61')
+    expect(arrivals).toHaveLength(1)
+  })
+})
+
+describe('an aborted signal', () => {
+  it('ends a call before its first attempt', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, { data: [], next_cursor: null }))
+
+    const call = createClient({ baseUrl, serviceKey }).listJourneys({ signal: AbortSignal.abort('left') })
+
+    await expect(call).rejects.toBe('left')
+    expect(arrivals).toEqual([])
+  })
+
+  it('ends an attempt that waits for its answer, without another', async () => {
+    const { baseUrl, nextArrival } = await startScriptedServer(silence)
+    let attempts = 0
+    const cairn = createClient({
+      baseUrl,
+      serviceKey,
+      fetch: (request, init) => {
+        attempts++
+        return fetch(request, init)
+      },
+    })
+    const controller = new AbortController()
+    const arrival = nextArrival()
+
+    const call = cairn.createEvent({ body: event, signal: controller.signal })
+    await arrival
+    controller.abort('left')
+
+    await expect(call).rejects.toBe('left')
+    expect(attempts).toBe(1)
+  })
+
+  it('ends an attempt even if garbage was collected since', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage: () => void = runInNewContext('gc')
+    const { baseUrl, nextArrival } = await startScriptedServer(silence)
+    const controller = new AbortController()
+    const arrival = nextArrival()
+
+    const call = createClient({ baseUrl, serviceKey }).listJourneys({ signal: controller.signal })
+    await arrival
+    collectGarbage()
+    controller.abort('left')
+
+    await expect(call).rejects.toBe('left')
+  })
+
+  it('ends the wait for a retry at once', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(
+      problem(503, 'overloaded', { 'retry-after': '60' }),
+    )
+    const started_ms = Date.now()
+
+    const call = createClient({ baseUrl, serviceKey }).createEvent({
+      body: event,
+      signal: AbortSignal.timeout(300),
+    })
+
+    await expect(call).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(Date.now() - started_ms).toBeLessThan(2000)
+    expect(arrivals).toHaveLength(1)
+  })
+})

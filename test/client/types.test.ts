@@ -1,0 +1,85 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type { Client, OperationId, OperationRequest, OperationResult, Schemas } from '../../client/index.ts'
+import type { operations } from '../../generated/contract.ts'
+
+/** `Client` as the compiler sees it; these tests hold when `tsc` passes. */
+describe('the types', () => {
+  const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
+
+  it('offer one method per operation of the contract', () => {
+    expectTypeOf<keyof Client>().toEqualTypeOf<keyof operations>()
+    expectTypeOf<OperationId>().toEqualTypeOf<keyof operations>()
+  })
+
+  it('require a body, a path and an argument exactly where the contract does', () => {
+    expectTypeOf<Parameters<Client['createEvent']>>().toEqualTypeOf<
+      [request: OperationRequest<'createEvent'>]
+    >()
+    expectTypeOf<Parameters<Client['getJourney']>>().toEqualTypeOf<
+      [request: OperationRequest<'getJourney'>]
+    >()
+    expectTypeOf<Parameters<Client['listJourneys']>>().toEqualTypeOf<
+      [request?: OperationRequest<'listJourneys'>]
+    >()
+    expectTypeOf<OperationRequest<'createEvent'>['body']>().toEqualTypeOf<Schemas['EventCreation']>()
+    expectTypeOf<OperationRequest<'listCustomerEvents'>>().toExtend<{
+      path: { customer_id: string }
+      query?: { limit?: number; cursor?: string }
+    }>()
+    // @ts-expect-error: the body is missing
+    void ({} satisfies OperationRequest<'createEvent'>)
+    // @ts-expect-error: the path is missing
+    void ({ body: { name: 'Renewal' } } satisfies OperationRequest<'updateJourney'>)
+    // @ts-expect-error: there is no body to send
+    void ({ path: { journey_id: 'jrn_1' }, body: {} } satisfies OperationRequest<'archiveJourney'>)
+    void ({ path: { journey_id: 'jrn_1' }, signal: undefined } satisfies OperationRequest<'archiveJourney'>)
+  })
+
+  it('refuse a field that the contract does not know', () => {
+    // @ts-expect-error: occurred_at, misspelt
+    void ({ body: { ...event, ocurred_at: 'now' } } satisfies OperationRequest<'createEvent'>)
+    // @ts-expect-error
+    void ({ query: { page: 2 } } satisfies OperationRequest<'listEvents'>)
+  })
+
+  it('refuse a body in which a required field is missing', () => {
+    // @ts-expect-error: customer_id
+    void ({ body: { journey_id: 'jrn_1', event_id: 'signed_up' } } satisfies OperationRequest<'createEvent'>)
+  })
+
+  it('refuse a value outside of an enumeration', () => {
+    const customer = { client_customer_id: 'user-8412', journey_id: 'jrn_1', customer_name: 'Ada Lovelace' }
+    void ({
+      body: { ...customer, customer_type: 'contact' },
+    } satisfies OperationRequest<'initializeCustomer'>)
+    // @ts-expect-error
+    void ({ body: { ...customer, customer_type: 'lead' } } satisfies OperationRequest<'initializeCustomer'>)
+    // @ts-expect-error
+    void ({ query: { status: 'deleted' } } satisfies OperationRequest<'listJourneys'>)
+  })
+
+  it('give data or error, told apart by either', () => {
+    const check = (result: OperationResult<'createEvent'>) => {
+      if (result.error) {
+        expectTypeOf(result.error).toEqualTypeOf<Schemas['Problem']>()
+        expectTypeOf(result.data).toEqualTypeOf<undefined>()
+        // @ts-expect-error: no problem of the contract has this code
+        void (result.error.code === 'no_such_code')
+      } else {
+        expectTypeOf(result.data).toEqualTypeOf<Schemas['CreatedEvent']>()
+        // @ts-expect-error: the contract declares no such field
+        void result.data.event_id
+      }
+      if (result.data) expectTypeOf(result.error).toEqualTypeOf<undefined>()
+      expectTypeOf(result.response).toEqualTypeOf<Response>()
+    }
+    void check
+  })
+
+  it('take data from the declared 2xx and from no other status', () => {
+    type DataOf<Id extends OperationId> = NonNullable<OperationResult<Id>['data']>
+    expectTypeOf<DataOf<'createJourney'>>().toEqualTypeOf<Schemas['Journey']>()
+    expectTypeOf<DataOf<'initializeCustomer'>>().toEqualTypeOf<Schemas['InitializedCustomer']>()
+    expectTypeOf<DataOf<'listCustomerEvents'>>().toEqualTypeOf<Schemas['EventPage']>()
+  })
+})
