@@ -9,7 +9,7 @@ import { type Client, createClient } from '../client/index.ts'
 import { createWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
 import { startServer } from '../server/main.ts'
-import { checkReply } from './contract-check.ts'
+import { checkReply } from './contract/reply-check.ts'
 
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>> & {
   /** With the secret key. */
@@ -49,13 +49,12 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   })
   const config: Config = { port: 0, host: '127.0.0.1', databaseUrl, rateLimit, logLevel: 'info' }
   const server = await startServer({ config, now, log: pino(lines) })
+  const checkedFetch = async (request: Request, init?: RequestInit) => {
+    const path = new URL(request.url).pathname.slice('/v1'.length)
+    return await checkReply(request.method, path, await fetch(request, init))
+  }
   const client = (serviceKey: string) =>
-    createClient({
-      baseUrl: `${server.url}/v1`,
-      serviceKey,
-      retries: 0,
-      fetch: async (request, init) => await checkReply(request, await fetch(request, init)),
-    })
+    createClient({ baseUrl: `${server.url}/v1`, serviceKey, retries: 0, fetch: checkedFetch })
   return {
     url: server.url,
     databaseUrl,
@@ -65,18 +64,20 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
       const made = await createWorkspace(databaseUrl, { workspace: randomUUID(), journey: 'Onboarding' })
       return { ...made, client: client(made.secret_key) }
     },
-    async fetch(path, init) {
-      const request = new Request(`${server.url}/v1${path}`, init)
-      return await checkReply(request, await fetch(request.clone()))
-    },
+    fetch: (path, init) => checkedFetch(new Request(`${server.url}/v1${path}`, init)),
     stop: server.stop,
   }
 }
 
-/** A folder that is removed when the test, or the file's tests, have ended. */
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A folder that is removed when the file's tests have ended. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
   return folder
 }
 

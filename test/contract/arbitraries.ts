@@ -1,0 +1,144 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { resolved, type Schema } from './document.ts'
+
+/** Long enough to reach limits such as 255, short enough for many requests. */
+const LONGEST = 300
+
+/** Any JSON value that the API returns equal: no negative zero, which JSON.stringify writes as 0. */
+const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)))
+
+/** Values that a schema of the contract allows. */
+export function allowed(schema: Schema): Arbitrary<unknown> {
+  const { type, enum: values, properties, required = [], ...rules } = resolved(schema)
+  if (values) return fc.constantFrom(...values)
+  if (Array.isArray(type)) return fc.oneof(...type.map((one) => allowed({ ...resolved(schema), type: one })))
+  switch (type) {
+    case 'string':
+      return stringOf(rules)
+    case 'integer':
+      return fc.integer({ min: rules.minimum ?? -1e6, max: rules.maximum ?? 1e6 })
+    case 'boolean':
+      return fc.boolean()
+    case 'array':
+      return fc.array(allowed(rules.items ?? {}), { maxLength: Math.min(rules.maxItems ?? 4, 4) })
+    case 'object': {
+      if (!properties) return fc.dictionary(fc.string(), json, { maxKeys: 6 })
+      const fields = Object.entries(properties).map(([name, field]) => [name, allowed(field)])
+      const record = fc.record<Record<string, unknown>>(Object.fromEntries(fields), {
+        requiredKeys: required,
+      })
+      return record.filter((value) => Object.keys(value).length >= (rules.minProperties ?? 0))
+    }
+    default:
+      throw new Error(`No values are known for a schema of type ${type}`)
+  }
+}
+
+function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
+  if (format === 'date-time') return instant
+  // The one pattern that free text has: no NUL.
+  if (pattern === undefined || pattern === '^[^\\u0000]*$') {
+    const most = Math.min(maxLength, LONGEST)
+    return fc.string({ unit: 'binary', minLength, maxLength: most }).map((text) => text.replaceAll('\0', '0'))
+  }
+  return fc.stringMatching(new RegExp(pattern, 'u'))
+}
+
+/** Instants of the past, with every form of fraction and offset. */
+const instant = fc
+  .tuple(
+    fc.date({ min: new Date('1902-01-01'), max: new Date('2025-01-01'), noInvalidDate: true }),
+    fc.stringMatching(/^(\.[0-9]{1,9})?$/),
+    fc.constantFrom('Z', '+00:00', '-00:00', '+23:59', '-11:30'),
+  )
+  .map(([date, fraction, offset]) => date.toISOString().slice(0, 19) + fraction + offset)
+
+/** One rule of the schema broken: the value, and the JSON Pointer of the fault. */
+export type Breach = { value: unknown; pointer: string; rule: string }
+
+/** Values that break exactly one rule of the schema, made from one that it allows. */
+export function broken(schema: Schema): Arbitrary<Breach> {
+  return allowed(schema).chain((value) => fc.constantFrom(...breaks(schema, value, '')))
+}
+
+/** Every way to break one rule at the value or below it. */
+function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
+  const rules = resolved(schema)
+  const types = [rules.type ?? []].flat()
+  const found: Breach[] = []
+  const add = (rule: string, broken: unknown, at = pointer) =>
+    found.push({ value: broken, pointer: at, rule })
+
+  for (const [type, other] of Object.entries(otherTypes))
+    if (!types.includes(type)) add(`type ${type}`, other)
+  if (rules.enum) add('enum', 'none of them')
+  if (typeof value === 'string' && !rules.enum) {
+    if (rules.minLength) add('minLength', 'x'.repeat(rules.minLength - 1))
+    if (rules.maxLength !== undefined && rules.maxLength < 10_000 && !rules.format) {
+      add('maxLength', 'x'.repeat(rules.maxLength + 1))
+    }
+    if (rules.pattern) add('pattern', '\0')
+    if (rules.format) add('format', '2023-02-30T00:00:00Z')
+  }
+  if (Array.isArray(value)) {
+    if (rules.maxItems !== undefined && value[0]) add('maxItems', Array(rules.maxItems + 1).fill(value[0]))
+    for (const [index, item] of value.entries()) {
+      for (const breach of breaks(rules.items ?? {}, item, `${pointer}/${index}`)) {
+        found.push({ ...breach, value: value.with(index, breach.value) })
+      }
+    }
+  }
+  if (isObject(value)) found.push(...breaksOfObject(rules, value, pointer))
+  return found
+}
+
+function breaksOfObject(rules: Schema, value: Record<string, unknown>, pointer: string): Breach[] {
+  const found: Breach[] = []
+  const { properties = {}, required = [], additionalProperties, maxProperties, minProperties } = rules
+  for (const name of required) {
+    const { [name]: _, ...rest } = value
+    found.push({ value: rest, pointer: `${pointer}/${name}`, rule: 'required' })
+  }
+  if (additionalProperties === false) {
+    for (const [name, escaped] of unknownNames) {
+      const extra = Object.defineProperty({ ...value }, name, { value: 1, enumerable: true })
+      found.push({ value: extra, pointer: `${pointer}/${escaped}`, rule: 'additionalProperties' })
+    }
+  }
+  if (maxProperties !== undefined) {
+    const many = Object.fromEntries(
+      Array.from({ length: maxProperties + 1 }, (_, index) => [`v${index}`, index]),
+    )
+    found.push({ value: many, pointer, rule: 'maxProperties' })
+  }
+  if (minProperties) found.push({ value: {}, pointer, rule: 'minProperties' })
+  for (const [name, field] of Object.entries(properties)) {
+    if (!(name in value)) continue
+    for (const breach of breaks(field, value[name], `${pointer}/${name}`)) {
+      found.push({ ...breach, value: { ...value, [name]: breach.value } })
+    }
+  }
+  return found
+}
+
+/** Names of fields that no schema has, and how a JSON Pointer writes them. */
+const unknownNames = [
+  ['cus/tomer~id', 'cus~1tomer~0id'],
+  ['__proto__', '__proto__'],
+  ['Name', 'Name'],
+  ['', ''],
+] as const
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value of each JSON type. */
+const otherTypes: Record<string, unknown> = {
+  string: 'text',
+  number: 1.5,
+  boolean: true,
+  null: null,
+  array: [1],
+  object: { a: 1 },
+}

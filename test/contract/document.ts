@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+/** A JSON Schema as the contract uses it, references resolved one level at a time by `schemaAt`. */
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  format?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  minProperties?: number
+  maxProperties?: number
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean
+}
+
+export type Parameter = {
+  name: string
+  in: 'path' | 'query'
+  required?: boolean
+  schema: Schema
+  example: unknown
+}
+type Examples = Record<string, { value: unknown } | undefined>
+type MediaType = { schema: Schema; examples: Examples }
+type Header = { required?: boolean; schema: Schema }
+export type Reply = { headers: Record<string, Header>; content: Record<string, MediaType> }
+
+/** An operation of the contract with every reference to a component resolved, schemas excepted. */
+export type ContractOperation = {
+  operationId: string
+  method: string
+  path: string
+  parameters: Parameter[]
+  /** The request's body; undefined where it has none. */
+  body: MediaType | undefined
+  replies: Record<string, Reply>
+  /** Names of the security schemes, of which each opens the operation. */
+  accepts: string[]
+}
+
+type Json = { [name: string]: unknown }
+
+const document: Json = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
+
+/** The contract as it is written. */
+export function contractDocument(): object {
+  return document
+}
+
+/** The operations of the contract, in its order. */
+export const operations: ContractOperation[] = Object.entries(document.paths as Record<string, Json>).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, declared]) => operationOf(path, method, declared as Json)),
+)
+
+/** The schema itself, behind its references. What stands beside a reference wins. */
+export function resolved(schema: Schema): Schema {
+  const { $ref, ...rest } = schema
+  return $ref === undefined ? schema : { ...resolved(lookUp($ref) as Schema), ...rest }
+}
+
+function operationOf(path: string, method: string, declared: Json): ContractOperation {
+  const security = (declared.security ?? document.security) as Json[]
+  const body = deref(declared.requestBody) as { content: Record<string, MediaType> } | undefined
+  return {
+    operationId: String(declared.operationId),
+    method: method.toUpperCase(),
+    path,
+    parameters: ((declared.parameters ?? []) as unknown[]).map((parameter) => deref(parameter) as Parameter),
+    body: body?.content['application/json'],
+    replies: Object.fromEntries(
+      Object.entries(declared.responses as Json).map(([status, reply]) => [status, replyOf(deref(reply))]),
+    ),
+    accepts: security.flatMap(Object.keys),
+  }
+}
+
+function replyOf(reply: unknown): Reply {
+  const { headers = {}, content = {} } = reply as { headers?: Json; content?: Record<string, MediaType> }
+  const media = Object.entries(content).map(([type, { schema, examples = {} }]) => {
+    const values = Object.entries(examples).map(([name, example]) => [name, deref(example)])
+    return [type, { schema, examples: Object.fromEntries(values) }]
+  })
+  return {
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, header]) => [name, deref(header) as Header]),
+    ),
+    content: Object.fromEntries(media),
+  }
+}
+
+function deref(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('$ref' in value)) return value
+  return deref(lookUp(String(value.$ref)))
+}
+
+/** @param reference `#/components/…` */
+function lookUp(reference: string): unknown {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((value, step) => (value as Json)[step], document)
+}
+
+/** The operation that serves a request, concrete paths before templated ones. */
+export function operationFor(method: string, path: string): ContractOperation | undefined {
+  const matching = operations.filter((operation) => {
+    return new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
+  })
+  const concrete = matching.filter((operation) => !operation.path.includes('{'))
+  return (concrete.length > 0 ? concrete : matching).find((operation) => operation.method === method)
+}

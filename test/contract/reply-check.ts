@@ -1,0 +1,64 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { contractDocument, operationFor, type Reply, type Schema } from './document.ts'
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv, { mode: 'full' })
+ajv.addSchema(contractDocument(), 'contract')
+const validators = new Map<Schema, ValidateFunction>()
+
+/** An answer of a kind: `createEvent 201 application/json`. */
+export type ReplyKind = string
+
+/** The kinds of answer that were checked so far. */
+export const seenReplies = new Set<ReplyKind>()
+
+/**
+ * Checks a reply against the contract: declared status, media type, headers and body.
+ * @param path the path of the request below the base path, with or without a query
+ * @returns the reply, not yet read
+ * @throws {Error} where the contract does not declare it
+ */
+export async function checkReply(method: string, path: string, response: Response): Promise<Response> {
+  const name = `${method} ${path} answered ${response.status}`
+  const operation = operationFor(method, path.replace(/\?.*/s, ''))
+  if (!operation) {
+    if (![204, 404, 405].includes(response.status)) throw new Error(`${name}, but is no operation`)
+    return response
+  }
+  const type = response.headers.get('content-type') ?? ''
+  seenReplies.add(`${operation.operationId} ${response.status} ${type}`)
+  const reply = operation.replies[response.status]
+  if (!reply) throw new Error(`${name}, which the contract does not declare`)
+  checkHeaders(name, reply, response)
+  const media = reply.content[type]
+  if (!media) throw new Error(`${name} with the undeclared media type ${type}`)
+  assertValid(name, media.schema, await response.clone().json())
+  return response
+}
+
+/** @throws {Error} where the value does not fit the contract's schema */
+export function assertValid(name: string, schema: Schema, value: unknown): void {
+  let validate = validators.get(schema)
+  if (!validate) {
+    // A reference into the contract is one relative to the schema's own identifier.
+    validate = ajv.compile({ $id: `contract-${validators.size}`, ...absolute(schema) })
+    validators.set(schema, validate)
+  }
+  if (!validate(value)) throw new Error(`${name} against the contract: ${ajv.errorsText(validate.errors)}`)
+}
+
+function checkHeaders(name: string, reply: Reply, response: Response) {
+  for (const [header, { required, schema }] of Object.entries(reply.headers)) {
+    const value = response.headers.get(header)
+    if (value === null && required) throw new Error(`${name} without the header ${header}`)
+    if (value === null) continue
+    assertValid(`${name}, header ${header},`, schema, schema.type === 'integer' ? Number(value) : value)
+  }
+}
+
+function absolute(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema), (name, value) => {
+    return name === '$ref' && String(value).startsWith('#') ? `contract${value}` : value
+  })
+}
