@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { onTestFinished } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
 import { startCairn } from '../cairn.ts'
 import { checkReply } from './reply-check.ts'
 
@@ -35,33 +35,23 @@ export const settings = {
 export async function openTarget(): Promise<Target> {
   if (settings.baseUrl !== undefined) {
     const { key = '', baseUrl } = settings
-    return { secretKey: key, publishableKey: undefined, send: sender(baseUrl), stop: async () => {} }
+    return { secretKey: key, publishableKey: undefined, ...sender(baseUrl, key) }
   }
   const cairn = await startCairn()
   const { secret_key, publishable_key } = await cairn.workspace()
-  return {
-    secretKey: secret_key,
-    publishableKey: publishable_key,
-    send: sender(`${cairn.url}/v1`),
-    stop: cairn.stop,
-  }
+  const { send } = sender(`${cairn.url}/v1`, secret_key)
+  return { secretKey: secret_key, publishableKey: publishable_key, send, stop: cairn.stop }
 }
 
-/** A new journey of the target. It is archived when the test has ended, so that a deployment is left tidy. */
+/** A new journey of the target. */
 export async function newJourney({ send, secretKey }: Target): Promise<string> {
-  const headers = { 'x-service-key': secretKey }
-  const body = JSON.stringify({ name: `Contract test ${randomUUID()}` })
   const reply = await send({
     method: 'POST',
     path: '/journeys',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body,
+    headers: { 'x-service-key': secretKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: `Contract test ${randomUUID()}` }),
   })
-  const { journey_id } = await reply.json()
-  onTestFinished(async () => {
-    await send({ method: 'POST', path: `/journeys/${journey_id}/archive`, headers })
-  })
-  return journey_id
+  return (await reply.json()).journey_id
 }
 
 /** A new customer in the journey. */
@@ -93,17 +83,24 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function sender(baseUrl: string): Target['send'] {
-  return async ({ method, path, headers = {}, body }) => {
+/** Sends, waits where the key's rate is used up, and at the end archives every journey that was made. */
+function sender(baseUrl: string, key: string): Pick<Target, 'send' | 'stop'> {
+  const made: string[] = []
+  const send: Target['send'] = async (request) => {
+    const { method, path, headers = {}, body } = request
     const signal = AbortSignal.timeout(10_000)
-    const request = new Request(baseUrl + path, {
-      method,
-      headers,
-      signal,
-      ...(body !== undefined && { body }),
-    })
-    if (body === undefined) request.headers.delete('content-type')
-    const reply = await fetch(request)
-    return await checkReply(method, path, reply)
+    const sent = new Request(baseUrl + path, { method, headers, signal, ...(body !== undefined && { body }) })
+    const reply = await checkReply(method, path, await fetch(sent))
+    if (reply.status === 429) {
+      await setTimeout(Number(reply.headers.get('retry-after')) * 1000)
+      return await send(request)
+    }
+    if (reply.status === 201 && path === '/journeys') made.push((await reply.clone().json()).journey_id)
+    return reply
   }
+  const stop = async () => {
+    const headers = { 'x-service-key': key }
+    for (const id of made) await send({ method: 'POST', path: `/journeys/${id}/archive`, headers })
+  }
+  return { send, stop }
 }
