@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { page } from './page.ts'
 import { problemsPage } from './problems-page.ts'
 import { redocFiles } from './redoc.ts'
+import { withSamples } from './samples.ts'
 
 export type SiteFile = { readonly contentType: string; readonly body: string }
 
@@ -35,7 +36,8 @@ export function apiReference({ contract }: { contract: object }): ReadonlyMap<st
     ['', html(referencePage())],
     ['problems', html(problemsPage({ root: '.' }))],
     ['problems/', html(problemsPage({ root: '..' }))],
-    ['openapi.json', { contentType: 'application/json', body: JSON.stringify(contract, null, 2) }],
+    ['openapi.json', json(contract)],
+    ['reference.json', json(withSamples(contract))],
     ['site.css', { contentType: 'text/css; charset=utf-8', body: asset('site.css') }],
     ['icon.svg', { contentType: 'image/svg+xml', body: asset('icon.svg') }],
     ['start.js', script(asset('start.js'))],
@@ -62,6 +64,10 @@ function referencePage() {
 
 function html(body: string): SiteFile {
   return { contentType: 'text/html; charset=utf-8', body }
+}
+
+function json(value: object): SiteFile {
+  return { contentType: 'application/json', body: JSON.stringify(value, null, 2) }
 }
 
 function script(body: string): SiteFile {

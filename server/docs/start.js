@@ -32,7 +32,8 @@ const theme = {
 }
 
 Redoc.init(
-  'openapi.json',
+  // The contract with samples of requests.
+  'reference.json',
   {
     theme,
     // The path alone: in a copy of the site on another host, that host's name would be wrong.

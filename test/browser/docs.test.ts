@@ -101,9 +101,9 @@ describe('The API reference', { timeout: 30_000 }, () => {
     expect(requested.toSorted()).toEqual([
       '',
       'icon.svg',
-      'openapi.json',
       'redoc-search.js',
       'redoc.js',
+      'reference.json',
       'site.css',
       'start.js',
     ])
@@ -125,6 +125,17 @@ describe('The API reference', { timeout: 30_000 }, () => {
     await operation.getByText('Response Headers').first().waitFor()
     await operation.getByRole('tab', { name: '404' }).click()
     await operation.getByText('"/docs/problems#journey_not_found"').waitFor()
+  })
+
+  it('shows a request by curl and by the client for every operation', async () => {
+    const page = await openReference('the server')
+    for (const { operationId, path } of operations) {
+      const operation = page.locator(`[id="operation/${operationId}"]`)
+      await operation.getByRole('tab', { name: 'curl' }).click()
+      await operation.locator('pre', { hasText: `${contract.servers[0].url}${path.split('{')[0]}` }).waitFor()
+      await operation.getByRole('tab', { name: 'TypeScript client' }).click()
+      await operation.locator('pre', { hasText: `await cairn.${operationId}(` }).waitFor()
+    }
   })
 
   it('runs no script that is not one of its files', async () => {
