@@ -82,7 +82,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
     const route = routes.find((route) => route.method === req.method)
     if (route) return await serve(route, req, res, options)
     if (isForBrowsers && req.method === 'OPTIONS') {
-      res.set(PREFLIGHT_HEADERS).status(204).end()
+      answer(res.set(PREFLIGHT_HEADERS).status(204))
     } else {
       refuse(res, new Problem('method_not_allowed', { headers: { Allow: allow } }), options)
     }
@@ -119,10 +119,9 @@ function beginRequest(req: Request, res: Response, { log }: AppOptions) {
   res.once('close', () => {
     const { operation, key_id, code } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
-    const status = res.writableFinished ? res.statusCode : 'aborted'
+    const status = res.headersSent ? res.statusCode : 'aborted'
     // Neither the query nor an unknown path: a caller's mistake may have put a key there.
     log.info({ request_id: requestId, method: req.method, operation, status, code, key_id, duration_ms })
-    drain(req)
   })
 }
 
@@ -146,10 +145,23 @@ function problemOf(error: unknown): Problem {
 }
 
 function sendJson(res: Response, status: number, contentType: string, body: unknown) {
+  const text = JSON.stringify(body)
   res.statusCode = status
   res.setHeader('Content-Type', contentType)
+  res.setHeader('Content-Length', Buffer.byteLength(text))
   res.setHeader('Cache-Control', 'no-store')
-  res.end(JSON.stringify(body))
+  answer(res, text)
+}
+
+/** Sends the answer whole at once, also to a sender that is still sending. */
+function answer(res: Response, text = '') {
+  if (res.req.complete || res.req.destroyed) {
+    res.end(text)
+  } else {
+    res.flushHeaders()
+    if (text) res.write(text)
+    drain(res.req, () => res.end())
+  }
 }
 
 function mountReference(app: Express, contract: Contract) {

@@ -22,6 +22,9 @@ export type Config = {
   logLevel: string
 }
 
+/** A path to a file: not in memory, no folder, and no host, which `data` would be in `sqlite://data/cairn.db`. */
+const SQLITE_URL = /^sqlite:(?!:memory:|\/\/(?!\/)).*[^/]$/
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
 /**
@@ -38,7 +41,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logLevel: text('LOG_LEVEL'),
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
-  if (!config.databaseUrl.startsWith('sqlite:')) faults.push(databaseFault(config.databaseUrl))
+  if (!SQLITE_URL.test(config.databaseUrl)) faults.push(databaseFault(config.databaseUrl))
   if (faults.length > 0) throw new Error(faults.join('\n'))
   return config
 

@@ -146,7 +146,8 @@ function kindOf(scheme: Record<string, unknown>): KeyKind {
 function validatorSteps(apiSpec: Document): { metadata: RequestHandler; request: RequestHandler } {
   const steps = middleware({
     apiSpec: apiSpec as never,
-    $refParser: { mode: 'bundle' },
+    // At a reference the compiled check copies all faults so far: 2.6 s for 20,000 wrong items, 0.1 s without.
+    $refParser: { mode: 'dereference' },
     validateApiSpec: true,
     validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
     validateResponses: false,

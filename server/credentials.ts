@@ -21,6 +21,8 @@ export class Credentials {
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
   readonly #keys = new Map<string, ServiceKey>()
+  /** When the use of a key was last noted, by `key_id`. Outlives `forget`: what was noted may not be stored yet. */
+  readonly #noted_ms = new Map<string, number>()
   #generation = 0
 
   constructor({ storage, now, onError }: CredentialsOptions) {
@@ -75,9 +77,11 @@ export class Credentials {
     return key
   }
 
-  #touch(key: ServiceKey, now_ms: number) {
-    if (key.last_used_ms !== null && now_ms - key.last_used_ms < LAST_USED_MS) return
-    key.last_used_ms = now_ms
-    this.#storage.noteKeyUse(key.key_id).catch(this.#onError)
+  #touch({ key_id, last_used_ms }: ServiceKey, now_ms: number) {
+    const noted_ms = this.#noted_ms.get(key_id) ?? last_used_ms
+    if (noted_ms !== null && now_ms - noted_ms < LAST_USED_MS) return
+    if (this.#noted_ms.size >= CACHED_KEYS) this.#noted_ms.clear()
+    this.#noted_ms.set(key_id, now_ms)
+    this.#storage.noteKeyUse(key_id).catch(this.#onError)
   }
 }

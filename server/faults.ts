@@ -19,6 +19,7 @@ export function faultOf(
     DETAILS[keyword] ??
     refusals.get(message) ??
     message.replace('be equal to one of the allowed values', 'be one of')
+  if (path === '') return { detail, pointer: namelessField(body) }
   const [, place, parameter = ''] = path.split('/')
   if (place !== 'body') return { detail, parameter }
   const pointer = path.slice('/body'.length)
@@ -28,6 +29,29 @@ export function faultOf(
 const DETAILS: Record<string, string> = {
   required: 'is required',
   additionalProperties: 'is not a field that the contract knows; remove it or correct its name',
+}
+
+/** By body: a search for each of thousands of such fields would take 15 s. */
+const namelessFields = new WeakMap<object, string>()
+
+/** Of an unknown field with an empty name the validator does not tell the place: it is the one nearest to the root. */
+function namelessField(body: unknown): string {
+  const key = Object(body)
+  const pointer = namelessFields.get(key) ?? searchNamelessField(body)
+  namelessFields.set(key, pointer)
+  return pointer
+}
+
+function searchNamelessField(body: unknown): string {
+  const places = [{ value: body, pointer: '' }]
+  for (const { value, pointer } of places) {
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, '')) return pointerTo(pointer, '')
+    for (const [name, inner] of Object.entries(value)) {
+      places.push({ value: inner, pointer: pointerTo(pointer, name) })
+    }
+  }
+  return ''
 }
 
 /** The validator gives an unknown field's parent as a pointer, and then the field's name as it stands. */

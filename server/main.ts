@@ -10,6 +10,9 @@ import { openStorage } from './storage/storage.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
+/** How often a stopping server looks for connections that have become idle. */
+const IDLE_CHECK_MS = 20
+
 /** A server that listens. */
 export type RunningServer = {
   /** For example `http://127.0.0.1:3000`. */
@@ -38,13 +41,14 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   died.promise.catch(() => {})
   let isStopping = false
   const contract = await loadContract(contractFile)
+  let credentials: Credentials | undefined
   const storage = await openStorage({
     url: config.databaseUrl,
     now,
-    onChange: () => credentials.forget(),
+    onChange: () => credentials?.forget(),
     onDeath: died.reject,
   })
-  const credentials = new Credentials({
+  credentials = new Credentials({
     storage,
     now,
     onError: (error) => logger.warn({ err: error }, 'could not note when a key was last used'),
@@ -72,8 +76,10 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     async stop() {
       isStopping = true
       const closed = new Promise((resolve) => server.close(resolve))
-      server.closeIdleConnections()
+      // A connection that is kept alive becomes idle only when its last answer has gone out.
+      const timer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
       await closed
+      clearInterval(timer)
       await storage.close()
     },
   }

@@ -15,11 +15,12 @@ export function readQuery(url: string, parameters: Parameter[]): Query {
   for (const pair of query.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+    const rawName = equals === -1 ? pair : pair.slice(0, equals)
+    const name = decode(rawName)
     const value = decode(equals === -1 ? '' : pair.slice(equals + 1))
     const parameter = parameters.find((parameter) => parameter.name === name)
     if (name === undefined || !parameter) {
-      faults.push({ detail: 'is not a parameter of this operation', parameter: shown(name ?? pair) })
+      faults.push({ detail: 'is not a parameter of this operation', parameter: shown(name ?? rawName) })
     } else if (value === undefined) {
       faults.push({ detail: 'must be UTF-8 in percent-encoding', parameter: name })
     } else if (Object.hasOwn(values, name)) {

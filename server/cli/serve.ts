@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
-import { startServer } from '../main.ts'
 
 /** What was taken is finished within this time, or given up. */
 const STOP_MS = 10_000
@@ -13,9 +12,12 @@ export function addServe(program: Command, config: () => Config): void {
 }
 
 async function serve(config: Config) {
+  // Loaded here: the other commands would take twice as long with all that only a server needs.
+  const { startServer } = await import('../main.ts')
   const server = await startServer({ config })
   process.stdout.write(`Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`)
-  await Promise.race([signal(), server.died])
+  const end = Promise.race([signal(), server.died])
+  await end.catch(() => {})
   process.once('SIGTERM', () => process.exit(1))
   process.once('SIGINT', () => process.exit(1))
   setTimeout(() => {
@@ -23,6 +25,8 @@ async function serve(config: Config) {
     process.exit(1)
   }, STOP_MS).unref()
   await server.stop()
+  // Throws what the server died of.
+  await end
 }
 
 function signal(): Promise<void> {

@@ -13,8 +13,8 @@ export async function inStore<Result>(
   databaseUrl: string,
   work: (db: Transaction<DB>) => Promise<Result>,
 ): Promise<Result> {
-  const dialect = new LocalDialect({ database: openWritable(sqlitePath(databaseUrl)) })
-  const db = new Kysely<DB>({ dialect })
+  const database = openWritable(sqlitePath(databaseUrl), { create: true })
+  const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
   try {
     await migrate(db)
     return await db.transaction().execute(work)

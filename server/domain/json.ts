@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type ParseError, parse, printParseErrorCode, visit } from 'jsonc-parser'
+import { createScanner, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { type Fault, Problem } from '../problems.ts'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
@@ -38,8 +38,13 @@ export function parseJson(bytes: Buffer, envelope = 1): JsonValue {
 
 /** The JSON Pointer (RFC 6901) of `name` in the value at `parent`. */
 export function pointerTo(parent: string, name: string): string {
-  const pointer = `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  return pointer.length > POINTER_LENGTH ? pointer.slice(0, POINTER_LENGTH).toWellFormed() : pointer
+  return cut(`${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+}
+
+/** The pointer where it is not too long; else its beginning, without half a character or half an escape at the end. */
+function cut(pointer: string): string {
+  if (pointer.length <= POINTER_LENGTH) return pointer
+  return pointer.slice(0, POINTER_LENGTH).toWellFormed().replace(/~$/, '')
 }
 
 function invalid(faults: Fault[]): Problem {
@@ -79,7 +84,7 @@ class Walk {
     if (depth > this.#depth) {
       this.faults.push({ detail: `must not nest more than ${NESTING} levels`, pointer })
     } else if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) this.value(item, `${pointer}/${index}`, depth)
+      for (const [index, item] of value.entries()) this.value(item, cut(`${pointer}/${index}`), depth)
     } else {
       for (const name of Object.keys(value)) {
         const place = pointerTo(pointer, name)
@@ -102,31 +107,41 @@ function countStrings(text: string): number {
   return count
 }
 
+/** By tokens, in a loop: what a repeated name hides may nest thousands deep, too deep for a parser that recurs. */
 function repeatedNames(text: string): Fault[] {
   const faults: Fault[] = []
-  const open: Set<string>[] = []
-  visit(text, {
-    onObjectBegin: () => {
-      open.push(new Set())
-    },
-    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
-      const names = open.at(-1)
-      if (names?.has(name)) {
-        const parent = path().reduce<string>((pointer, step) => pointerTo(pointer, String(step)), '')
-        faults.push({ detail: 'must be given once', pointer: pointerTo(parent, name).toWellFormed() })
-      }
-      names?.add(name)
-    },
-    onObjectEnd: () => {
+  const open: { pointer: string; step: string | number; names: Set<string> }[] = []
+  const scanner = createScanner(text, true)
+  let string = ''
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const token = text.charAt(scanner.getTokenOffset())
+    const inner = open.at(-1)
+    if (token === '{' || token === '[') {
+      const pointer = inner ? pointerTo(inner.pointer, String(inner.step)) : ''
+      open.push({ pointer, step: 0, names: new Set() })
+    } else if (token === '}' || token === ']') {
       open.pop()
-    },
-  })
+    } else if (token === '"') {
+      string = scanner.getTokenValue()
+    } else if (inner && token === ',' && typeof inner.step === 'number') {
+      inner.step += 1
+    } else if (inner && token === ':') {
+      inner.step = string
+      const pointer = pointerTo(inner.pointer, string).toWellFormed()
+      if (inner.names.has(string)) faults.push({ detail: 'must be given once', pointer })
+      inner.names.add(string)
+    }
+  }
   return faults
 }
 
 function syntaxFault(text: string): Fault {
   const errors: ParseError[] = []
-  parse(text, errors, { disallowComments: true })
+  try {
+    parse(text, errors, { disallowComments: true })
+  } catch {
+    // The parser recurs: brackets that nest thousands deep are more than its stack holds.
+  }
   const [first] = errors
   if (!first) return { detail: 'is not JSON', pointer: '' }
   const before = text.slice(0, first.offset).split('\n')

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 
 export type Connection = Database.Database
@@ -7,56 +7,112 @@ export type Connection = Database.Database
 /** How long a connection waits for another process's write before it gives up. */
 const BUSY_MS = 5000
 
-/** Opens a file to write, and makes it where there is none. WAL; every commit is on disk when it returns. */
-export function openWritable(path: string): Connection {
-  mkdirSync(dirname(path), { recursive: true })
-  const connection = new Database(path, { timeout: BUSY_MS })
-  connection.pragma('journal_mode = WAL')
-  // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
-  connection.pragma('synchronous = FULL')
-  connection.pragma('foreign_keys = ON')
-  connection.pragma('cache_size = -65536')
-  const journal = connection.pragma('journal_mode', { simple: true })
-  const synchronous = connection.pragma('synchronous', { simple: true })
-  if (journal !== 'wal' || synchronous !== 2) {
-    connection.close()
-    throw new Error(`${path}: needs journal_mode wal and synchronous 2, has ${journal} and ${synchronous}`)
+/** A file cannot be opened; the message is for the operator. */
+export class CannotOpen extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`Cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'CannotOpen'
   }
-  return connection
 }
 
-/** Opens a file that a writable connection has made, to read only. */
+/**
+ * Opens a file to write. WAL; every commit is on disk when it returns.
+ * @param options.create whether file and folder are made where there are none
+ * @throws {CannotOpen}
+ */
+export function openWritable(path: string, { create }: { create: boolean }): Connection {
+  return open(path, { timeout: BUSY_MS, fileMustExist: !create }, (connection) => {
+    useWriteAheadLog(connection)
+    // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
+    connection.pragma('synchronous = FULL')
+    connection.pragma('foreign_keys = ON')
+    connection.pragma('cache_size = -65536')
+    const journal = connection.pragma('journal_mode', { simple: true })
+    const synchronous = connection.pragma('synchronous', { simple: true })
+    if (journal !== 'wal' || synchronous !== 2) {
+      throw new Error(`needs journal_mode wal and synchronous 2, has ${journal} and ${synchronous}`)
+    }
+  })
+}
+
+/**
+ * Opens a file that a writable connection has made, to read only.
+ * @throws {CannotOpen}
+ */
 export function openReadable(path: string): Connection {
-  const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS })
-  connection.pragma('cache_size = -32768')
-  return connection
+  return open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS }, (connection) => {
+    connection.pragma('cache_size = -32768')
+  })
 }
 
 /**
  * Takes the one place of a server on this file and holds it until the connection is closed or the process dies: the
  * operating system then drops the lock, whatever the reason.
  * @returns undefined where another process has it
+ * @throws {CannotOpen}
  */
 export function takeServerLock(path: string): Connection | undefined {
-  mkdirSync(dirname(path), { recursive: true })
-  const lock = new Database(`${path}.lock`, { timeout: 0 })
   try {
-    lock.pragma('journal_mode = MEMORY')
-    lock.exec('BEGIN EXCLUSIVE')
-    return lock
+    return open(`${targetOf(path)}.lock`, { timeout: 0 }, (lock) => {
+      lock.pragma('journal_mode = MEMORY')
+      lock.exec('BEGIN EXCLUSIVE')
+    })
   } catch (error) {
-    lock.close()
-    if (isBusy(error)) return undefined
+    if (error instanceof CannotOpen && isBusy(error.cause)) return undefined
     throw error
   }
 }
 
 /** Whether the engine or the disk under it failed, as opposed to a statement that is wrong. */
 export function isStorageFailure(error: unknown): boolean {
-  return error instanceof Database.SqliteError && STORAGE_FAILURE.test(error.code)
+  return error instanceof CannotOpen || (error instanceof Database.SqliteError && FAILURE.test(error.code))
 }
 
-const STORAGE_FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)/
+const FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)/
+
+/** Opens a file and sets the connection up; where either fails, nothing stays open. */
+function open(path: string, options: Database.Options, setUp: (connection: Connection) => void): Connection {
+  if (!options.fileMustExist) makeFolder(path)
+  let connection: Connection | undefined
+  try {
+    connection = new Database(path, options)
+    setUp(connection)
+    return connection
+  } catch (error) {
+    connection?.close()
+    throw new CannotOpen(path, error)
+  }
+}
+
+/** Makes the folder of a file. Where it may not be written, the engine would only say that it cannot open the file. */
+function makeFolder(path: string) {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    accessSync(dirname(path), constants.W_OK)
+  } catch (error) {
+    throw new CannotOpen(path, error)
+  }
+}
+
+/** Where a path leads through symbolic links, so that one file has one lock under all its names. */
+function targetOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  makeFolder(path)
+  return join(realpathSync(dirname(path)), basename(path))
+}
+
+/** Turns the log on. Where two programs make a file at once, the engine does not wait for the other by itself. */
+function useWriteAheadLog(connection: Connection) {
+  const deadline_ms = Date.now() + BUSY_MS
+  while (true) {
+    try {
+      connection.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline_ms) throw error
+    }
+  }
+}
 
 function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')

@@ -10,7 +10,7 @@ import { Writer } from './writer.ts'
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onChange, onDeath } = options
   const writer = await Writer.open({ path, now, onOutsideChange: onChange, onDeath })
-  const reader = new Reader(path, onDeath)
+  const reader = await Reader.open(path, onDeath)
   const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
   return {
     db,
@@ -25,9 +25,6 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     async assertWritable() {
       await writer.submit({ kind: 'probe' })
     },
-    async close() {
-      await writer.close()
-      await reader.close()
-    },
+    close: () => writer.close(reader.close()),
   }
 }

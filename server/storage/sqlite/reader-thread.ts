@@ -15,3 +15,5 @@ parentPort?.on('message', (request: ReaderRequest) => {
     parentPort?.postMessage(runStatement(connection, request) satisfies StatementResult)
   }
 })
+
+parentPort?.postMessage('opened')

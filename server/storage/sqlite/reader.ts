@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../unavailable.ts'
 import type { ReaderRequest } from './reader-thread.ts'
@@ -14,27 +15,32 @@ type Waiting = { statement: Statement; resolve: (rows: unknown[]) => void; rejec
 
 /** Reads in threads of its own, each statement in the state of the last commit before it began. */
 export class Reader {
-  readonly #idle: Worker[] = []
-  readonly #threads: Worker[] = []
+  readonly #threads: readonly Worker[]
+  readonly #idle: Worker[]
   readonly #current = new Map<Worker, Waiting>()
   readonly #waiting: Waiting[] = []
   #closed: Unavailable['reason'] | undefined
 
-  /** @param path a file that the writer has opened before */
-  constructor(path: string, onDeath: (error: Error) => void) {
-    for (let count = 0; count < THREADS; count += 1) {
-      const thread = new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData: { path } })
+  private constructor(threads: Worker[], onDeath: (error: Error) => void) {
+    this.#threads = threads
+    this.#idle = [...threads]
+    for (const thread of threads) {
       thread.on('message', (result: StatementResult) => this.#settle(thread, result))
-      thread.on('error', (error) => {
-        this.#closed = 'storage_unavailable'
-        const unavailable = new Unavailable(this.#closed, error)
-        this.#current.get(thread)?.reject(unavailable)
-        for (const { reject } of this.#waiting.splice(0)) reject(unavailable)
-        onDeath(error)
-      })
-      this.#threads.push(thread)
-      this.#idle.push(thread)
+      thread.on('error', (error) => this.#die(error, onDeath))
+      thread.on('exit', () => this.#die(new Error('a reading thread has ended'), onDeath))
     }
+  }
+
+  /**
+   * @param path a file that the writer has opened before
+   * @throws {Error} where it cannot be opened to read
+   */
+  static async open(path: string, onDeath: (error: Error) => void): Promise<Reader> {
+    const url = new URL('./reader-thread.ts', import.meta.url)
+    const threads = Array.from({ length: THREADS }, () => new Worker(url, { workerData: { path } }))
+    // The first message says that the file is open; a thread that cannot open it ends with an error.
+    await Promise.all(threads.map((thread) => once(thread, 'message')))
+    return new Reader(threads, onDeath)
   }
 
   /** @throws {Unavailable} where a statement would be refused */
@@ -56,10 +62,12 @@ export class Reader {
     this.#closed ??= 'shutting_down'
     for (const { reject } of this.#waiting.splice(0)) reject(new Unavailable(this.#closed))
     await Promise.all(
-      this.#threads.map((thread) => {
-        const exited = new Promise((resolve) => thread.once('exit', resolve))
+      this.#threads.map(async (thread) => {
+        // A thread that has died has no identifier any more and will not say so again.
+        if (thread.threadId === -1) return
+        const exited = once(thread, 'exit')
         thread.postMessage('close' satisfies ReaderRequest)
-        return exited
+        await exited
       }),
     )
   }
@@ -70,6 +78,14 @@ export class Reader {
     if (!thread || !next) return
     this.#current.set(thread, next)
     thread.postMessage(next.statement satisfies ReaderRequest)
+  }
+
+  #die(error: Error, onDeath: (error: Error) => void) {
+    if (this.#closed) return
+    this.#closed = 'storage_unavailable'
+    const unavailable = new Unavailable(this.#closed, error)
+    for (const { reject } of [...this.#current.values(), ...this.#waiting.splice(0)]) reject(unavailable)
+    onDeath(error)
   }
 
   #settle(thread: Worker, result: StatementResult) {

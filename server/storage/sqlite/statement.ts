@@ -12,6 +12,7 @@ export type Failure = { message: string; isStorageFailure: boolean }
 export function runStatement(connection: Connection, { sql, parameters }: Statement): StatementResult {
   try {
     const statement = connection.prepare(sql)
+    if (connection.readonly && !statement.readonly) throw new Error('a write outside a transaction')
     if (statement.reader) return { rows: statement.all(...parameters), changes: 0 }
     return { rows: [], changes: statement.run(...parameters).changes }
   } catch (error) {

@@ -37,6 +37,7 @@ type Journey = { workspace_ref: number; workspace_id: string; journey_ref: numbe
 export class Units {
   readonly #statements: ReturnType<typeof prepare>
   readonly #nextId: (now_ms: number) => Uint8Array
+  /** By `workspace_id journey_id`. */
   readonly #journeys = new Map<string, Journey>()
   /** customer_ref by `journey_ref customer_id`, for customers that take part in the journey. */
   readonly #enrolled = new Map<string, number>()
@@ -123,10 +124,12 @@ export class Units {
   }
 
   #journey(workspace_id: string, journey_id: string): Journey | undefined {
-    const cached = this.#journeys.get(journey_id)
-    const journey = cached ?? this.#statements.journey.get(journey_id, workspace_id)
-    if (journey && !cached) this.#journeys.set(journey_id, journey)
-    return journey?.workspace_id === workspace_id ? journey : undefined
+    const key = `${workspace_id} ${journey_id}`
+    const cached = this.#journeys.get(key)
+    if (cached) return cached
+    const found = this.#statements.journey.get(journey_id, workspace_id)
+    if (found) this.#journeys.set(key, found)
+    return found
   }
 
   #enrolledCustomer({ workspace_id, journey_ref }: Journey, customer_id: string): number | undefined {

@@ -3,7 +3,7 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { takeServerLock } from './connection.ts'
+import { type Connection, takeServerLock } from './connection.ts'
 import { migrateFile } from './migrate-file.ts'
 import type { Failure, Statement, StatementResult } from './statement.ts'
 import type { Unit, UnitOutcome } from './units.ts'
@@ -31,19 +31,19 @@ await main(parentPort, workerData.path)
 
 async function main(port: MessagePort, path: string) {
   const say = (reply: WriterReply) => port.postMessage(reply)
-  const lock = takeServerLock(path)
-  if (!lock) {
-    const message = `Another Cairn server is running on ${path}. Stop it, or give this one another DATABASE_URL.`
-    return say({ kind: 'refused', message })
-  }
+  let lock: Connection | undefined
   let writing: WritingConnection
   try {
+    lock = takeServerLock(path)
+    if (!lock) {
+      const advice = 'Stop it, or give this one another DATABASE_URL.'
+      throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
+    }
     await migrateFile(path)
     writing = new WritingConnection(path)
   } catch (error) {
-    lock.close()
-    const message = error instanceof Error ? error.message : String(error)
-    return say({ kind: 'refused', message: `Cannot open ${path}: ${message}` })
+    lock?.close()
+    return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   }
 
   const timer = setInterval(() => {
@@ -57,7 +57,7 @@ async function main(port: MessagePort, path: string) {
     } else {
       clearInterval(timer)
       writing.close()
-      lock.close()
+      lock?.close()
       port.close()
     }
   })

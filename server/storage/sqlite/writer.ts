@@ -16,6 +16,7 @@ type Waiting = {
   resolve: (outcome: UnitOutcome) => void
   reject: (error: Error) => void
 }
+type Turn = { begin: () => void; reject: (error: Error) => void }
 type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind }>
 
 /**
@@ -26,11 +27,14 @@ export class Writer {
   readonly #thread: Worker
   readonly #now: () => number
   readonly #waiting: Waiting[] = []
-  readonly #turns: (() => void)[] = []
+  readonly #turns: Turn[] = []
   #waitingRows = 0
   #busy = false
+  #hadTurn = false
   #scheduled = false
   #closed: Unavailable['reason'] | undefined
+  /** Whether the thread has ended, or ends as it was told. */
+  #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
   private constructor(
@@ -45,10 +49,8 @@ export class Writer {
       if (reply.kind === 'changed-outside') onOutsideChange()
       else this.#answer?.resolve(reply)
     })
-    thread.on('error', (error) => {
-      this.#die(error)
-      onDeath(error)
-    })
+    thread.on('error', (error) => this.#die(error, onDeath))
+    thread.on('exit', () => this.#die(new Error('the writing thread has ended'), onDeath))
   }
 
   /**
@@ -66,6 +68,7 @@ export class Writer {
     const writer = new Writer(thread, options.now, options.onOutsideChange, options.onDeath)
     const reply = await writer.#reply()
     if (reply.kind === 'refused') {
+      writer.#isOver = true
       await thread.terminate()
       throw new Error(reply.message)
     }
@@ -75,7 +78,7 @@ export class Writer {
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
-    if (this.#waitingRows >= WAITING_ROWS) throw new Unavailable('overloaded')
+    if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
   }
 
   /** Resolves when the unit is on disk. */
@@ -92,8 +95,8 @@ export class Writer {
   /** Waits for a turn in which only the caller's statements are run; the caller must call `release`. */
   acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) reject(new Unavailable(this.#closed))
-      this.#turns.push(resolve)
+      this.assertAvailable()
+      this.#turns.push({ begin: resolve, reject })
       this.#schedule()
     })
   }
@@ -106,19 +109,26 @@ export class Writer {
   /** Runs one statement in the caller's turn. */
   async run(statement: Statement): Promise<{ rows: unknown[]; changes: number }> {
     const { result } = await this.#ask<'statement'>({ kind: 'statement', statement })
-    if ('failure' in result) throw errorOf(result.failure)
-    return result
+    if (!('failure' in result)) return result
+    const error = errorOf(result.failure)
+    if (error instanceof Unavailable) this.#refuseWaiting(error)
+    throw error
   }
 
-  /** Refuses new work, finishes what was taken, and closes the file. */
-  async close(): Promise<void> {
-    if (this.#closed) return
+  /**
+   * Refuses new work, finishes what was taken, and closes the file.
+   * @param readers resolves when they have closed it: the last one to close empties the log, and must be able to write
+   */
+  async close(readers: Promise<void>): Promise<void> {
+    if (this.#closed) return await readers
     this.#closed = 'shutting_down'
     const exited = new Promise((resolve) => this.#thread.once('exit', resolve))
     await new Promise<void>((resolve) => {
-      this.#turns.push(resolve)
+      this.#turns.push({ begin: resolve, reject: () => resolve() })
       this.#schedule()
     })
+    await readers
+    this.#isOver = true
     this.#thread.postMessage({ kind: 'close' } satisfies WriterRequest)
     await exited
   }
@@ -134,11 +144,13 @@ export class Writer {
   }
 
   #next() {
-    // On close the units that were taken go first.
-    const turn = this.#closed && this.#waiting.length > 0 ? undefined : this.#turns.shift()
+    // Many turns in a row must not hold up ingestion. On close the units that were taken go first.
+    const isForUnits = this.#waiting.length > 0 && (this.#hadTurn || this.#closed)
+    const turn = isForUnits ? undefined : this.#turns.shift()
+    this.#hadTurn = turn !== undefined
     if (turn) {
       this.#busy = true
-      turn()
+      turn.begin()
     } else if (this.#waiting.length > 0) {
       this.#busy = true
       void this.#commit(this.#takeGroup())
@@ -166,6 +178,9 @@ export class Writer {
         if ('outcome' in result) resolve(result.outcome)
         else reject(errorOf(result.failure))
       }
+      const last = results.at(-1)
+      if (last && 'failure' in last && last.failure.isStorageFailure)
+        this.#refuseWaiting(errorOf(last.failure))
     } catch (error) {
       for (const { reject } of group) reject(error as Error)
     }
@@ -186,12 +201,20 @@ export class Writer {
     })
   }
 
-  #die(error: Error) {
+  /** What waits behind a failure of the storage would meet it too, each after a wait of its own for the lock. */
+  #refuseWaiting(error: Error) {
+    this.#waitingRows = 0
+    for (const { reject } of [...this.#waiting.splice(0), ...this.#turns.splice(0)]) reject(error)
+  }
+
+  #die(error: Error, onDeath: (error: Error) => void) {
+    if (this.#isOver) return
+    this.#isOver = true
     this.#closed = 'storage_unavailable'
     const unavailable = new Unavailable('storage_unavailable', error)
     this.#answer?.reject(unavailable)
-    for (const { reject } of this.#waiting.splice(0)) reject(unavailable)
-    for (const turn of this.#turns.splice(0)) turn()
+    this.#refuseWaiting(unavailable)
+    onDeath(error)
   }
 }
 

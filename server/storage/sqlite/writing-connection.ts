@@ -3,10 +3,14 @@ import { type Failure, failureOf, runStatement, type Statement, type StatementRe
 import { type Unit, Units } from './units.ts'
 import type { UnitResult } from './writer-thread.ts'
 
+type Open = { connection: Connection; units: Units }
+
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
 export class WritingConnection {
   readonly #path: string
-  #open: { connection: Connection; units: Units; dataVersion: unknown } | undefined
+  #open: Open | undefined
+  /** Undefined after opening: nobody knows what others have committed before. */
+  #dataVersion: unknown
 
   constructor(path: string) {
     this.#path = path
@@ -22,7 +26,8 @@ export class WritingConnection {
       connection.exec('COMMIT')
       return results
     } catch (error) {
-      const failure = this.#recover(error)
+      const failure = failureOf(error)
+      this.#recover(failure)
       if (group.length === 1 || failure.isStorageFailure) return group.map(() => ({ failure }))
       return group.flatMap((unit) => this.commitGroup([unit], now_ms))
     }
@@ -30,25 +35,34 @@ export class WritingConnection {
 
   /** One statement of a transaction that the main thread holds. */
   run(statement: Statement): StatementResult {
-    let connection: Connection
+    // After some failures the transaction is over; what follows must not be stored piece by piece.
+    const isOver = !this.#open?.connection.inTransaction && statement.sql !== 'BEGIN IMMEDIATE'
+    if (isOver && statement.sql === 'ROLLBACK') return { rows: [], changes: 0 }
+    if (isOver) return { failure: { message: 'the transaction has failed before', isStorageFailure: false } }
+    let open: Open
     try {
-      connection = this.#opened().connection
+      open = this.#opened()
     } catch (error) {
       return { failure: failureOf(error) }
     }
-    const result = runStatement(connection, statement)
+    const result = runStatement(open.connection, statement)
+    if ('failure' in result && result.failure.isStorageFailure) this.#recover(result.failure)
     // At its end the transaction may have changed what units have looked up.
-    if (!connection.inTransaction) this.#open?.units.forget()
+    if (!open.connection.inTransaction) open.units.forget()
     return result
   }
 
-  /** Whether another program has committed since the last time this was asked. */
+  /** Whether another program may have committed since the last time this was asked. */
   changedOutside(): boolean {
-    if (!this.#open) return false
-    const dataVersion = this.#open.connection.pragma('data_version', { simple: true })
-    if (dataVersion === this.#open.dataVersion) return false
-    this.#open.dataVersion = dataVersion
-    this.#open.units.forget()
+    try {
+      const { connection, units } = this.#opened()
+      const dataVersion = connection.pragma('data_version', { simple: true })
+      if (dataVersion === this.#dataVersion) return false
+      this.#dataVersion = dataVersion
+      units.forget()
+    } catch (error) {
+      this.#recover(failureOf(error))
+    }
     return true
   }
 
@@ -57,18 +71,22 @@ export class WritingConnection {
     this.#open = undefined
   }
 
-  #opened() {
+  #opened(): Open {
     if (!this.#open) {
-      const connection = openWritable(this.#path)
-      const dataVersion = connection.pragma('data_version', { simple: true })
-      this.#open = { connection, units: new Units(connection), dataVersion }
+      const connection = openWritable(this.#path, { create: false })
+      try {
+        this.#open = { connection, units: new Units(connection) }
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+      this.#dataVersion = undefined
     }
     return this.#open
   }
 
   /** Nothing of a failed transaction is acknowledged; what is on disk is read again. */
-  #recover(error: unknown): Failure {
-    const failure = failureOf(error)
+  #recover(failure: Failure) {
     const open = this.#open
     try {
       if (open?.connection.inTransaction) open.connection.exec('ROLLBACK')
@@ -78,6 +96,5 @@ export class WritingConnection {
       // The connection is beyond use; the next request opens another.
       this.#open = undefined
     }
-    return failure
   }
 }
