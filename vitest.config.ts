@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const coverage = 'test/contract/coverage.test.ts'
 
@@ -16,7 +16,7 @@ export default defineConfig({
           ...timeouts,
           name: 'cairn',
           include: ['test/**/*.test.ts'],
-          exclude: [coverage],
+          exclude: [...configDefaults.exclude, coverage],
           setupFiles: 'test/contract/record-replies.ts',
           sequence: { groupOrder: 1 },
         },

@@ -1,0 +1,434 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { temporaryFolder } from '../cairn.ts'
+import { breakingChanges } from './additive.ts'
+import { copy, type Edit, remove, rename, set } from './edits.ts'
+
+const INITIALIZE = '/paths/~1customers~1initialize/post'
+const CREATE_EVENT = '/paths/~1events~1create/post'
+const LIST_EVENTS = '/paths/~1events/get'
+const ARCHIVE = '/paths/~1journeys~1{journey_id}~1archive'
+const SCHEMAS = '/components/schemas'
+const EVENT = `${SCHEMAS}/EventCreation`
+const CREATED = `${SCHEMAS}/CreatedEvent`
+const OPTIONAL_PARAMETER = { name: 'order', in: 'query', schema: { type: 'string', maxLength: 4 } }
+
+describe('the contract', () => {
+  it('breaks no caller of the last release', async () => {
+    expect(await breakingChanges('test/contract/released.yaml', 'openapi.yaml')).toEqual([])
+  })
+})
+
+describe.concurrent('breakingChanges', () => {
+  it.each<[string, Edit[], string, string]>([
+    [
+      'a removed path',
+      [remove('/paths/~1customers')],
+      '/paths/~1customers',
+      'Path `/customers` was removed.',
+    ],
+    [
+      'a renamed path',
+      [rename(ARCHIVE, '/journeys/{journey_id}/archived')],
+      `${ARCHIVE}d`,
+      'Path `/journeys/{journey_id}/archive` was renamed to `/journeys/{journey_id}/archived`.',
+    ],
+    [
+      'another name in the braces of a path',
+      [
+        rename(ARCHIVE, '/journeys/{id}/archive'),
+        set('/paths/~1journeys~1{id}~1archive/post/parameters', [
+          { name: 'id', in: 'path', required: true, schema: { $ref: '#/components/schemas/Reference' } },
+        ]),
+      ],
+      '/paths/~1journeys~1{id}~1archive',
+      'Path `/journeys/{journey_id}/archive` was renamed to `/journeys/{id}/archive`.',
+    ],
+    [
+      'a removed method',
+      [remove('/paths/~1journeys~1{journey_id}/patch')],
+      '/paths/~1journeys~1{journey_id}/patch',
+      'Operation `PATCH /journeys/{journey_id}` was removed.',
+    ],
+    [
+      'another operationId',
+      [set(`${LIST_EVENTS}/operationId`, 'findEvents')],
+      `${LIST_EVENTS}/operationId`,
+      "`operationId` of operation `GET /events` changed from 'listEvents' to 'findEvents'.",
+    ],
+    ['another base path', [set('/servers', [{ url: '/v2' }])], '/servers/0', 'Server `/v1` was removed.'],
+    [
+      'a removed parameter',
+      [remove(`${LIST_EVENTS}/parameters/journey_id`)],
+      `${LIST_EVENTS}/parameters/0`,
+      '`journey_id` query parameter was removed.',
+    ],
+    [
+      'a renamed parameter',
+      [set(`${LIST_EVENTS}/parameters/journey_id/name`, 'journey')],
+      `${LIST_EVENTS}/parameters/0/name`,
+      '`journey_id` query parameter was renamed to `journey`.',
+    ],
+    [
+      'a parameter that becomes required',
+      [set(`${LIST_EVENTS}/parameters/journey_id/required`, true)],
+      `${LIST_EVENTS}/parameters/0/required`,
+      '`journey_id` query parameter became required.',
+    ],
+    [
+      'a new required parameter',
+      [set(`${ARCHIVE}/post/parameters/-`, { ...OPTIONAL_PARAMETER, required: true })],
+      `${ARCHIVE}/post/parameters/1`,
+      'Required `order` query parameter was added.',
+    ],
+    [
+      'a parameter written in another way',
+      [set('/components/parameters/Cursor/style', 'spaceDelimited')],
+      '/components/parameters/Cursor/style',
+      "`style` of `cursor` query parameter was set to 'spaceDelimited'.",
+    ],
+    [
+      'another default',
+      [set('/components/parameters/Limit/schema/default', 100)],
+      '/components/parameters/Limit/schema/default',
+      'The default changed from 50 to 100.',
+    ],
+    [
+      'a new default',
+      [set(`${EVENT}/properties/message_id/default`, 'm')],
+      `${EVENT}/properties/message_id/default`,
+      'The default changed from none to "m".',
+    ],
+    [
+      'a new required body',
+      [copy(`${INITIALIZE}/requestBody`, `${ARCHIVE}/post/requestBody`)],
+      `${ARCHIVE}/post/requestBody`,
+      'A required request body was added.',
+    ],
+    [
+      'a removed body',
+      [remove('/paths/~1journeys/post/requestBody')],
+      '/paths/~1journeys/post/requestBody',
+      'Request body was removed.',
+    ],
+    [
+      'another media type of a body',
+      [rename(`${CREATE_EVENT}/requestBody/content/application~1json`, 'application/xml')],
+      `${CREATE_EVENT}/requestBody/content/application~1xml`,
+      'Media type `application/json` became `application/xml`.',
+    ],
+    [
+      'a property of a request that becomes required',
+      [set(`${EVENT}/required/-`, 'message_id')],
+      `${EVENT}/required`,
+      'Properties of `EventCreation` became required: `message_id`.',
+    ],
+    [
+      'a new required property of a request',
+      [
+        set(`${EVENT}/properties/source`, { type: 'string', maxLength: 9 }),
+        set(`${EVENT}/required/-`, 'source'),
+      ],
+      `${EVENT}/required`,
+      'Properties of `EventCreation` became required: `source`.',
+    ],
+    [
+      'a removed property of a request',
+      [remove(`${EVENT}/properties/message_id`)],
+      `${EVENT}/properties/message_id`,
+      'Property `message_id` of `EventCreation` was removed.',
+    ],
+    [
+      'a removed property of a request that may have any',
+      [remove(`${EVENT}/additionalProperties`), remove(`${EVENT}/properties/message_id`)],
+      `${EVENT}/properties/message_id`,
+      'Property `message_id` was removed.',
+    ],
+    [
+      'a renamed property of a request that may have any',
+      [remove(`${EVENT}/additionalProperties`), rename(`${EVENT}/properties/message_id`, 'message_key')],
+      `${EVENT}/properties/message_key`,
+      'Property `message_id` was renamed to `message_key`.',
+    ],
+    [
+      'a property that callers may no longer send',
+      [set(`${EVENT}/properties/message_id/readOnly`, true)],
+      `${EVENT}/properties/message_id/readOnly`,
+      'It became `readOnly`.',
+    ],
+    [
+      'a narrower type of a request',
+      [set(`${SCHEMAS}/CustomVariables/type`, 'object')],
+      `${SCHEMAS}/CustomVariables/type`,
+      "Type of `custom_variables` narrowed from 'object | string' to 'object'.",
+    ],
+    [
+      'a value that requests may no longer have',
+      [remove(`${SCHEMAS}/CustomerType/enum/account`)],
+      `${SCHEMAS}/CustomerType/enum`,
+      "Enum of `customer_type` lost values: 'account'.",
+    ],
+    [
+      'an enumeration where any text was accepted',
+      [set(`${EVENT}/properties/message_id/enum`, ['a', 'b'])],
+      `${EVENT}/properties/message_id/enum`,
+      "Enum of `message_id` was set to 'a', 'b'.",
+    ],
+    [
+      'a limit that narrows',
+      [set(`${SCHEMAS}/Name/maxLength`, 254)],
+      `${SCHEMAS}/Name/maxLength`,
+      "`maxLength` of `customer_name` changed from '255' to '254'.",
+    ],
+    [
+      'a removed property of a reply',
+      [remove(`${CREATED}/properties/received_at`), remove(`${CREATED}/required/received_at`)],
+      `${CREATED}/properties/received_at`,
+      'Property `received_at` of `CreatedEvent` was removed.',
+    ],
+    [
+      'a renamed property of a reply',
+      [rename(`${SCHEMAS}/Customer/properties/customer_name`, 'customer_label')],
+      `${SCHEMAS}/Customer/properties/customer_label`,
+      'Property `customer_name` of `Customer` was renamed to `customer_label`.',
+    ],
+    [
+      'a property of a reply that may be absent',
+      [remove(`${CREATED}/required/received_at`)],
+      `${CREATED}/required`,
+      'Properties of `CreatedEvent` are no longer required: `received_at`.',
+    ],
+    [
+      'a property of a reply that may be null',
+      [set(`${CREATED}/properties/duplicate/type`, ['boolean', 'null'])],
+      `${CREATED}/properties/duplicate/type`,
+      "Type of `duplicate` widened from 'boolean' to 'boolean | null'.",
+    ],
+    [
+      'another type of a reply',
+      [set(`${CREATED}/properties/duplicate/type`, 'string')],
+      `${CREATED}/properties/duplicate/type`,
+      "Type of `duplicate` widened from 'boolean' to 'string'.",
+    ],
+    [
+      'a constant of a reply that may vary',
+      [remove(`${CREATED}/properties/success/const`)],
+      `${CREATED}/properties/success`,
+      '`const` of `success` was removed.',
+    ],
+    [
+      'a reply without the format that it had',
+      [remove(`${SCHEMAS}/StoredInstant/format`)],
+      `${SCHEMAS}/StoredInstant`,
+      '`format` of `received_at` was removed.',
+    ],
+    [
+      'a new value in a reply',
+      [set(`${SCHEMAS}/CustomerType/enum/-`, 'site')],
+      `${SCHEMAS}/CustomerType/enum`,
+      "Enum of `customer_type` gained values: 'site'.",
+    ],
+    [
+      'a removed problem code',
+      [remove(`${SCHEMAS}/ProblemCode/enum/overloaded`)],
+      `${SCHEMAS}/ProblemCode/enum`,
+      'Enum lost values: "overloaded".',
+    ],
+    [
+      'a renamed problem code',
+      [remove(`${SCHEMAS}/ProblemCode/enum/overloaded`), set(`${SCHEMAS}/ProblemCode/enum/-`, 'too_busy')],
+      `${SCHEMAS}/ProblemCode/enum`,
+      'Enum lost values: "overloaded".',
+    ],
+    [
+      'problem codes of any form',
+      [remove(`${SCHEMAS}/ProblemCode/enum`)],
+      `${SCHEMAS}/ProblemCode`,
+      'Enum of `code` was removed.',
+    ],
+    [
+      'a reply of any form',
+      [remove('/components/responses/EventPage/content/application~1json/schema')],
+      '/components/responses/EventPage/content/application~1json/schema',
+      'The schema was removed.',
+    ],
+    [
+      'a removed status',
+      [remove(`${CREATE_EVENT}/responses/409`)],
+      `${CREATE_EVENT}/responses/409`,
+      'Response `409` was removed.',
+    ],
+    [
+      'another status of success',
+      [rename('/paths/~1journeys/post/responses/201', '200')],
+      '/paths/~1journeys/post/responses/200',
+      'Response `201` became `200`.',
+    ],
+    [
+      'a new status of success',
+      [copy(`${CREATE_EVENT}/responses/201`, `${CREATE_EVENT}/responses/202`)],
+      `${CREATE_EVENT}/responses/202`,
+      'Response `202` was added.',
+    ],
+    [
+      'a removed media type of a reply',
+      [remove('/components/responses/EventPage/content')],
+      '/components/responses/EventPage/content',
+      'All media types were removed.',
+    ],
+    [
+      'a removed header of a reply',
+      [remove('/components/responses/RateLimited/headers/Retry-After')],
+      '/components/responses/RateLimited/headers/Retry-After',
+      'Response header `Retry-After` was removed.',
+    ],
+    [
+      'a header of a reply that may be absent',
+      [remove('/components/headers/Retry-After/required')],
+      '/components/headers/Retry-After',
+      'Response header `Retry-After` is no longer required.',
+    ],
+    [
+      'a removed schema',
+      [
+        copy(`${SCHEMAS}/CustomVariables`, `${EVENT}/properties/custom_variables`),
+        remove(`${SCHEMAS}/CustomVariables`),
+      ],
+      `${SCHEMAS}/CustomVariables`,
+      'Schema `CustomVariables` was removed.',
+    ],
+    [
+      'a renamed schema',
+      [
+        rename(`${SCHEMAS}/CustomVariables`, 'CustomVariable'),
+        set(`${EVENT}/properties/custom_variables/$ref`, '#/components/schemas/CustomVariable'),
+      ],
+      `${SCHEMAS}/CustomVariable`,
+      'Schema `CustomVariables` was renamed to `CustomVariable`.',
+    ],
+    [
+      'a removed kind of credential',
+      [
+        remove('/components/securitySchemes/PublishableKey'),
+        remove(`${INITIALIZE}/security/PublishableKey`),
+        remove(`${CREATE_EVENT}/security/PublishableKey`),
+      ],
+      '/components/securitySchemes/PublishableKey',
+      'Security scheme `PublishableKey` was removed.',
+    ],
+    [
+      'a credential in another header',
+      [set('/components/securitySchemes/SecretKey/name', 'authorization')],
+      '/components/securitySchemes/SecretKey/name',
+      "`name` of security scheme `SecretKey` changed from 'x-service-key' to 'authorization'.",
+    ],
+    [
+      'a credential that an operation no longer accepts',
+      [remove(`${CREATE_EVENT}/security/PublishableKey`)],
+      `${CREATE_EVENT}/security`,
+      'PublishableKey is no longer accepted.',
+    ],
+    [
+      'a credential that an operation loses with its list',
+      [remove(`${CREATE_EVENT}/security`)],
+      `${CREATE_EVENT}/security`,
+      'PublishableKey is no longer accepted.',
+    ],
+    [
+      'a credential that every operation loses',
+      [set('/security', [{ PublishableKey: [] }])],
+      `${LIST_EVENTS}/security`,
+      'SecretKey is no longer accepted.',
+    ],
+    [
+      'a credential that is not enough any more',
+      [set(`${LIST_EVENTS}/security`, [{ SecretKey: [], PublishableKey: [] }])],
+      `${LIST_EVENTS}/security`,
+      'SecretKey is no longer accepted.',
+    ],
+  ])('finds %s', async (_name, edits, pointer, change) => {
+    const found = await breakingChanges('openapi.yaml', edited(edits))
+    expect(found).toContainEqual({ place: `#${pointer}`, change, reason: expect.stringMatching(/^\w.*\.$/) })
+  })
+
+  it('finds every limit that narrows', async () => {
+    const limits: [string, unknown][] = [
+      [`${SCHEMAS}/Name/maxLength`, 254],
+      [`${SCHEMAS}/Name/minLength`, 2],
+      [`${SCHEMAS}/Name/pattern`, '^.$'],
+      [`${SCHEMAS}/Name/format`, 'uuid'],
+      [`${SCHEMAS}/JourneySteps/maxItems`, 99],
+      [`${SCHEMAS}/JourneySteps/minItems`, 1],
+      [`${SCHEMAS}/JourneyUpdate/minProperties`, 2],
+      [`${SCHEMAS}/CustomVariables/maxProperties`, 99],
+      [`${SCHEMAS}/CustomVariables/additionalProperties`, false],
+      ['/components/parameters/Limit/schema/maximum', 499],
+      ['/components/parameters/Limit/schema/minimum', 2],
+    ]
+    const found = await breakingChanges(
+      'openapi.yaml',
+      edited(limits.map(([pointer, value]) => set(pointer, value))),
+    )
+    expect(found.map(({ place }) => place).sort()).toEqual(limits.map(([pointer]) => `#${pointer}`).sort())
+  })
+
+  it('lets everything pass that only adds', async () => {
+    const additions = {
+      'a new operation': [
+        copy('/paths/~1events', '/paths/~1messages'),
+        set('/paths/~1messages/get/operationId', 'listMessages'),
+      ],
+      'a new optional parameter': [set(`${LIST_EVENTS}/parameters/-`, OPTIONAL_PARAMETER)],
+      'a new optional field of a request': [
+        set(`${EVENT}/properties/source`, { type: 'string', maxLength: 9 }),
+      ],
+      'a new optional body': [
+        copy(`${INITIALIZE}/requestBody`, `${ARCHIVE}/post/requestBody`),
+        set(`${ARCHIVE}/post/requestBody/required`, false),
+      ],
+      'a field of a request that need not be sent': [remove(`${EVENT}/required/event_id`)],
+      'a wider limit of requests and replies': [set(`${SCHEMAS}/Name/maxLength`, 256)],
+      'a wider limit of a parameter': [set('/components/parameters/Limit/schema/maximum', 501)],
+      'a wider limit of a reply': [set(`${SCHEMAS}/EventPage/properties/data/maxItems`, 501)],
+      'no limit where one was': [remove(`${SCHEMAS}/JourneyPage/properties/data/maxItems`)],
+      'a wider type of a request': [set(`${SCHEMAS}/CustomVariables/type`, ['object', 'string', 'null'])],
+      'a new field of a reply': [
+        set(`${CREATED}/properties/position`, { type: 'integer' }),
+        set(`${CREATED}/required/-`, 'position'),
+      ],
+      'a field of a reply that is always there': [set(`${SCHEMAS}/Fault/required/-`, 'pointer')],
+      'a new problem code': [set(`${SCHEMAS}/ProblemCode/enum/-`, 'quota_used_up')],
+      'a new refusal': [copy(`${LIST_EVENTS}/responses/403`, `${LIST_EVENTS}/responses/410`)],
+      'a new header of a reply': [
+        copy('/components/headers/RateLimit', '/components/responses/EventPage/headers/Link'),
+      ],
+      'a new credential': [set(`${LIST_EVENTS}/security`, [{ SecretKey: [] }, { PublishableKey: [] }])],
+      'a new schema': [copy(`${SCHEMAS}/Name`, `${SCHEMAS}/Title`)],
+      'other words': [
+        set('/info/description', 'Other'),
+        set(`${SCHEMAS}/Name/description`, 'Other'),
+        set(`${LIST_EVENTS}/summary`, 'Other'),
+      ],
+    }
+    const next = edited(Object.values(additions).flat())
+    expect(await breakingChanges('openapi.yaml', next)).toEqual([])
+  })
+
+  it('refuses a file that is no contract', async () => {
+    await expect(breakingChanges('openapi.yaml', 'test/contract/absent.yaml')).rejects.toThrow('absent.yaml')
+    await expect(breakingChanges('openapi.yaml', edited([remove(`${SCHEMAS}/Name`)]))).rejects.toThrow(
+      "Can't resolve",
+    )
+  })
+})
+
+/** The contract with edits, in a file. */
+function edited(edits: Edit[]): string {
+  const contract: object = parse(readFileSync('openapi.yaml', 'utf8'))
+  for (const edit of edits) edit(contract)
+  const file = join(temporaryFolder(), 'openapi.json')
+  writeFileSync(file, JSON.stringify(contract))
+  return file
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, test } from 'node:test'
+import { createClient, createConfig } from './dist/hey-api/client/index.ts'
+import * as heyApi from './dist/hey-api/index.ts'
+import * as oazapfts from './dist/oazapfts.ts'
+
+const CAIRN = '../../../server/cli/cairn.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-foreign-'))
+const env = { DATABASE_URL: `sqlite:${join(folder, 'cairn.db')}`, PORT: '0', LOG_LEVEL: 'error' }
+
+const init = [CAIRN, 'init', '--workspace', 'Foreign', '--journey', 'Onboarding', '--json']
+/** @type {{ journey_id: string, secret_key: string, publishable_key: string }} */
+const made = JSON.parse(execFileSync(process.execPath, init, { env, encoding: 'utf8' }))
+const { journey_id, secret_key, publishable_key } = made
+const server = spawn(process.execPath, [CAIRN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+const ended = once(server, 'exit')
+const baseUrl = `${await listening()}/v1`
+
+after(async () => {
+  server.kill()
+  await ended
+  rmSync(folder, { recursive: true })
+})
+
+test('a client by Hey API initializes a customer, saves an event and reads it back', async () => {
+  const client = createClient(createConfig({ baseUrl, auth: publishable_key }))
+  const initialized = await heyApi.initializeCustomer({
+    client,
+    body: {
+      client_customer_id: 'hey-api',
+      journey_id,
+      customer_type: 'contact',
+      customer_name: 'Ada Lovelace',
+    },
+  })
+  assert.equal(initialized.response?.status, 201)
+  assert.ok(initialized.data?.created)
+  const { customer_id } = initialized.data
+  const created = await heyApi.createEvent({
+    client,
+    body: { journey_id, customer_id, event_id: 'noted', custom_variables: 'Asked for an invoice' },
+  })
+  assert.equal(created.response?.status, 201)
+  assert.ok(created.data?.success)
+  const server = createClient(createConfig({ baseUrl, auth: secret_key }))
+  const listed = await heyApi.listCustomerEvents({
+    client: server,
+    path: { customer_id },
+    query: { limit: 1 },
+  })
+  assert.equal(listed.data?.data[0]?.id, created.data.id)
+  assert.equal(listed.data?.data[0]?.custom_variables, 'Asked for an invoice')
+  const refused = await heyApi.listEvents({ client })
+  assert.equal(refused.error?.code, 'secret_key_required')
+})
+
+test('a client by oazapfts initializes a customer, saves an event and reads it back', async () => {
+  const publishable = { baseUrl, headers: { 'x-service-key': publishable_key } }
+  const initialized = await oazapfts.initializeCustomer(
+    {
+      client_customer_id: 'oazapfts',
+      journey_id,
+      customer_type: 'account',
+      customer_name: 'Analytical Engines',
+    },
+    publishable,
+  )
+  assert.ok(initialized.status === 201)
+  assert.equal(initialized.data.created, true)
+  const { customer_id } = initialized.data
+  const created = await oazapfts.createEvent(
+    { journey_id, customer_id, event_id: 'plan_chosen', custom_variables: { seats: 12 } },
+    publishable,
+  )
+  assert.ok(created.status === 201)
+  assert.equal(created.data.success, true)
+  const secret = { baseUrl, headers: { 'x-service-key': secret_key } }
+  const listed = await oazapfts.listCustomerEvents(customer_id, { limit: 1 }, secret)
+  assert.ok(listed.status === 200)
+  assert.equal(listed.data.data[0]?.id, created.data.id)
+  assert.deepEqual(listed.data.data[0]?.custom_variables, { seats: 12 })
+  const refused = await oazapfts.listEvents({}, publishable)
+  assert.ok(refused.status === 403)
+  assert.equal(refused.data.code, 'secret_key_required')
+})
+
+/** @returns {Promise<string>} the address on which the server listens */
+async function listening() {
+  for await (const line of createInterface(server.stdout)) {
+    const address = /^Cairn listens on (\S+)/.exec(line)?.[1]
+    if (address) return address
+  }
+  throw new Error('the server ended before it listened')
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
+import { redocly } from './redocly.ts'
+
+type Criterion = { condition: string; type?: 'jsonpath' }
+type Step = { stepId: string; successCriteria: Criterion[]; onFailure?: object[] }
+type Arazzo = {
+  sourceDescriptions: { name: string; url: string }[]
+  workflows: { workflowId: string; steps: Step[] }[]
+}
+
+/** What ran: a workflow holds steps, and the rest of itself where a failure action went on with it. */
+type Executed =
+  | { type: 'workflow'; executedSteps: Executed[] }
+  | { type: 'step'; workflowId: string; stepId: string; checks: Check[] }
+type Check = { name: string; condition?: string; passed: boolean }
+type Report = { files: Record<string, { executedWorkflows: Executed[] }> }
+
+const FILE = 'test/contract/workflows.arazzo.yaml'
+const workflows: Arazzo = parse(readFileSync(FILE, 'utf8'))
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+describe('the workflows', () => {
+  it('go through the server step by step, as the contract says', async () => {
+    const { exitCode, checks, output } = await respect(FILE)
+    expect.soft(checks.filter(({ passed }) => !passed)).toEqual([])
+    expect(criteriaIn(checks)).toEqual(criteriaOf(workflows))
+    expect(exitCode, output).toBe(0)
+  })
+
+  it('fail at every single criterion when it is turned round', async () => {
+    const wrong = turnedRound(workflows)
+    const file = join(temporaryFolder(), 'wrong.arazzo.yaml')
+    writeFileSync(file, stringify(wrong))
+    const { exitCode, checks } = await respect(file)
+    expect(criteriaIn(checks.filter(({ passed }) => !passed))).toEqual(criteriaOf(wrong))
+    expect(exitCode).toBe(1)
+  })
+
+  it('fail at a reply that the contract does not describe', async () => {
+    const contract = parse(readFileSync('openapi.yaml', 'utf8'))
+    contract.components.schemas.InitializedCustomer.required.push('customer_name')
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'openapi.yaml'), stringify(contract))
+    const [first] = workflows.workflows
+    const sourceDescriptions = [{ name: 'cairn', url: 'openapi.yaml', type: 'openapi' }]
+    const file = join(folder, 'workflows.arazzo.yaml')
+    writeFileSync(file, stringify({ ...workflows, sourceDescriptions, workflows: [first] }))
+    const { exitCode, checks } = await respect(file)
+    expect(checks.filter(({ passed }) => !passed)).toMatchObject([{ name: 'schema check' }])
+    expect(exitCode).toBe(1)
+  })
+})
+
+/** Runs the workflows of a file in a workspace of their own. */
+async function respect(file: string) {
+  const { journey_id, secret_key, publishable_key } = await cairn.workspace()
+  const inputs = { run: randomUUID(), journey_id, secret_key, publishable_key }
+  const log = join(temporaryFolder(), 'respect.json')
+  const { exitCode, stdout, stderr } = await redocly(
+    ['respect', file, '--server', `cairn=${cairn.url}/v1`, '--json-output', log],
+    { REDOCLY_CLI_RESPECT_INPUT: JSON.stringify(inputs) },
+  )
+  const output = stdout + stderr
+  if (output.includes(secret_key)) throw new Error('the output shows a secret key')
+  const report: Report = JSON.parse(readFileSync(log, 'utf8'))
+  return {
+    exitCode,
+    output,
+    checks: Object.values(report.files).flatMap((run) => checksIn(run.executedWorkflows)),
+  }
+}
+
+/** Every check that was made, in its order, with the place of its step. */
+function checksIn(executed: Executed[]): (Check & { place: string })[] {
+  return executed.flatMap((item) => {
+    if (item.type === 'workflow') return checksIn(item.executedSteps)
+    return item.checks.map((check) => ({ ...check, place: `${item.workflowId}/${item.stepId}` }))
+  })
+}
+
+function criteriaIn(checks: (Check & { place: string })[]): string[] {
+  return checks
+    .filter(({ name }) => name === 'success criteria check')
+    .map(({ place, condition }) => `${place}: ${condition}`)
+}
+
+function criteriaOf({ workflows }: Arazzo): string[] {
+  return workflows.flatMap(({ workflowId, steps }) =>
+    steps.flatMap(({ stepId, successCriteria }) =>
+      successCriteria.map(({ condition }) => `${workflowId}/${stepId}: ${condition}`),
+    ),
+  )
+}
+
+/** The same requests with the opposite of every criterion; a step that fails goes on with the next. */
+function turnedRound(arazzo: Arazzo): Arazzo {
+  const wrong = structuredClone(arazzo)
+  for (const source of wrong.sourceDescriptions) source.url = resolve(FILE, '..', source.url)
+  for (const { steps } of wrong.workflows) {
+    for (const [index, step] of steps.entries()) {
+      for (const criterion of step.successCriteria) criterion.condition = opposite(criterion)
+      const next = steps[index + 1]
+      if (next) step.onFailure = [{ name: 'go-on', type: 'goto', stepId: next.stepId }]
+    }
+  }
+  return wrong
+}
+
+function opposite({ condition, type }: Criterion): string {
+  if (type === 'jsonpath') return condition.replace(/^\$\[\?(.*)\]$/, '$[?!($1)]')
+  return condition.replace(' == ', ' != ')
+}
