@@ -5,8 +5,7 @@ const firstBackoff_ms = 500
 const longestWait_ms = 60_000
 
 /**
- * Calls `send` until it has an answer worth handing on, and reads that answer to its end, so that a connection
- * that breaks in the middle of a body counts as a network error too.
+ * Calls `send` until it has an answer worth handing on.
  *
  * 429 is always sent again, because nothing was taken. A network error and 503 leave open what happened: they are
  * sent again only if the request is `repeatable`. The wait is exponential with full jitter, on top of what
@@ -26,7 +25,6 @@ export async function fetchWithRetries(
     let asked_ms = 0
     try {
       const response = await send()
-      await response.clone().arrayBuffer()
       if (last || !(response.status === 429 || (repeatable && response.status === 503))) return response
       asked_ms = retryAfter_ms(response)
       if (asked_ms > longestWait_ms) return response

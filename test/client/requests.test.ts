@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createClient, UnexpectedResponseError } from '../../client/index.ts'
-import { html, json, problem, startScriptedServer } from './scripted-server.ts'
+import { type Answer, html, json, problem, startScriptedServer } from './scripted-server.ts'
 
 const serviceKey = 'sk_test'
 const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
@@ -94,18 +94,46 @@ describe('a request', () => {
     expect(keepalive).toEqual([true, true, false, true, false, false])
   })
 
-  it('outlives the page with 16 at a time, because browsers limit their number too', async () => {
+  it('outlives the page with 64 at a time, because browsers limit their number too', async () => {
     const { cairn, keepalive } = await clientThatNotesKeepalive()
 
-    await Promise.all(Array.from({ length: 17 }, () => cairn.createEvent({ body: event })))
+    await Promise.all(Array.from({ length: 65 }, () => cairn.createEvent({ body: event })))
 
-    expect(keepalive).toEqual([...Array(16).fill(true), false])
+    expect(keepalive).toEqual([...Array(64).fill(true), false])
+  })
+
+  it('counts with those of other clients, because the limit is that of the page', async () => {
+    const [one, other] = [await clientThatNotesKeepalive(), await clientThatNotesKeepalive()]
+    const large = { ...event, custom_variables: 'x'.repeat(40_000) }
+
+    await Promise.all([one.cairn.createEvent({ body: large }), other.cairn.createEvent({ body: large })])
+
+    expect([one.keepalive, other.keepalive]).toEqual([[true], [false]])
+  })
+
+  it('does not count while it waits for a retry', async () => {
+    const busy = problem(503, 'overloaded', { 'retry-after': '60' })
+    const { cairn, keepalive, nextArrival } = await clientThatNotesKeepalive(busy)
+    const large = { ...event, custom_variables: 'x'.repeat(65_000) }
+    const controller = new AbortController()
+    const arrival = nextArrival()
+
+    const waiting = cairn.createEvent({ body: large, signal: controller.signal })
+    await arrival
+
+    const keepaliveOfNext = async () => {
+      await cairn.createEvent({ body: large })
+      return keepalive.at(-1)
+    }
+    await expect.poll(keepaliveOfNext, { timeout: 10_000 }).toBe(true)
+    controller.abort('given up')
+    await expect(waiting).rejects.toBe('given up')
   })
 })
 
 /** In Node keepalive has no effect: what can be seen is what the browser is asked for. */
-async function clientThatNotesKeepalive() {
-  const { baseUrl } = await startScriptedServer(json(201, created))
+async function clientThatNotesKeepalive(first: Answer = json(201, created)) {
+  const { baseUrl, nextArrival } = await startScriptedServer(first, json(201, created))
   const keepalive: boolean[] = []
   const cairn = createClient({
     baseUrl,
@@ -115,7 +143,7 @@ async function clientThatNotesKeepalive() {
       return fetch(request, init)
     },
   })
-  return { cairn, keepalive }
+  return { cairn, keepalive, nextArrival }
 }
 
 describe('message_id', () => {

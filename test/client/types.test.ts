@@ -1,5 +1,15 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import type { Client, OperationId, OperationRequest, OperationResult, Schemas } from '../../client/index.ts'
+import type {
+  Client,
+  OperationId,
+  OperationRequest,
+  OperationResult,
+  Schemas,
+  TrackedEvent,
+  Tracker,
+  TrackerOptions,
+  TrackOptions,
+} from '../../client/index.ts'
 import type { operations } from '../../generated/contract.ts'
 
 /** `Client` as the compiler sees it; these tests hold when `tsc` passes. */
@@ -81,5 +91,43 @@ describe('the types', () => {
     expectTypeOf<DataOf<'createJourney'>>().toEqualTypeOf<Schemas['Journey']>()
     expectTypeOf<DataOf<'initializeCustomer'>>().toEqualTypeOf<Schemas['InitializedCustomer']>()
     expectTypeOf<DataOf<'listCustomerEvents'>>().toEqualTypeOf<Schemas['EventPage']>()
+  })
+})
+
+describe('the types of a tracker', () => {
+  it('take the name of an event, and then variables and options as the contract has them', () => {
+    expectTypeOf<Parameters<Tracker['track']>>().toEqualTypeOf<
+      [
+        event_id: string,
+        custom_variables?: Schemas['CustomVariables'] | undefined,
+        options?: TrackOptions | undefined,
+      ]
+    >()
+    void ({ occurred_at: undefined, message_id: 'm-1', signal: undefined } satisfies TrackOptions)
+    // @ts-expect-error: occurred_at, misspelt
+    void ({ ocurred_at: '2026-11-20T08:30:00Z' } satisfies TrackOptions)
+  })
+
+  it('give what createEvent and initializeCustomer give', () => {
+    expectTypeOf<ReturnType<Tracker['track']>>().toEqualTypeOf<ReturnType<Client['createEvent']>>()
+    expectTypeOf<ReturnType<Tracker['initialization']>>().toEqualTypeOf<
+      ReturnType<Client['initializeCustomer']>
+    >()
+  })
+
+  it('give back events that createEvent takes with a customer and a journey', () => {
+    const sent = (event: TrackedEvent) => ({ ...event, journey_id: 'jrn_1', customer_id: 'cus_1' })
+    expectTypeOf<ReturnType<Tracker['handOver']>>().toEqualTypeOf<TrackedEvent[]>()
+    expectTypeOf<ReturnType<typeof sent>>().toExtend<OperationRequest<'createEvent'>['body']>()
+    expectTypeOf<TrackedEvent['message_id']>().toEqualTypeOf<string>()
+    // @ts-expect-error: an event is told apart by its message_id
+    void ({ event_id: 'signed_up' } satisfies TrackedEvent)
+  })
+
+  it('require the customer as the contract does', () => {
+    const server = { baseUrl: 'http://127.0.0.1:3000/v1', serviceKey: 'pk_test' }
+    expectTypeOf<TrackerOptions['customer']>().toEqualTypeOf<Schemas['CustomerInitialization']>()
+    // @ts-expect-error: the customer is missing
+    void (server satisfies TrackerOptions)
   })
 })
