@@ -1,0 +1,285 @@
+import { once } from 'node:events'
+import { type ClientRequest, request as startRequest } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { chunk, head, openConnection, refusal, send } from './requests.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const LIMIT_BYTES = 64 * KIB
+
+let cairn: Cairn
+let workspace: Workspace
+let event: { journey_id: string; customer_id: string; event_id: string }
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  const made = await customerInJourney(cairn)
+  workspace = made.workspace
+  event = made.event
+  return cairn.stop
+})
+
+/** A good event of exactly this many bytes. */
+function eventOf(bytes: number): string {
+  const empty = JSON.stringify({ ...event, custom_variables: '' })
+  return JSON.stringify({ ...event, custom_variables: 'x'.repeat(bytes - empty.length) })
+}
+
+const createEvent = (body: string | Buffer, headers: Record<string, string> = {}) =>
+  send(cairn, 'POST /events/create', { key: workspace.secret_key, body, headers })
+
+describe('the limit of a body', () => {
+  it('is 64 KiB: that much is stored whole, one byte more is refused', async () => {
+    const { id } = await (await createEvent(eventOf(LIMIT_BYTES))).json()
+    const { data } = await workspace.client.listEvents()
+    const stored = data?.data.find((event) => event.id === id)
+    expect(JSON.stringify({ ...event, custom_variables: stored?.custom_variables })).toHaveLength(LIMIT_BYTES)
+    expect(await refusal(await createEvent(eventOf(LIMIT_BYTES + 1)))).toEqual({
+      status: 413,
+      code: 'body_too_large',
+    })
+  })
+
+  it('counts bytes, not characters', async () => {
+    const body = JSON.stringify({ ...event, custom_variables: 'ä'.repeat(LIMIT_BYTES / 2) })
+    expect(body.length).toBeLessThan(LIMIT_BYTES)
+    expect((await createEvent(body)).status).toBe(413)
+  })
+
+  it('holds for a body without a length', async () => {
+    const headers = { 'transfer-encoding': 'chunked' }
+    expect((await createEvent(eventOf(LIMIT_BYTES), headers)).status).toBe(201)
+    expect((await createEvent(eventOf(LIMIT_BYTES + 1), headers)).status).toBe(413)
+  })
+
+  it('counts what gzip inflates to', async () => {
+    const headers = { 'content-encoding': 'gzip' }
+    expect((await createEvent(gzipSync(eventOf(LIMIT_BYTES)), headers)).status).toBe(201)
+    expect((await createEvent(gzipSync(eventOf(LIMIT_BYTES + 1)), headers)).status).toBe(413)
+  })
+
+  it('lets a bomb of 200 MB inflate no further than that', async () => {
+    const bomb = gzipSync(Buffer.alloc(200 * MIB))
+    const before = process.memoryUsage.rss()
+    const started = performance.now()
+    const reply = await createEvent(bomb, { 'content-encoding': 'gzip' })
+    expect(await refusal(reply)).toEqual({ status: 413, code: 'body_too_large' })
+    expect(performance.now() - started).toBeLessThan(1000)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50 * MIB)
+  })
+
+  it('holds for every operation that has a body', async () => {
+    const body = ' '.repeat(LIMIT_BYTES + 1)
+    for (const line of [
+      'POST /customers/initialize',
+      'POST /events/create',
+      'POST /journeys',
+      `PATCH /journeys/${workspace.journey_id}`,
+    ]) {
+      expect((await send(cairn, line, { key: workspace.secret_key, body })).status).toBe(413)
+    }
+  })
+})
+
+describe('the sender of a large body', () => {
+  it.each([1, 6].flatMap((mib) => ['keep-alive', 'close'].map((connection) => [mib, connection] as const)))(
+    'sees the answer to %i MB on a connection of kind %s',
+    async (mib, connection) => {
+      const body = Buffer.alloc(mib * 1_000_000, 'a')
+      for (const headers of [{ connection }, { connection, 'transfer-encoding': 'chunked' }]) {
+        expect((await createEvent(body, headers)).status).toBe(413)
+        const refused = await send(cairn, 'POST /events/create', { key: 'unknown', body, headers })
+        expect(refused.status).toBe(401)
+      }
+    },
+  )
+
+  it('sees a refusal while it still sends, and may go on to the end', async () => {
+    for (const connection of ['keep-alive', 'close']) {
+      const request = slowRequest({ 'x-service-key': 'unknown', connection })
+      request.write('x'.repeat(100))
+      const [reply] = await once(request, 'response')
+      expect(reply.statusCode).toBe(401)
+      for (const _ of Array(50)) await new Promise((resolve) => request.write('x'.repeat(64 * KIB), resolve))
+      request.end()
+      reply.resume()
+      await once(request, 'close')
+    }
+  })
+
+  it('is not cut off before it has sent all, even where the connection ends then', async () => {
+    const { socket, answer, closed } = await openConnection(cairn)
+    const body = Buffer.alloc(4 * MIB, 'a')
+    socket.write(head('POST /events/create', { connection: 'close', 'content-length': String(body.length) }))
+    await vi.waitFor(() => expect(answer()).toContain('"request_id"'))
+    expect(answer()).toContain('HTTP/1.1 401')
+    socket.write(body)
+    expect(await closed).toBeUndefined()
+  })
+
+  it('can send the next request on the same connection', async () => {
+    const { socket, answer } = await openConnection(cairn)
+    const body = Buffer.alloc(MIB, 'a')
+    const large = { 'content-type': 'application/json', 'content-length': String(body.length) }
+    for (const key of ['unknown', workspace.secret_key]) {
+      socket.write(head('POST /events/create', { ...large, 'x-service-key': key }))
+      socket.write(body)
+    }
+    socket.write(head('GET /customers', { 'x-service-key': workspace.secret_key }))
+    await vi.waitFor(() => {
+      expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 413', 'HTTP/1.1 200'])
+    })
+  })
+
+  it('is refused by the length that it announces, before it sends', async () => {
+    const { socket, answer } = await openConnection(cairn)
+    socket.write(
+      head('POST /events/create', {
+        'x-service-key': workspace.secret_key,
+        'content-type': 'application/json',
+        'content-length': '999999999',
+      }),
+    )
+    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 413'))
+  })
+
+  it.each([
+    ['401', 'POST /events/create', { 'x-service-key': 'unknown' }],
+    ['404', 'POST /nowhere', {}],
+    ['405', 'PUT /events/create', {}],
+    ['204', 'OPTIONS /events/create', {}],
+    ['415', 'POST /events/create', { 'content-type': 'text/plain' }],
+    ['413', 'POST /events/create', { 'content-type': 'application/json' }],
+    ['400', 'POST /events/create', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+    ['200', 'GET /customers', {}],
+  ])('that never ends sees %s and is cut some way beyond 8 MiB', async (status, line, headers) => {
+    const { socket, answer, closed } = await openConnection(cairn)
+    const started = performance.now()
+    socket.write(
+      head(line, { 'x-service-key': workspace.secret_key, 'transfer-encoding': 'chunked', ...headers }),
+    )
+    const piece = chunk(Buffer.alloc(64 * KIB, 'a'))
+    const sendMore = () => {
+      while (socket.writable && socket.write(piece));
+    }
+    socket.on('drain', sendMore)
+    sendMore()
+    await closed
+    expect(answer()).toContain(`HTTP/1.1 ${status}`)
+    // The rest lies in the buffers of the two sockets.
+    expect(socket.bytesWritten).toBeGreaterThan(8 * MIB)
+    expect(socket.bytesWritten).toBeLessThan(32 * MIB)
+    expect(performance.now() - started).toBeLessThan(4000)
+  })
+
+  it('that stops half-way after a refusal is cut within some 5 seconds', async () => {
+    const { socket, answer, closed } = await openConnection(cairn)
+    const started = performance.now()
+    socket.write(head('POST /events/create', { 'content-length': '1000' }))
+    socket.write('half')
+    await closed
+    expect(answer()).toContain('HTTP/1.1 401')
+    expect(performance.now() - started).toBeGreaterThan(4000)
+    expect(performance.now() - started).toBeLessThan(9000)
+  })
+})
+
+describe('a gzip body', () => {
+  const zip = () => gzipSync(JSON.stringify(event))
+
+  it.each<[string, (whole: Buffer) => Buffer]>([
+    ['is not gzip', () => Buffer.from(JSON.stringify(event))],
+    ['is empty', () => Buffer.alloc(0)],
+    ['ends early', (whole) => whole.subarray(0, 40)],
+    ['lacks its last byte', (whole) => whole.subarray(0, -1)],
+    ['has a wrong checksum', (whole) => Buffer.from(whole).fill(0, whole.length - 8, whole.length - 4)],
+    ['is damaged', (whole) => Buffer.from(whole).fill(0xff, 20, 30)],
+    ['has garbage behind it', (whole) => Buffer.concat([whole, Buffer.from('garbage')])],
+  ])('is refused where it %s', async (_name, damage) => {
+    const reply = await createEvent(damage(zip()), { 'content-encoding': 'gzip' })
+    expect(await refusal(reply)).toEqual({
+      status: 400,
+      code: 'invalid_json',
+      errors: [{ pointer: '', detail: 'must be gzip, as Content-Encoding says' }],
+    })
+  })
+
+  it('is refused in several members that are no JSON together', async () => {
+    const reply = await createEvent(Buffer.concat([zip(), zip()]), { 'content-encoding': 'gzip' })
+    expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
+  })
+
+  it('is taken in as many pieces as it comes in', async () => {
+    const request = slowRequest({
+      'x-service-key': workspace.secret_key,
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+    })
+    for (const byte of zip()) request.write(Buffer.from([byte]))
+    request.end()
+    const [reply] = await once(request, 'response')
+    reply.resume()
+    expect(reply.statusCode).toBe(201)
+  })
+})
+
+describe('a sender that goes away', () => {
+  const headers = () => ({
+    'x-service-key': workspace.secret_key,
+    'content-type': 'application/json',
+    'transfer-encoding': 'chunked',
+  })
+
+  /** How the log tells of the requests with this identifier. */
+  const logged = (requestId: string) =>
+    cairn.log.filter(({ request_id }) => request_id === requestId).map(({ status }) => status)
+
+  it.each([
+    ['plain', {}, (text: string) => Buffer.from(text.slice(0, 50))],
+    ['gzip', { 'content-encoding': 'gzip' }, (text: string) => gzipSync(text).subarray(0, 50)],
+  ])('in the middle of a %s body leaves nothing behind', async (name, encoding, part) => {
+    const count = 200
+    const requestId = `gone-${name}`
+    for (let index = 0; index < count; index += 1) {
+      const { socket } = await openConnection(cairn)
+      socket.write(head('POST /events/create', { ...headers(), ...encoding, 'x-request-id': requestId }))
+      socket.write(chunk(part(JSON.stringify(event))))
+      await new Promise((resolve) => setImmediate(resolve))
+      socket.destroy()
+    }
+    await vi.waitFor(() => expect(logged(requestId)).toEqual(Array(count).fill('aborted')), 10_000)
+    expect((await createEvent(JSON.stringify(event))).status).toBe(201)
+  })
+
+  it('behind the end of its gzip data does not hurt the server', async () => {
+    const uncaught = vi.fn()
+    process.on('uncaughtException', uncaught)
+    onTestFinished(() => {
+      process.off('uncaughtException', uncaught)
+    })
+    const { socket, answer } = await openConnection(cairn)
+    const requestId = 'gone-behind'
+    socket.write(
+      head('POST /events/create', { ...headers(), 'content-encoding': 'gzip', 'x-request-id': requestId }),
+    )
+    // Zeros may follow a gzip file; the decoder stops before them.
+    socket.write(chunk(Buffer.concat([gzipSync(JSON.stringify(event)), Buffer.alloc(100)])))
+    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 201'))
+    socket.destroy()
+    await vi.waitFor(() => expect(logged(requestId)).toEqual([201]))
+    expect(uncaught).not.toHaveBeenCalled()
+  })
+})
+
+/** A request whose body is written piece by piece. */
+function slowRequest(headers: Record<string, string>): ClientRequest {
+  const request = startRequest(`${cairn.url}/v1/events/create`, { method: 'POST', headers })
+  request.flushHeaders()
+  onTestFinished(() => {
+    request.destroy()
+  })
+  return request
+}

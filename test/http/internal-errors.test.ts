@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { inStore } from '../../server/cli/store.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { customerInJourney, initialize } from '../operations/customer.ts'
+import { problemOf, send } from './requests.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+describe('a fault of the server', () => {
+  it('is 500, says nothing internal and leaves everything else working', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { secret_key: key } = workspace
+    // What the server stands on goes away under it.
+    await inStore(cairn.databaseUrl, (db) => db.schema.dropTable('events').execute())
+
+    for (const [id, line, sent] of [
+      ['write', 'POST /events/create', { body: JSON.stringify({ ...event, custom_variables: 's3cret' }) }],
+      ['read', 'GET /events?event_id=s3cret', {}],
+    ] as const) {
+      const headers = { 'x-request-id': id, origin: 'https://app.example.com' }
+      const reply = await send(cairn, line, { key, headers, ...sent })
+      expect(reply.status).toBe(500)
+      const isIngestion = id === 'write'
+      expect(reply.headers.get('access-control-allow-origin')).toBe(isIngestion ? '*' : null)
+      expect(await problemOf(reply)).toEqual({
+        type: '/docs/problems#internal_error',
+        title: 'The server has a fault',
+        status: 500,
+        detail: 'Nothing to change in the request. Tell the operator the request_id; the log has the cause.',
+        code: 'internal_error',
+        request_id: id,
+      })
+      const lines = await vi.waitFor(() => {
+        const lines = cairn.log.filter(({ request_id }) => request_id === id)
+        expect(lines).toHaveLength(2)
+        return lines
+      })
+      expect(lines).toMatchObject([
+        {
+          level: 50,
+          code: 'internal_error',
+          err: { message: expect.stringContaining('no such table'), stack: expect.any(String) },
+        },
+        { level: 30, status: 500, code: 'internal_error' },
+      ])
+      expect(JSON.stringify(lines)).not.toContain('s3cret')
+      expect(JSON.stringify(lines)).not.toContain(key)
+    }
+
+    const { client } = workspace
+    expect(await initialize(workspace, 'user-2')).toMatch(/^cus_/)
+    expect((await client.listCustomers()).data?.data).toHaveLength(2)
+    expect((await client.createJourney({ body: { name: 'Renewal' } })).response.status).toBe(201)
+    expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200)
+  })
+
+  it('does not touch what is committed in the same moment', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, journey_id } = workspace
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        if (index % 2 === 0) return (await client.createEvent({ body: event })).response.status
+        const customer = { client_customer_id: `c-${index}`, journey_id, customer_name: 'C' }
+        const { response } = await client.initializeCustomer({
+          body: { ...customer, customer_type: 'contact' },
+        })
+        return response.status
+      }),
+    )
+    expect(answers).toEqual(answers.map((_, index) => (index % 2 === 0 ? 500 : 201)))
+    expect((await client.listCustomers()).data?.data).toHaveLength(21)
+  })
+})

@@ -1,0 +1,463 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { problemOf, refusal, send } from './requests.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let event: { journey_id: string; customer_id: string; event_id: string }
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  const made = await customerInJourney(cairn)
+  workspace = made.workspace
+  event = made.event
+  return cairn.stop
+})
+
+const post = (path: string, body: string | Buffer) =>
+  send(cairn, `POST ${path}`, { key: workspace.secret_key, body })
+const createEvent = (body: string | Buffer) => post('/events/create', body)
+
+/** The text of a good event with more text behind its last field. */
+const eventWith = (more: string) => `${JSON.stringify(event).slice(0, -1)},${more}}`
+
+/** What is read back of an event with these variables, a JSON text. */
+async function stored(variables: string): Promise<unknown> {
+  const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
+  const { id } = await reply.json()
+  const { data } = await workspace.client.listEvents({ query: { limit: 500 } })
+  return data?.data.find((event) => event.id === id)?.custom_variables
+}
+
+describe('a body that is not JSON', () => {
+  it.each([
+    ['{"event_id": "s3cret",}', 1, 23],
+    ['{"event_id": "s3cret" "x"}', 1, 23],
+    ['{\n  "event_id": s3cret\n}', 2, 15],
+    ['{"event_id": "s3cret', 1, 14],
+    ["{'event_id': 's3cret'}", 1, 2],
+    ['{"event_id": "s3cret"} {}', 1, 24],
+    ['// s3cret\n{}', 1, 1],
+    ['{"event_id": NaN, "s3cret": 1}', 1, 14],
+    ['\ufeff{"s3cret": 1}', 1, 1],
+    ['s3cret', 1, 1],
+    ['{"s3cret": 01}', 1, 13],
+    ['   ', 1, 4],
+    ['\n\n', 3, 1],
+  ])('is refused with line and column and without an echo: %j', async (body, line, column) => {
+    const problem = await problemOf(await createEvent(body))
+    expect(problem).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+      errors: [
+        {
+          pointer: '',
+          detail: expect.stringMatching(`^is not JSON: \\w+ at line ${line}, column ${column}$`),
+        },
+      ],
+    })
+    expect(JSON.stringify(problem)).not.toContain('s3cret')
+  })
+
+  it.each([9_000, 30_000, 65_536])('is refused where %i brackets open', async (count) => {
+    for (const bracket of ['[', '{', '[{']) {
+      const reply = await createEvent(bracket.repeat(count / bracket.length))
+      expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
+    }
+  })
+
+  it.each([
+    ['a byte that UTF-8 does not have', [0xff]],
+    ['an overlong form', [0xc0, 0x80]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['a character beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+    ['half a character', [0xc3]],
+    ['Latin-1', [0xe9]],
+  ])('is refused as not UTF-8: %s', async (_name, bytes) => {
+    const [before = '', after = ''] = eventWith('"custom_variables":{"a":"|"}').split('|')
+    const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
+    expect(await refusal(await createEvent(body))).toEqual({
+      status: 400,
+      code: 'invalid_json',
+      errors: [{ pointer: '', detail: 'must be UTF-8' }],
+    })
+  })
+
+  it('is never answered with 5xx, whichever byte of a good body is damaged', async () => {
+    const good = Buffer.from(eventWith('"custom_variables":{"a":[1.5,"\\u0041",true,null]}'))
+    const damaged = [...good.keys()].flatMap((at) =>
+      ['"', '{', ']', '\\', '\0', 'u'].map((byte) => {
+        const body = Buffer.from(good)
+        body.write(byte, at, 'latin1')
+        return body
+      }),
+    )
+    const replies = await Promise.all(damaged.map(createEvent))
+    const statuses = new Set(replies.map(({ status }) => status))
+    expect([...statuses].sort()).toEqual([201, 400, 404])
+  })
+})
+
+describe('I-JSON', () => {
+  it('refuses numbers that no double holds, each with its pointer', async () => {
+    const variables = '"custom_variables":{"a":[1e400,1e308],"b":{"c":-1e309},"1e400":0}'
+    expect(await refusal(await createEvent(eventWith(variables)))).toEqual({
+      status: 400,
+      code: 'invalid_json',
+      errors: ['/custom_variables/a/0', '/custom_variables/b/c'].map((pointer) => ({
+        pointer,
+        detail: 'must be a number that a double can hold',
+      })),
+    })
+  })
+
+  it('refuses lone surrogates in values and in names', async () => {
+    const variables = '"custom_variables":{"a":"x\\ud800","b":["\\udc00\\ud800"],"\\udfff":1}'
+    const { code, errors } = await refusal(await createEvent(eventWith(variables)))
+    expect(code).toBe('invalid_json')
+    expect(errors?.map(({ pointer }) => pointer)).toEqual([
+      '/custom_variables/a',
+      '/custom_variables/b/0',
+      '/custom_variables/\ufffd',
+    ])
+  })
+
+  it('refuses a lone surrogate in a required field', async () => {
+    const body = JSON.stringify(event).replace('"signed_up"', '"signed\\ud83d"')
+    expect(await refusal(await createEvent(body))).toMatchObject({
+      code: 'invalid_json',
+      errors: [{ pointer: '/event_id' }],
+    })
+  })
+
+  it('takes a pair of surrogates that is written in escapes', async () => {
+    expect(JSON.stringify(await stored('"\\ud83d\\ude00"'))).toBe('"\u{1f600}"')
+  })
+
+  it.each([
+    ['at the top', '"event_id":"x"', ['/event_id']],
+    ['in a field', '"custom_variables":{"a":1,"b":2,"a":1}', ['/custom_variables/a']],
+    ['in an array', '"custom_variables":{"a":[0,{},{"b":{"c":1,"c":2}}]}', ['/custom_variables/a/2/b/c']],
+    ['by way of an escape', '"custom_variables":{"a":1,"\\u0061":2}', ['/custom_variables/a']],
+    ['as __proto__', '"custom_variables":{"__proto__":1,"__proto__":{}}', ['/custom_variables/__proto__']],
+    ['as an empty name', '"custom_variables":{"":1,"":2}', ['/custom_variables/']],
+    ['with slashes', '"custom_variables":{"a/~":1,"a\\/~":2}', ['/custom_variables/a~1~0']],
+    ['as numbers', '"custom_variables":{"1":[],"1":[]}', ['/custom_variables/1']],
+    ['with brackets in strings', '"custom_variables":{"[{\\"":"}]","[{\\"":":"}', ['/custom_variables/[{"']],
+    [
+      'more than twice, and twice',
+      '"custom_variables":{"a":1,"a":2,"b":{},"a":3,"b":[]}',
+      ['/custom_variables/a', '/custom_variables/a', '/custom_variables/b'],
+    ],
+    [
+      'in a value that is repeated',
+      '"custom_variables":{"a":{"b":1,"b":2},"a":3}',
+      ['/custom_variables/a/b', '/custom_variables/a'],
+    ],
+  ])('refuses a name that is given twice %s', async (_name, more, pointers) => {
+    const { code, errors } = await refusal(await createEvent(eventWith(more)))
+    expect(code).toBe('invalid_json')
+    expect(errors).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must be given once' })))
+  })
+
+  it('takes the same name in different objects', async () => {
+    const body = eventWith('"custom_variables":{"a":{"a":{"a":["a","a"]}},"b":[{"a":1},{"a":1}]}')
+    expect((await createEvent(body)).status).toBe(201)
+  })
+
+  it('finds the repeated name in front of a value that nests 30,000 levels', async () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000)
+    expect(await refusal(await createEvent(`{"a":${deep},"a":1}`))).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+      errors: [{ pointer: '/a' }],
+    })
+  })
+
+  it.each([
+    ['objects', '{"a":', '}'],
+    ['arrays', '[', ']'],
+  ])('takes 32 levels of %s in a field and refuses 33 where they begin', async (_name, open, close) => {
+    const nested = (levels: number) => {
+      const inner = open.repeat(levels - 1) + 1 + close.repeat(levels - 1)
+      return eventWith(`"custom_variables":{"a":${inner}}`)
+    }
+    expect((await createEvent(nested(32))).status).toBe(201)
+    const step = open === '[' ? '/0' : '/a'
+    expect(await refusal(await createEvent(nested(33)))).toEqual({
+      status: 400,
+      code: 'invalid_json',
+      errors: [
+        {
+          pointer: `/custom_variables/a${step.repeat(31)}`,
+          detail: 'must not nest more than 32 levels',
+        },
+      ],
+    })
+  })
+
+  it.each([9_000, 30_000])('refuses %i levels without a fault of its own', async (levels) => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"":', '}'],
+    ] as const) {
+      const size = Math.min(levels, Math.floor(65_000 / (open.length + close.length)))
+      const reply = await createEvent(`${open.repeat(size)}1${close.repeat(size)}`)
+      expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
+    }
+  })
+})
+
+describe('names that objects have', () => {
+  it('are unknown fields like any other at the top', async () => {
+    const body = eventWith('"__proto__":{"customer_id":"x"},"constructor":1,"toString":2')
+    const { code, errors } = await refusal(await createEvent(body))
+    expect(code).toBe('invalid_request')
+    expect(errors?.map(({ pointer }) => pointer)).toEqual(['/__proto__', '/constructor', '/toString'])
+  })
+
+  it('do not stand for a required field', async () => {
+    const { errors } = await refusal(await createEvent(`{"__proto__":${JSON.stringify(event)}}`))
+    expect(errors?.map(({ pointer }) => pointer).sort()).toEqual([
+      '/__proto__',
+      '/customer_id',
+      '/event_id',
+      '/journey_id',
+    ])
+  })
+
+  it('come back as variables and change no object', async () => {
+    const text = '{"a":{"__proto__":{"polluted":true}},"constructor":{"prototype":{"polluted":true}}}'
+    expect(JSON.stringify(await stored(text))).toBe(text)
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+})
+
+describe('NUL', () => {
+  const customer = { client_customer_id: 'c', journey_id: 'j', customer_type: 'contact', customer_name: 'n' }
+  const step = { event_id: 'e', name: 'n' }
+
+  it.each([
+    ['/customers/initialize', '/client_customer_id', { ...customer, client_customer_id: 'a\0b' }],
+    ['/customers/initialize', '/journey_id', { ...customer, journey_id: '\0' }],
+    ['/customers/initialize', '/customer_name', { ...customer, customer_name: 'a\0' }],
+    ['/events/create', '/journey_id', { journey_id: '\0', customer_id: 'c', event_id: 'e' }],
+    ['/events/create', '/customer_id', { journey_id: 'j', customer_id: 'c\0', event_id: 'e' }],
+    ['/events/create', '/event_id', { journey_id: 'j', customer_id: 'c', event_id: '\0e' }],
+    [
+      '/events/create',
+      '/message_id',
+      { journey_id: 'j', customer_id: 'c', event_id: 'e', message_id: 'm\0' },
+    ],
+    ['/journeys', '/name', { name: 'n\0' }],
+    ['/journeys', '/description', { name: 'n', description: '\0' }],
+    ['/journeys', '/steps/1/event_id', { name: 'n', steps: [step, { ...step, event_id: 'e\0' }] }],
+    ['/journeys', '/steps/0/name', { name: 'n', steps: [{ ...step, name: '\0' }] }],
+  ])('is refused by POST %s in %s', async (path, pointer, body) => {
+    const reply = await post(path, JSON.stringify(body))
+    expect(await refusal(reply)).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer, detail: 'must not contain the character NUL' }],
+    })
+  })
+})
+
+describe('the shape of a body', () => {
+  it('is told with five faults at once', async () => {
+    const body = { client_customer_id: '', customer_type: 'person', customer_name: 7, journey: 'j' }
+    const { code, errors } = await refusal(await post('/customers/initialize', JSON.stringify(body)))
+    expect(code).toBe('invalid_request')
+    expect(errors).toHaveLength(5)
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        { pointer: '/journey_id', detail: 'is required' },
+        { pointer: '/client_customer_id', detail: 'must NOT have fewer than 1 characters' },
+        { pointer: '/customer_type', detail: 'must be one of: account, contact' },
+        { pointer: '/customer_name', detail: 'must be string' },
+        { pointer: '/journey', detail: expect.stringContaining('not a field') },
+      ]),
+    )
+  })
+
+  it.each(['null', '[]', '[{}]', '"text"', '""', '0', '1.5', 'true', 'false'])(
+    'is refused at its root where it is %s',
+    async (body) => {
+      for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
+        expect(await refusal(await post(path, body))).toEqual({
+          status: 400,
+          code: 'invalid_request',
+          errors: [{ pointer: '', detail: 'must be object' }],
+        })
+      }
+    },
+  )
+
+  it('is refused where there is no body', async () => {
+    for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
+      expect(await refusal(await post(path, ''))).toEqual({
+        status: 400,
+        code: 'invalid_request',
+        errors: [{ pointer: '', detail: 'a JSON body is required' }],
+      })
+    }
+  })
+
+  it.each(['null', '[]', '1', 'true'])('refuses %s as custom_variables', async (variables) => {
+    const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
+    expect(await refusal(reply)).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer: '/custom_variables', detail: 'must be object,string' }],
+    })
+  })
+
+  it('refuses a journey update that changes nothing', async () => {
+    const body = '{}'
+    const line = `PATCH /journeys/${workspace.journey_id}`
+    const reply = await send(cairn, line, { key: workspace.secret_key, body })
+    expect(await refusal(reply)).toMatchObject({ status: 400, errors: [{ pointer: '' }] })
+  })
+})
+
+/** What a JSON Pointer (RFC 6901) points to. */
+function resolve(value: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, step) => {
+      const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+      return isThere ? (value as Record<string, unknown>)[step] : undefined
+    }, value)
+}
+
+describe('the pointer of an unknown field', () => {
+  it.each([
+    ['a/b', '/a~1b'],
+    ['/', '/~1'],
+    ['~', '/~0'],
+    ['~1', '/~01'],
+    ['~0/~1', '/~00~1~01'],
+    ['', '/'],
+    [' ', '/ '],
+    ['"', '/"'],
+    ['\\', '/\\'],
+    ['%2F', '/%2F'],
+    ['ä\u{1f600}', '/ä\u{1f600}'],
+    ['0', '/0'],
+    ['-', '/-'],
+    ['custom_variable', '/custom_variable'],
+    ['custom_variables/a', '/custom_variables~1a'],
+    ['event_id/', '/event_id~1'],
+    ['body', '/body'],
+  ])('names %j as %s', async (name, pointer) => {
+    const body = JSON.stringify({ ...event, [name]: 'here' })
+    expect(await refusal(await createEvent(body))).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ pointer, detail: expect.stringContaining('not a field') }],
+    })
+  })
+
+  it('names one without a name in an item of a list', async () => {
+    const body = {
+      name: 'n',
+      steps: [
+        { event_id: 'e', name: 'n' },
+        { event_id: 'f', name: 'n', '': 1 },
+      ],
+    }
+    const { errors } = await refusal(await post('/journeys', JSON.stringify(body)))
+    expect(errors?.map(({ pointer }) => pointer)).toEqual(['/steps/1/'])
+  })
+
+  it('resolves in the body, also among names that look like pointers', async () => {
+    const step = { event_id: 'e', name: 'n', 'a/b': 'here', '~': 'here', 'name/': 'here' }
+    const body = {
+      name: 'n',
+      steps: [step, step],
+      'steps/0': 'here',
+      'steps/0/a': 'here',
+      a: 'here',
+      'a/b': 'here',
+      '/a': 'here',
+      '//': 'here',
+      '~1': 'here',
+    }
+    const { errors = [] } = await refusal(await post('/journeys', JSON.stringify(body)))
+    expect(errors).toHaveLength(13)
+    expect(errors.map(({ pointer = '' }) => resolve(body, pointer))).toEqual(Array(13).fill('here'))
+    expect(new Set(errors.map(({ pointer }) => pointer)).size).toBe(13)
+  })
+
+  it('is cut where the name is endless, at once', async () => {
+    const started = performance.now()
+    for (const name of ['/'.repeat(30_000), '~'.repeat(60_000), 'x'.repeat(60_000), 'a/'.repeat(30_000)]) {
+      const { errors } = await refusal(await createEvent(JSON.stringify({ ...event, [name]: 1 })))
+      const pointer = errors?.[0]?.pointer ?? ''
+      expect(pointer.length).toBeGreaterThan(1990)
+      expect(pointer).toMatch(/^\/([^~/]|~[01])*$/)
+    }
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+})
+
+describe('a body full of faults', () => {
+  /** Sends a body that must be refused, and tells how much came back and how long it took. */
+  async function refused(path: string, body: string) {
+    expect(body.length).toBeLessThanOrEqual(65_536)
+    const started = performance.now()
+    const text = await (await post(path, body)).text()
+    return { ...JSON.parse(text), size: text.length, took_ms: performance.now() - started }
+  }
+
+  it.each([
+    ['missing fields', '/journeys', `{"name":"n","steps":[${Array(20_000).fill('{}').join()}]}`, 40_001],
+    [
+      'fields without a name',
+      '/journeys',
+      `{"name":"n","steps":[${Array(9_000).fill('{"":1}').join()}]}`,
+      18_002,
+    ],
+    ['wrong types', '/journeys', `{"name":"n","steps":[${Array(30_000).fill(1).join()}]}`, 30_001],
+    [
+      'unknown fields',
+      '/customers/initialize',
+      `{${Array.from({ length: 6_000 }, (_, index) => `"x${index}":1`).join()}}`,
+      6_004,
+    ],
+    [
+      'repeated names',
+      '/events/create',
+      `{"custom_variables":{${Array(10_000).fill('"a":1').join()}}}`,
+      9_999,
+    ],
+    [
+      'endless numbers',
+      '/events/create',
+      `{"custom_variables":[${Array(10_000).fill('1e999').join()}]}`,
+      10_000,
+    ],
+    [
+      'lone surrogates under a long name',
+      '/events/create',
+      `{"${'/'.repeat(2000)}":[${Array(6_000).fill('"\\ud800"').join()}]}`,
+      6_000,
+    ],
+    [
+      'repeated names deep down',
+      '/events/create',
+      `{"a":${'['.repeat(10_000)}{${Array(7_000).fill('"a":1').join()}}${']'.repeat(10_000)},"a":1}`,
+      7_000,
+    ],
+  ])('gets 100 listed, the rest counted, soon: %s', async (_name, path, body, count) => {
+    const { status, errors, errors_omitted, size, took_ms } = await refused(path, body)
+    expect(status).toBe(400)
+    expect(errors).toHaveLength(100)
+    expect(errors_omitted).toBe(count - 100)
+    expect(size).toBeLessThan(250_000)
+    expect(took_ms).toBeLessThan(2000)
+  })
+})

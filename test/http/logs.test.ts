@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { send } from './requests.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** The lines of the request with this identifier, when it has ended. */
+async function linesOf(requestId: string) {
+  return await vi.waitFor(() => {
+    const lines = cairn.log.filter(({ request_id }) => request_id === requestId)
+    expect(lines).not.toEqual([])
+    return lines
+  })
+}
+
+describe('the log', () => {
+  it('has one line for each request, with what an operator looks for', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { secret_key: key } = workspace
+    const own = { pid: expect.any(Number), hostname: expect.any(String), time: expect.any(Number), level: 30 }
+    for (const [id, line, sent, fields] of [
+      [
+        'created',
+        'POST /events/create',
+        { key, body: JSON.stringify(event) },
+        { method: 'POST', operation: 'createEvent', status: 201, key_id: expect.stringMatching(/^key_/) },
+      ],
+      [
+        'refused',
+        'POST /events/create',
+        { key, body: '{' },
+        {
+          method: 'POST',
+          operation: 'createEvent',
+          status: 400,
+          code: 'invalid_json',
+          key_id: expect.stringMatching(/^key_/),
+        },
+      ],
+      [
+        'unauthorized',
+        'GET /customers/x',
+        { key: 'wrong' },
+        { method: 'GET', operation: 'getCustomer', status: 401, code: 'unauthorized' },
+      ],
+      ['unknown', 'PUT /nowhere', {}, { method: 'PUT', status: 404, code: 'not_found' }],
+      ['method', 'PUT /events', {}, { method: 'PUT', status: 405, code: 'method_not_allowed' }],
+      ['preflight', 'OPTIONS /events/create', {}, { method: 'OPTIONS', status: 204 }],
+    ] as const) {
+      await send(cairn, line, { ...sent, headers: { 'x-request-id': id } })
+      expect(await linesOf(id)).toEqual([
+        { ...own, ...fields, request_id: id, duration_ms: expect.any(Number) },
+      ])
+    }
+  })
+
+  it('never holds a key, what a body says or what a query asks, wherever the caller puts it', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { secret_key, publishable_key } = workspace
+    const wrong = newServiceKey('secret')
+    const body = (change: object) => JSON.stringify({ ...event, ...change })
+    const requests: [string, Parameters<typeof send>[2]][] = [
+      ['POST /events/create', { key: publishable_key, body: body({ custom_variables: { a: 's3cret' } }) }],
+      ['POST /events/create', { key: secret_key, body: body({ event_id: 's3cret', s3cret: 's3cret' }) }],
+      ['POST /events/create', { key: secret_key, body: '{"s3cret": s3cret}' }],
+      ['POST /events/create', { key: secret_key, body: '{"s3cret":1,"s3cret":2}' }],
+      ['POST /events/create', { key: secret_key, body: body({ journey_id: 's3cret' }) }],
+      ['POST /events/create', { key: secret_key, body: 's3cret'.repeat(20_000) }],
+      ['POST /events/create', { key: wrong, body: body({ event_id: 's3cret' }) }],
+      ['POST /events/create', { body: secret_key }],
+      [`GET /events?event_id=s3cret&key=${secret_key}`, { key: secret_key }],
+      [`GET /events?${secret_key}`, { key: secret_key }],
+      [`GET /events?x-service-key=${secret_key}`, {}],
+      [`GET /customers/${secret_key}`, { key: secret_key }],
+      [`GET /customers/${secret_key}/events`, {}],
+      [`GET /${secret_key}`, {}],
+      [`GET /nowhere/s3cret?s3cret=${wrong}`, {}],
+      [`PUT /events?${secret_key}`, {}],
+      [`GET /customers/%zz${secret_key}`, {}],
+      [`POST /journeys/${secret_key}/archive`, { key: publishable_key }],
+      ['GET /events', { headers: { authorization: `Bearer ${secret_key}`, cookie: `key=${secret_key}` } }],
+      ['GET /events', { headers: { referer: `https://x.test/?${secret_key}`, 'user-agent': 's3cret' } }],
+      ['GET /events', { headers: { 'x-request-id': `"${secret_key}"`, origin: `https://${wrong}` } }],
+    ]
+    const before = cairn.log.length
+    for (const [line, sent] of requests) await send(cairn, line, sent)
+    await vi.waitFor(() => expect(cairn.log.length).toBe(before + requests.length))
+    const log = JSON.stringify(cairn.log)
+    for (const secret of [secret_key, publishable_key, wrong]) expect(log).not.toContain(secret.slice(3, 30))
+    expect(log).not.toContain('s3cret')
+  })
+})

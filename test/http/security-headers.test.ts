@@ -1,0 +1,52 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { send } from './requests.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  return cairn.stop
+})
+
+const hardened = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+describe('every reply', () => {
+  it('keeps browsers from guessing, framing and caching', async () => {
+    for (const [line, sent] of [
+      ['GET /journeys', { key: workspace.secret_key }],
+      ['GET /journeys', {}],
+      ['POST /events/create', { key: workspace.publishable_key, body: '{' }],
+      ['GET /nowhere', {}],
+      ['GET /customers/%zz', {}],
+      ['PUT /events', {}],
+    ] as const) {
+      const { headers } = await send(cairn, line, sent)
+      expect(Object.fromEntries(headers)).toMatchObject({
+        ...hardened,
+        'content-security-policy': "default-src 'none'",
+        'cache-control': 'no-store',
+      })
+    }
+  })
+
+  it('is hardened outside the operations as well, and names no product', async () => {
+    for (const path of ['/healthz', '/v1/openapi.yaml', '/docs/', '/docs', '/nowhere', '/v1/journeys']) {
+      const { headers } = await fetch(cairn.url + path, { redirect: 'manual' })
+      expect(Object.fromEntries(headers)).toMatchObject({
+        ...hardened,
+        'content-security-policy': expect.stringMatching(/^default-src '(none|self)'/),
+      })
+      expect(headers.has('x-powered-by')).toBe(false)
+      expect(headers.has('server')).toBe(false)
+    }
+  })
+})
