@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { vi } from 'vitest'
+import { type Client, createClient } from '../client/index.ts'
+import { createWorkspace } from '../server/cli/init.ts'
+import { temporaryFolder } from './cairn.ts'
+import { type Command, cairnFile, type Ended, startCommand } from './command.ts'
+import { initialize } from './operations/customer.ts'
+
+/** A server in a process of its own, as an operator starts it. It is killed when the test has ended. */
+export type ChildServer = {
+  /** Without the base path. */
+  url: string
+  pid: number
+  /** A client that sends every request once. */
+  client(serviceKey: string): Client
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>
+  kill(signal: NodeJS.Signals): void
+  ended: Promise<Ended>
+}
+
+export type ChildServerOptions = {
+  databaseUrl: string
+  environment?: Record<string, string>
+  /** A program that runs the server, and its arguments before the server's own. */
+  under?: string[]
+}
+
+/** Starts `cairn serve` on a free port and waits until it listens. */
+export async function startChildServer(options: ChildServerOptions): Promise<ChildServer> {
+  const command = serve(options)
+  const refused = command.ended.then(({ code, stderr }) => {
+    throw new Error(`the server ended with ${code}: ${stderr}`)
+  })
+  const listening = vi.waitUntil(() => /listens on (\S+)/.exec(command.stdout())?.[1], { timeout: 20_000 })
+  const url = await Promise.race([listening, refused])
+  refused.catch(() => {})
+  const { process, ended } = command
+  return {
+    url,
+    pid: process.pid ?? 0,
+    client: (serviceKey) => createClient({ baseUrl: `${url}/v1`, serviceKey, retries: 0 }),
+    kill: (signal) => process.kill(signal),
+    end(signal) {
+      process.kill(signal)
+      return ended
+    },
+    ended,
+  }
+}
+
+/** Starts a server on a new file that holds a workspace, and initializes a customer of its journey. */
+export async function startChildServerWithCustomer(options: Omit<ChildServerOptions, 'databaseUrl'> = {}) {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const databaseUrl = `sqlite:${path}`
+  const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
+  const workspace = await createWorkspace(databaseUrl, names)
+  const { journey_id, secret_key } = workspace
+  const server = await startChildServer({ databaseUrl, ...options })
+  const client = server.client(secret_key)
+  const customer_id = await initialize({ ...workspace, client }, 'user-1')
+  /** The body of an event. */
+  const event = { journey_id, customer_id, event_id: 'signed_up' }
+  return { path, databaseUrl, server, client, secret_key, event }
+}
+
+/** Starts `cairn serve` on a free port and does not wait. */
+export function serve({ databaseUrl, environment, under = [] }: ChildServerOptions): Command {
+  const [file = '', ...args] = [...under, process.execPath, cairnFile, 'serve']
+  return startCommand(file, args, {
+    environment: {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      CAIRN_RATE_LIMIT: '0',
+      DATABASE_URL: databaseUrl,
+      ...environment,
+    },
+  })
+}

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { settings } from '../../server/config.ts'
+import { cairnFile, runCairn, startCommand } from '../command.ts'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+describe('cairn', () => {
+  it('--help lists every command, environment variable and exit code', async () => {
+    const help = await runCairn(['--help'])
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    for (const { name, default: value, description } of settings) {
+      expect(help.stdout).toMatch(new RegExp(`^ +${name} +${description} \\(default: ${value}\\)$`, 'm'))
+    }
+    for (const command of ['serve', 'init', 'key']) {
+      expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))
+    }
+    expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+$/m)
+    expect(Math.max(...help.stdout.split('\n').map((line) => line.length))).toBeLessThan(130)
+  })
+
+  it('--version prints the version of the package, also by way of npx', async () => {
+    expect(await runCairn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+    const npx = await startCommand('npx', ['--no', 'cairn', '--', '--version']).ended
+    expect(npx).toMatchObject({ code: 0, stdout: `${version}\n` })
+  })
+
+  it.each([
+    ['no command', [], /^Usage: cairn/],
+    ['an unknown command', ['sevre'], /^error: unknown command 'sevre'\n\(Did you mean serve\?\)\n$/],
+    ['an unknown option', ['serve', '--prot', '80'], /^error: unknown option '--prot'/],
+    ['one argument too many', ['serve', 'now'], /^error: too many arguments/],
+  ])(
+    'refuses %s with exit code 2 and says on the standard error what is wrong',
+    async (_name, args, message) => {
+      const stderr = expect.stringMatching(message)
+      expect(await runCairn(args)).toMatchObject({ code: 2, stdout: '', stderr })
+    },
+  )
+})
+
+describe('an old Node', () => {
+  const message = (found: string) =>
+    `Cairn needs Node 22.18 or later and was started with ${found}. Start it with npm (npm start, npx cairn), ` +
+    'which uses the Node that npm ci has installed for it.\n'
+
+  it.each(['20.20.2', '22.17.9', '9.11.2'])('as %s is told what to do', async (found) => {
+    const refused = await runUnder(found)
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: message(found) })
+  })
+
+  it.each(['22.18.0', '23.0.0', '100.0.0'])('is not %s', async (found) => {
+    expect(await runUnder(found)).toMatchObject({ code: 0, stdout: `${version}\n` })
+  })
+
+  it('on this machine, where there is one, can read the message', async () => {
+    const file = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
+    const { stdout: found } = await startCommand(file, ['-p', 'process.versions.node']).ended
+    const [major = 0, minor = 0] = found.split('.').map(Number)
+    const isOld = major < 22 || (major === 22 && minor < 18)
+    const expected = isOld
+      ? { code: 1, stdout: '', stderr: message(found.trim()) }
+      : { code: 0, stdout: `${version}\n`, stderr: '' }
+    expect(await startCommand(file, [cairnFile, '--version']).ended).toMatchObject(expected)
+  })
+
+  /** Runs `cairn --version` on this Node, which says that it is another. */
+  function runUnder(node: string) {
+    const versions = JSON.stringify({ ...process.versions, node })
+    const source = `Object.defineProperty(process, 'versions', { value: ${versions} })`
+    const preload = `data:text/javascript,${encodeURIComponent(source)}`
+    return startCommand(process.execPath, ['--import', preload, cairnFile, '--version']).ended
+  }
+})

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readConfig } from '../../server/config.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { serve, startChildServer } from '../child-server.ts'
+import { runCairn } from '../command.ts'
+
+const PORT = 'PORT must be a whole number from 0 to 65535'
+const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
+const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
+const DATABASE = 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
+
+describe('the configuration', () => {
+  it('has a default for everything, also where a variable is empty', () => {
+    const defaults = {
+      port: 3000,
+      host: '127.0.0.1',
+      databaseUrl: 'sqlite:./data/cairn.db',
+      rateLimit: 500,
+      logLevel: 'info',
+    }
+    expect(readConfig({})).toEqual(defaults)
+    expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', CAIRN_RATE_LIMIT: '', LOG_LEVEL: '' })).toEqual(
+      defaults,
+    )
+  })
+
+  it.each([
+    ['PORT', '0'],
+    ['PORT', '65535'],
+    ['CAIRN_RATE_LIMIT', '0'],
+    ['CAIRN_RATE_LIMIT', '1000000'],
+    ['LOG_LEVEL', 'silent'],
+    ['DATABASE_URL', 'sqlite:cairn.db'],
+    ['DATABASE_URL', 'sqlite:/var/lib/cairn.db'],
+    ['DATABASE_URL', 'sqlite:///var/lib/cairn.db'],
+  ])('takes %s=%s', (name, value) => {
+    expect(Object.values(readConfig({ [name]: value })).map(String)).toContain(value)
+  })
+
+  it.each([
+    ['PORT', '65536', PORT],
+    ['PORT', '-1', PORT],
+    ['PORT', '80.5', PORT],
+    ['PORT', '0x50', PORT],
+    ['PORT', ' 80', PORT],
+    ['PORT', 'http', PORT],
+    ['CAIRN_RATE_LIMIT', '1000001', RATE],
+    ['CAIRN_RATE_LIMIT', '1e3', RATE],
+    ['CAIRN_RATE_LIMIT', 'none', RATE],
+    ['LOG_LEVEL', 'verbose', LEVEL],
+    ['LOG_LEVEL', 'INFO', LEVEL],
+    [
+      'DATABASE_URL',
+      'postgres://localhost/cairn',
+      'DATABASE_URL: PostgreSQL is not supported yet; use sqlite:PATH',
+    ],
+    ['DATABASE_URL', 'mysql://localhost/cairn', DATABASE],
+    ['DATABASE_URL', './data/cairn.db', DATABASE],
+    ['DATABASE_URL', 'sqlite:', DATABASE],
+    ['DATABASE_URL', 'sqlite:/', DATABASE],
+    ['DATABASE_URL', 'sqlite::memory:', DATABASE],
+    ['DATABASE_URL', 'sqlite://data/cairn.db', DATABASE],
+    ['DATABASE_URL', 'sqlite://', DATABASE],
+  ])('refuses %s=%s', (name, value, message) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
+  })
+
+  it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
+    const environment = { PORT: 'x', CAIRN_RATE_LIMIT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x' }
+    const stderr = `cairn: ${[PORT, RATE, LEVEL, DATABASE].join('\n')}\n`
+    const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
+    for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
+      expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
+    }
+  })
+})
+
+describe('an address that cannot be listened on', () => {
+  it('ends the server with exit code 1 and the reason: a port that is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const address = other.address()
+    const port = String(typeof address === 'object' ? address?.port : '')
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    expect(await serve({ databaseUrl, environment: { PORT: port } }).ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `cairn: Cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another\n`,
+    })
+    await startChildServer({ databaseUrl })
+  })
+
+  it('ends the server with exit code 1 and the reason: an address of another machine', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    // An address for documentation (RFC 5737), which no machine has.
+    expect(await serve({ databaseUrl, environment: { HOST: '192.0.2.1' } }).ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^cairn: Cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL.*\n$/),
+    })
+  })
+})

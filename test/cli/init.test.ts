@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+import { runCairn } from '../command.ts'
+
+const JSON_LINE =
+  /^\{"workspace_id":"wsp_.{26}","journey_id":"jrn_.{26}","secret_key":"sk_.{49}","publishable_key":"pk_.{49}"\}\n$/
+
+function newStore() {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const environment = { DATABASE_URL: `sqlite:${path}` }
+  return {
+    databaseUrl: environment.DATABASE_URL,
+    init: (workspace: string, journey: string, ...more: string[]) =>
+      runCairn(['init', '--workspace', workspace, '--journey', journey, ...more], { environment }),
+    /** How many rows the tables have. */
+    counts() {
+      const file = new Database(path, { readonly: true })
+      const counts = ['workspaces', 'journeys', 'service_keys'].map((table) =>
+        file.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+      )
+      file.close()
+      return counts
+    },
+  }
+}
+
+describe('cairn init', () => {
+  it('--json prints one object, with which an event can be sent at once', async () => {
+    const { databaseUrl, init } = newStore()
+    const server = await startChildServer({ databaseUrl })
+    const made = await init('Example Ltd', 'Onboarding', '--json')
+    expect(made).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(JSON_LINE) })
+    const { journey_id, secret_key, publishable_key } = JSON.parse(made.stdout)
+    const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const
+    const { data: customer } = await server
+      .client(publishable_key)
+      .initializeCustomer({ body: { ...names, journey_id } })
+    const event = { journey_id, customer_id: customer?.customer_id ?? '', event_id: 'signed_up' }
+    const { response } = await server.client(publishable_key).createEvent({ body: event })
+    expect(response.status).toBe(201)
+    const { data } = await server.client(secret_key).listJourneys()
+    expect(data?.data).toMatchObject([{ journey_id, name: 'Onboarding', status: 'active' }])
+  })
+
+  it('prints a line for each thing made, and that the secret key is not shown again', async () => {
+    const { init } = newStore()
+    const { code, stdout, stderr } = await init('Example Ltd', 'Onboarding')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^workspace_id +wsp_\w{26}$/),
+      expect.stringMatching(/^journey_id +jrn_\w{26}$/),
+      expect.stringMatching(/^secret_key +sk_\w{49}$/),
+      expect.stringMatching(/^publishable_key +pk_\w{49}$/),
+      '',
+      'Keep the secret key now: it is stored as a digest and not shown again.',
+      '',
+    ])
+  })
+
+  it('makes nothing and ends with exit code 3 where the workspace exists', async () => {
+    const { init, counts } = newStore()
+    expect(await init('Example "Ltd"', 'Onboarding')).toMatchObject({ code: 0 })
+    const before = counts()
+    expect(before).toEqual([1, 1, 2])
+    const stderr = 'cairn: a workspace named "Example \\"Ltd\\"" exists already\n'
+    expect(await init('Example "Ltd"', 'Renewal', '--json')).toMatchObject({ code: 3, stdout: '', stderr })
+    expect(counts()).toEqual(before)
+  })
+
+  it('makes one of those that are asked for twice at once', async () => {
+    const { init, counts } = newStore()
+    const answers = await Promise.all([init('A', 'B', '--json'), init('A', 'B', '--json')])
+    expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 3])
+    expect(counts()).toEqual([1, 1, 2])
+  })
+
+  it('takes names of 255 characters and refuses 256, none and an empty one', async () => {
+    const { init, databaseUrl } = newStore()
+    const long = '\u{1F600}'.repeat(255)
+    const environment = { DATABASE_URL: databaseUrl }
+    const [taken, ...refused] = await Promise.all([
+      init(long, long, '--json'),
+      init(`${long}x`, 'B'),
+      init('A', `${long}x`),
+      init('A', ''),
+      runCairn(['init', '--journey', 'B'], { environment }),
+    ])
+    expect(taken).toMatchObject({ code: 0, stderr: '' })
+    for (const answer of refused) {
+      const stderr = expect.stringMatching(/^error: (required )?option '--(workspace|journey) <name>'/)
+      expect(answer).toMatchObject({ code: 2, stdout: '', stderr })
+    }
+  })
+})

@@ -1,0 +1,250 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { type Cairn, startCairnForTest } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+
+type Workspace = Awaited<ReturnType<typeof createWorkspace>>
+
+let cairn: Cairn
+let workspace: Workspace
+
+beforeEach(async () => {
+  cairn = await startCairnForTest()
+  workspace = await createWorkspace(cairn.databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
+})
+
+function key(...args: string[]) {
+  return runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
+}
+
+/** What the command prints as JSON; it must have gone well. */
+async function keyJson(...args: string[]) {
+  const { code, stdout, stderr } = await key(...args, '--json')
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^[[{].*[\]}]\n$/)
+  return JSON.parse(stdout)
+}
+
+/** What the server answers to the key, now. */
+async function status(token: string): Promise<number> {
+  const { response } = await cairn.client(token).initializeCustomer({
+    body: {
+      client_customer_id: 'user-1',
+      journey_id: workspace.journey_id,
+      customer_type: 'contact',
+      customer_name: 'Ada',
+    },
+  })
+  return response.status
+}
+
+const instant = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const withinASecond = { timeout: 1000, interval: 20 }
+
+describe('cairn key create', () => {
+  it('makes a secret key that works at once', async () => {
+    const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
+    expect(made).toEqual({
+      key_id: expect.stringMatching(/^key_\w{26}$/),
+      kind: 'secret',
+      name: 'Backend',
+      last_four: made.key.slice(-4),
+      state: 'active',
+      publishable_key: null,
+      allowed_origins: [],
+      rate_limit: null,
+      created_at: instant,
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+      key: expect.stringMatching(/^sk_\w{49}$/),
+    })
+    expect(await status(made.key)).toBe(201)
+    expect((await cairn.client(made.key).listEvents()).response.status).toBe(200)
+  })
+
+  it('makes a publishable key with origins, a rate and an end', async () => {
+    const origins = ['--origin', 'https://a.example.com', '--origin', 'http://localhost:8080']
+    const limits = ['--rate-limit', '2', '--expires-in', '30d']
+    const made = await keyJson('create', '--kind', 'publishable', '--name', 'Shop', ...origins, ...limits)
+    expect(made).toMatchObject({
+      kind: 'publishable',
+      publishable_key: made.key,
+      allowed_origins: ['https://a.example.com', 'http://localhost:8080'],
+      rate_limit: 2,
+      key: expect.stringMatching(/^pk_\w{49}$/),
+    })
+    expect(Date.parse(made.expires_at) - Date.parse(made.created_at)).toBe(30 * 86_400_000)
+    const reply = await cairn.fetch('/events/create', {
+      method: 'POST',
+      headers: { 'x-service-key': made.key, origin: 'https://b.example.com' },
+    })
+    expect(await reply.json()).toMatchObject({ code: 'origin_not_allowed' })
+    expect(await status(made.key)).toBe(201)
+    const { error } = await cairn.client(made.key).listEvents()
+    expect(error?.code).toBe('secret_key_required')
+  })
+
+  it('prints the key for people too', async () => {
+    const { stdout, stderr } = await key('create', '--kind', 'secret', '--name', 'Backend')
+    expect(stdout).toMatch(/^key_id {2}key_\w{26}\nkey {5}sk_\w{49}\n$/)
+    expect(stderr).toBe('')
+  })
+
+  it('refuses a missing kind, one that is none, and origins of a secret key', async () => {
+    const name = ['--name', 'A']
+    const refused = await Promise.all([
+      key('create', ...name),
+      key('create', ...name, '--kind', 'public'),
+      key('create', ...name, '--kind', 'secret', '--origin', 'https://a.example.com'),
+    ])
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/--(kind|origin)/) })
+    }
+    expect(await keyJson('list')).toHaveLength(2)
+  })
+})
+
+describe('cairn key list', () => {
+  it('lists the keys of the workspace, oldest first, and no secret', async () => {
+    const listed = await keyJson('list')
+    expect(listed).toMatchObject([
+      { kind: 'secret', name: 'First secret key', state: 'active', publishable_key: null },
+      { kind: 'publishable', name: 'First publishable key', publishable_key: workspace.publishable_key },
+    ])
+    const { stdout } = await key('list')
+    expect(stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^key_\w{26} {2}secret {7}…\w{4} {2}active {4}never used {2}First secret key$/),
+      expect.stringMatching(
+        /^key_\w{26} {2}publishable {2}…\w{4} {2}active {4}never used {2}First publishable key$/,
+      ),
+    ])
+  })
+
+  it('asks which workspace where there are several', async () => {
+    await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
+    const stderr = 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n'
+    const create = ['create', '--kind', 'secret', '--name', 'A']
+    for (const refused of await Promise.all([key('list'), key(...create)])) {
+      expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
+    }
+    expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(2)
+    await keyJson(...create, '--workspace', 'Other')
+    expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(3)
+    expect(await keyJson('list', '--workspace', 'Example Ltd')).toHaveLength(2)
+    const unknown = await key('list', '--workspace', 'Third')
+    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' })
+  })
+
+  it('says what to do where there is no workspace', async () => {
+    const empty = await startCairnForTest()
+    const environment = { DATABASE_URL: empty.databaseUrl }
+    expect(await runCairn(['key', 'list'], { environment })).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+    })
+  })
+})
+
+describe('cairn key rotate', () => {
+  it('makes a key like the old one; both work during the grace period, then only the new one', async () => {
+    const origins = ['--origin', 'https://a.example.com']
+    const old = await keyJson(
+      'create',
+      '--kind',
+      'publishable',
+      '--name',
+      'Shop',
+      '--rate-limit',
+      '900',
+      ...origins,
+    )
+    const made = await keyJson('rotate', old.key_id, '--grace', '1s')
+    const { name, kind, allowed_origins, rate_limit } = old
+    expect(made).toMatchObject({ name, kind, allowed_origins, rate_limit, expires_at: null, state: 'active' })
+    expect(made.key).not.toBe(old.key)
+    expect(await status(made.key)).toBe(201)
+
+    const again = await keyJson('rotate', made.key_id)
+    expect(await Promise.all([status(made.key), status(again.key)])).toEqual([200, 200])
+    const listed = await keyJson('list')
+    const { expires_at } = listed.find(({ key_id }: { key_id: string }) => key_id === made.key_id)
+    expect(Date.parse(expires_at) - Date.parse(again.created_at)).toBe(24 * 3_600_000)
+
+    await expect.poll(() => status(old.key), { timeout: 2000, interval: 20 }).toBe(401)
+    expect(await status(again.key)).toBe(200)
+  })
+
+  it('--grace 0s lets the old key end at once', async () => {
+    const old = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
+    expect(await status(old.key)).toBe(201)
+    const made = await keyJson('rotate', old.key_id, '--grace', '0s')
+    expect(await status(made.key)).toBe(200)
+    await expect.poll(() => status(old.key), withinASecond).toBe(401)
+    const stderr = `cairn: ${old.key_id} works no more; make a new key instead\n`
+    expect(await key('rotate', old.key_id)).toMatchObject({ code: 3, stdout: '', stderr })
+    expect(await keyJson('list')).toHaveLength(4)
+  })
+
+  it('refuses an unknown key and a grace period that is none', async () => {
+    const [unknown, wrong] = await Promise.all([
+      key('rotate', 'key_unknown'),
+      key('rotate', 'key_unknown', '--grace', 'soon'),
+    ])
+    const stderr = 'cairn: no key key_unknown; cairn key list shows all\n'
+    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr })
+    expect(wrong).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('90s, 15m, 24h or 30d'),
+    })
+  })
+})
+
+describe('cairn key revoke', () => {
+  it('ends a key within a second, for good', async () => {
+    const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
+    expect(await status(made.key)).toBe(201)
+    const revoked = await keyJson('revoke', made.key_id)
+    await expect.poll(() => status(made.key), withinASecond).toBe(401)
+    expect(revoked).toMatchObject({ key_id: made.key_id, state: 'revoked', revoked_at: instant })
+    expect(await keyJson('revoke', made.key_id)).toMatchObject({ revoked_at: revoked.revoked_at })
+    expect(await key('rotate', made.key_id)).toMatchObject({ code: 3, stdout: '' })
+    expect(await status(workspace.secret_key)).toBe(200)
+    const unknown = await key('revoke', 'key_unknown', '--json')
+    expect(unknown).toMatchObject({ code: 3, stdout: '' })
+  })
+})
+
+describe('a secret key', () => {
+  it('is printed once and is in no file', async () => {
+    const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
+    const rotated = await keyJson('rotate', made.key_id)
+    expect(await status(rotated.key)).toBe(201)
+    const secrets = [workspace.secret_key, made.key, rotated.key].map((token: string) => token.slice(3, -6))
+    const printed = await Promise.all([
+      key('list'),
+      key('list', '--json'),
+      key('revoke', made.key_id),
+      key('revoke', made.key_id, '--json'),
+      key('rotate', rotated.key_id, '--json'),
+    ])
+    const folder = dirname(sqlitePath(cairn.databaseUrl))
+    const files = readdirSync(folder)
+    expect(files).toEqual(expect.arrayContaining(['cairn.db', 'cairn.db-wal']))
+    for (const secret of secrets) {
+      for (const { code, stdout, stderr } of printed) {
+        expect(code).toBe(0)
+        expect(stdout + stderr).not.toContain(secret)
+      }
+      for (const file of files) expect(readFileSync(join(folder, file)).includes(secret), file).toBe(false)
+      expect(JSON.stringify(cairn.log)).not.toContain(secret)
+    }
+    const everything = files.map((file) => readFileSync(join(folder, file)))
+    expect(everything.some((bytes) => bytes.includes(workspace.publishable_key))).toBe(true)
+  })
+})

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { processEnvironment } from '../server/config.ts'
+
+export const cairnFile = fileURLToPath(new URL('../server/cli/cairn.js', import.meta.url))
+
+/** How a command ended, and all that it printed. */
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+
+/** A process that runs. It is killed when the test has ended. */
+export type Command = {
+  process: ChildProcess
+  /** What it has printed on the standard output so far. */
+  stdout(): string
+  ended: Promise<Ended>
+}
+
+export type CommandOptions = {
+  /** Beside PATH; nothing else of this process's environment is passed on. */
+  environment?: Record<string, string>
+  folder?: string
+  uid?: number | undefined
+}
+
+export function startCommand(file: string, args: string[], options: CommandOptions = {}): Command {
+  const { environment, folder, uid } = options
+  const child = spawn(file, args, {
+    env: { PATH: processEnvironment().PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(folder !== undefined && { cwd: folder }),
+    ...(uid !== undefined && { uid, gid: uid }),
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const printed = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      printed[name] += text
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...printed }))
+  return { process: child, stdout: () => printed.stdout, ended }
+}
+
+/** `cairn ARGS`, run to its end. */
+export async function runCairn(args: string[], options?: CommandOptions): Promise<Ended> {
+  return await startCommand(process.execPath, [cairnFile, ...args], options).ended
+}

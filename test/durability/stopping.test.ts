@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type ClientRequest, request as startRequest } from 'node:http'
+import { json } from 'node:stream/consumers'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { connect, storedEvents } from '../storage/store.ts'
+
+/** Begins a request and waits until the server has said that it has taken it and waits for the body. */
+async function beginRequest(server: ChildServer, secret_key: string): Promise<ClientRequest> {
+  const request = startRequest(`${server.url}/v1/events/create`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'x-service-key': secret_key, 'content-type': 'application/json', expect: '100-continue' },
+  })
+  request.flushHeaders()
+  await once(request, 'continue')
+  return request
+}
+
+/** Resolves when the server accepts no connection any more. */
+async function refusesConnections({ url }: ChildServer) {
+  const connects = () =>
+    fetch(`${url}/healthz`).then(
+      () => 'connects',
+      (error: Error) => (error.cause as { code?: string } | undefined)?.code,
+    )
+  await expect.poll(connects, { interval: 10 }).toBe('ECONNREFUSED')
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('lets the server finish what it has taken, and end with 0', async () => {
+    const { path, server, client, secret_key, event } = await startChildServerWithCustomer()
+    await client.createEvent({ body: { ...event, event_id: 'before' } })
+    const other = connect(path)
+    other.exec('BEGIN IMMEDIATE')
+    const requests = await Promise.all(Array.from({ length: 10 }, () => beginRequest(server, secret_key)))
+    // An answer after theirs: by now they are past the check whether the server is stopping.
+    await fetch(`${server.url}/healthz`)
+    const replies = requests.map(async (request) => {
+      request.end(JSON.stringify(event))
+      const [reply] = await once(request, 'response')
+      return { status: reply.statusCode, body: await json(reply) }
+    })
+    server.kill(signal)
+    await refusesConnections(server)
+    other.exec('ROLLBACK')
+    for (const reply of await Promise.all(replies)) {
+      expect(reply).toMatchObject({ status: 201, body: { success: true } })
+    }
+    other.close()
+    expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    const file = new Database(path, { readonly: true })
+    expect(storedEvents(file)).toEqual(['before', ...Array(10).fill('signed_up')])
+    file.close()
+  })
+})
+
+describe('a stop under load', () => {
+  it('stores what is answered and answers what is stored', async () => {
+    const { path, server, client, event } = await startChildServerWithCustomer()
+    const answered: string[] = []
+    const send = async (sender: number) => {
+      for (let count = 0; ; count += 1) {
+        const event_id = `${sender}-${count}`
+        try {
+          const { data } = await client.createEvent({ body: { ...event, event_id } })
+          if (!data) return
+          answered.push(event_id)
+          if (answered.length === 200) server.kill('SIGTERM')
+        } catch {
+          return
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, (_, sender) => send(sender)))
+    expect(await server.ended).toMatchObject({ code: 0, signal: null })
+    const file = new Database(path, { readonly: true })
+    expect(storedEvents(file).toSorted()).toEqual(answered.toSorted())
+    file.close()
+  })
+})
+
+describe('a second signal', () => {
+  it.each([
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
+    ['SIGTERM', 'SIGINT'],
+  ] as const)('ends the server at once: %s, then %s', async (first, second) => {
+    const { server, secret_key } = await startChildServerWithCustomer()
+    // A request whose body never comes holds up the stop.
+    const request = await beginRequest(server, secret_key)
+    request.on('error', () => {})
+    server.kill(first)
+    await refusesConnections(server)
+    expect(await server.end(second)).toMatchObject({ code: 1, signal: null })
+  })
+})

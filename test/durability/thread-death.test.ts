@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+
+/** Run before the server: ends its thread of that number at the signal SIGUSR2. */
+function threadKiller(index: number): string {
+  const source = `
+    import threads from 'node:worker_threads'
+    import { syncBuiltinESMExports } from 'node:module'
+    const started = []
+    threads.Worker = class extends threads.Worker {
+      constructor(...options) { super(...options); started.push(this) }
+    }
+    syncBuiltinESMExports()
+    process.on('SIGUSR2', () => started[${index}].terminate())`
+  return `data:text/javascript,${encodeURIComponent(source)}`
+}
+
+describe('a server', () => {
+  it.each([
+    ['the writing thread', 0],
+    ['a reading thread', 1],
+  ])('that has lost %s ends and says so, and can be started again', async (thread, index) => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const server = await startChildServer({
+      databaseUrl,
+      environment: { NODE_OPTIONS: `--import ${threadKiller(index)}` },
+    })
+    const ended = await server.end('SIGUSR2')
+    expect(ended).toMatchObject({ code: 1, stderr: `cairn: ${thread} has ended\n` })
+    await startChildServer({ databaseUrl })
+  })
+})

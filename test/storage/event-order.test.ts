@@ -1,0 +1,178 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
+import type { ListedEvent } from '../../server/storage/event-store.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { connect, idOf, insert, newSubject, openStore, type Store, type Subject } from './store.ts'
+
+const NOON = Date.parse('2026-11-20T12:00:00Z')
+
+/** The lists of events, each as a function of a page. */
+const lists = {
+  newestEvents: ({ events }: Store, { workspace_id }: Subject, page: { limit: number; cursor?: string }) =>
+    events.newestEvents(workspace_id, {}, pageAfter(page)),
+  customerEvents: (
+    { events }: Store,
+    { workspace_id, customer_id }: Subject,
+    page: { limit: number; cursor?: string },
+  ) => events.customerEvents(workspace_id, customer_id, pageAfter(page)),
+}
+
+function pageAfter({ limit, cursor }: { limit: number; cursor?: string }) {
+  return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, 'evt') }
+}
+
+/** Walks a list from cursor to cursor; `between` runs after each page. */
+async function walk(
+  read: (page: { limit: number; cursor?: string }) => Promise<ListedEvent[]>,
+  limit: number,
+  between: () => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const seen: string[] = []
+  let cursor: string | undefined
+  while (true) {
+    const rows = await read(cursor === undefined ? { limit } : { limit, cursor })
+    seen.push(...rows.map(({ event }) => event.event_id))
+    const last = rows.at(-1)
+    if (!last) return seen
+    cursor = cursorText(last.position)
+    await between()
+  }
+}
+
+describe('identifiers of events', () => {
+  it('ascend in the order of storing, also where the clock steps back or stands still', async () => {
+    let now = NOON
+    const store = await openStore({ now: () => now })
+    const subject = await newSubject(store)
+    const ids: string[] = []
+    for (const step of [0, 0, 1, -1, -3_600_000, 0, 3_600_000, 5, -1]) {
+      now += step
+      for (let count = 0; count < 20; count += 1) ids.push(idOf(await insert(store, subject)))
+    }
+    expect(ids).toEqual(ids.toSorted())
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('ascend after a restart whose clock is behind the newest one stored', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStore({ path, now: () => NOON })
+    const subject = await newSubject(before)
+    const ids = [idOf(await insert(before, subject)), idOf(await insert(before, subject))]
+    await before.close()
+    const after = await openStore({ path, now: () => NOON - 86_400_000 })
+    ids.push(idOf(await insert(after, subject)), idOf(await insert(after, subject)))
+    expect(ids).toEqual(ids.toSorted())
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  it('ascend after one that has used up all of its millisecond', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStore({ path, now: () => NOON })
+    const subject = await newSubject(before)
+    await insert(before, subject, { event_id: 'last' })
+    await before.close()
+    const last = Buffer.from(`${NOON.toString(16).padStart(12, '0')}7fffbfffffffffffffff`, 'hex')
+    connect(path).prepare('UPDATE events SET id = ?').run(last)
+    const after = await openStore({ path, now: () => NOON })
+    const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
+    const stored = connect(path).prepare<[], Buffer>('SELECT id FROM events ORDER BY id').pluck().all()
+    expect(stored[0]).toEqual(last)
+    expect(ids).toEqual(ids.toSorted())
+  })
+
+  it('carry the time of receipt', async () => {
+    const store = await openStore({ now: () => NOON })
+    const subject = await newSubject(store)
+    await insert(store, subject)
+    const id = connect(store.path).prepare<[], Buffer>('SELECT id FROM events').pluck().get() as Buffer
+    expect(id.readUIntBE(0, 6)).toBe(NOON)
+    expect(id.toString('hex')).toMatch(/^.{12}7.{3}[89ab].{15}$/)
+  })
+})
+
+describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
+  it('lists events of one instant latest stored first', async () => {
+    const store = await openStore({ now: () => NOON })
+    const subject = await newSubject(store)
+    for (const event_id of ['a', 'b', 'c']) await insert(store, subject, { event_id })
+    const rows = await lists[name](store, subject, { limit: 10 })
+    expect(rows.map(({ event }) => event.event_id)).toEqual(['c', 'b', 'a'])
+  })
+
+  it('gives each event once, however many are on a page', async () => {
+    let now = NOON
+    const store = await openStore({ now: () => now })
+    const subject = await newSubject(store)
+    // Three of one instant, a clock that steps back, and events dated by their sender.
+    for (const [event_id, step, occurred_ms] of [
+      ['a', 0, undefined],
+      ['b', 0, undefined],
+      ['c', 0, undefined],
+      ['d', -5, undefined],
+      ['e', 5, NOON - 5],
+      ['f', 10, NOON],
+      ['g', 0, NOON],
+    ] as const) {
+      now += step
+      await insert(store, subject, occurred_ms === undefined ? { event_id } : { event_id, occurred_ms })
+    }
+    const expected = name === 'newestEvents' ? 'gfecbad' : 'gfcbaed'
+    for (const limit of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      const seen = await walk((page) => lists[name](store, subject, page), limit)
+      expect(seen.join(''), `${limit} on a page`).toBe(expected)
+    }
+  })
+
+  it('gives each event once while new ones arrive between the pages', async () => {
+    let now = NOON
+    const store = await openStore({ now: () => now })
+    const subject = await newSubject(store)
+    const old = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const event_id of old) await insert(store, subject, { event_id })
+    for (const limit of [1, 2, 3]) {
+      const first = await lists[name](store, subject, { limit: 1 })
+      const arrived: string[] = []
+      const seen = await walk(
+        (page) => lists[name](store, subject, page),
+        limit,
+        async () => {
+          // At the same instant as the newest one, and later.
+          const event_id = `new-${limit}-${arrived.length}`
+          arrived.push(event_id)
+          await insert(store, subject, { event_id })
+          now += arrived.length % 2
+        },
+      )
+      expect(seen[0]).toBe(first[0]?.event.event_id)
+      expect(seen.filter((event_id) => arrived.includes(event_id))).toEqual([])
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(seen.slice(-old.length)).toEqual(old.toReversed())
+    }
+  })
+
+  it('has a position for every cursor of the declared form', async () => {
+    const store = await openStore({ now: () => NOON })
+    const subject = await newSubject(store)
+    await insert(store, subject, { event_id: 'now' })
+    await insert(store, subject, { event_id: 'first', occurred_ms: Date.parse('1900-01-01T00:00:00Z') })
+    const read = async (cursor: string) => {
+      const rows = await lists[name](store, subject, { limit: 10, cursor })
+      return rows.map(({ event }) => event.event_id)
+    }
+    const all = name === 'newestEvents' ? ['first', 'now'] : ['now', 'first']
+    expect(await read('f'.repeat(12) + '7'.padEnd(26, 'z'))).toEqual(all)
+    expect(await read('0'.repeat(12) + '0'.repeat(26))).toEqual([])
+    expect(await read('0'.repeat(12) + '7'.padEnd(26, 'z'))).toEqual([])
+    expect(await read('f'.repeat(12) + '0'.repeat(26))).toEqual(all)
+    const [newest] = await lists[name](store, subject, { limit: 1 })
+    const { ms } = newest?.position ?? { ms: 0 }
+    expect(await read(cursorText({ ms, id: '0'.repeat(26) }))).toEqual(
+      name === 'newestEvents' ? [] : ['first'],
+    )
+    expect(await read(cursorText({ ms, id: '7'.padEnd(26, 'z') }))).toEqual(all)
+    expect(await read(cursorText({ ms: ms - 1, id: '7'.padEnd(26, 'z') }))).toEqual(
+      name === 'newestEvents' ? [] : ['first'],
+    )
+  })
+})

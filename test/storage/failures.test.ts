@@ -1,0 +1,133 @@
+import { existsSync, renameSync } from 'node:fs'
+import { sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
+import { insertJourney } from '../../server/storage/journeys.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { startCairnForTest } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import {
+  connect,
+  initialize,
+  insert,
+  newSubject,
+  openStore,
+  type Store,
+  type Subject,
+  storedEvents,
+} from './store.ts'
+
+/** The engine's codes for a disk that is read-only and for one that is full. */
+const failures = [
+  ['may not be written', 'PRAGMA query_only = 1'],
+  ['is full', 'PRAGMA max_page_count = 1'],
+] as const
+
+/** Changes the writing connection, until it is opened again. */
+async function disturb({ db }: Store, pragma: string) {
+  await db.transaction().execute(async (db) => sql.raw(pragma).execute(db))
+}
+
+const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
+const large = { custom_variables: 'x'.repeat(50_000) }
+
+async function makeJourney({ db }: Store, { workspace_id }: Subject) {
+  const names = { name: 'Renewal', description: 'x'.repeat(50_000), steps: [] }
+  const journey = { ...names, journey_id: newId('jrn'), created_ms: Date.now() }
+  return await db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
+}
+
+describe.each(failures)('a disk that %s', (_name, pragma) => {
+  it('lets nothing be acknowledged, and everything again when it can be written', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    await disturb(store, pragma)
+    const answers = await Promise.allSettled([
+      insert(store, subject, large),
+      initialize(store, subject, 'user-2'),
+      insert(store, subject, large),
+    ])
+    expect(answers).toMatchObject([unavailable, unavailable, unavailable])
+    expect(storedEvents(connect(store.path))).toEqual([])
+
+    await insert(store, subject, { event_id: 'after', ...large })
+    expect(await initialize(store, subject, 'user-2')).toMatchObject({ created: true })
+    expect(storedEvents(connect(store.path))).toEqual(['after'])
+  })
+
+  it('is told by a transaction as an outage, and left behind', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    await disturb(store, pragma)
+    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(makeJourney(store, subject)).resolves.toMatchObject({ status: 'active' })
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+  })
+
+  it('does not hide what other programs change in the meantime', async () => {
+    const onChange = vi.fn()
+    const store = await openStore({ onChange })
+    const subject = await newSubject(store)
+    await insert(store, subject)
+    await disturb(store, pragma)
+    await expect(insert(store, subject, large)).rejects.toMatchObject(unavailable.reason)
+    onChange.mockClear()
+    connect(store.path).exec(`UPDATE journeys SET status = 'archived'`)
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalled(), { timeout: 1000 })
+    await vi.waitFor(async () => {
+      expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_archived' })
+    })
+  })
+})
+
+describe('a file that is away', () => {
+  it('is not replaced by an empty one, and served again when it is back', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    await insert(store, subject, { event_id: 'before' })
+    renameSync(store.path, `${store.path}.away`)
+    await disturb(store, 'PRAGMA query_only = 1')
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(insert(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
+    await expect(store.assertWritable()).rejects.toMatchObject(unavailable.reason)
+    expect(existsSync(store.path)).toBe(false)
+    renameSync(`${store.path}.away`, store.path)
+    await insert(store, subject, { event_id: 'after' })
+    expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
+  })
+})
+
+describe('a write lock that another program keeps', () => {
+  it('is waited for once, then all is answered with 503 and nothing stored', async () => {
+    const cairn = await startCairnForTest()
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    await client.createEvent({ body: { ...event, event_id: 'before' } })
+    const other = connect(sqlitePath(cairn.databaseUrl))
+    other.exec('BEGIN IMMEDIATE')
+    const started_ms = performance.now()
+    const ready = fetch(`${cairn.url}/readyz`)
+    const answers = Promise.all([
+      client.createEvent({ body: event }),
+      client.createJourney({ body: { name: 'Renewal' } }),
+      client.createEvent({ body: event }),
+      client.archiveJourney({ path: { journey_id: event.journey_id } }),
+    ])
+    expect((await client.listEvents()).data?.data).toHaveLength(1)
+    for (const { error, response } of await answers) {
+      expect(error).toMatchObject({ status: 503, code: 'storage_unavailable' })
+      expect(response.headers.get('retry-after')).toBe('1')
+    }
+    expect((await ready).status).toBe(503)
+    // The engine waits 5 s. What waits behind it must not wait as long again.
+    expect(performance.now() - started_ms).toBeLessThan(9_000)
+    other.exec('ROLLBACK')
+
+    expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200)
+    const after = await client.createEvent({ body: { ...event, event_id: 'after' } })
+    expect(after.response.status).toBe(201)
+    expect(storedEvents(other)).toEqual(['before', 'after'])
+    expect((await client.listJourneys()).data?.data).toHaveLength(1)
+  })
+})

@@ -1,0 +1,129 @@
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { serve, startChildServer } from '../child-server.ts'
+import { runCairn } from '../command.ts'
+import { connect, openStore } from './store.ts'
+
+/** A user without rights. */
+const NOBODY = 65_534
+
+function init(databaseUrl: string, workspace: string) {
+  const environment = { DATABASE_URL: databaseUrl }
+  return runCairn(['init', '--workspace', workspace, '--journey', 'Onboarding', '--json'], { environment })
+}
+
+describe('a new file', () => {
+  it('is made by several programs at once, and all of them succeed', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const names = ['A', 'B', 'C', 'D']
+    const answers = await Promise.all(names.map((name) => init(databaseUrl, name)))
+    expect(answers).toMatchObject(names.map(() => ({ code: 0, stderr: '' })))
+    const reader = connect(sqlitePath(databaseUrl))
+    expect(reader.prepare('SELECT name FROM workspaces ORDER BY name').pluck().all()).toEqual(names)
+    expect(reader.prepare('SELECT count(*) FROM kysely_migration').pluck().get()).toBe(1)
+  })
+
+  it('is made when another program that makes it has finished', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE; CREATE TABLE other (a)')
+    const store = openStore({ path })
+    // Then it is about to open the file, where the engine would not wait by itself.
+    await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
+    other.exec('COMMIT')
+    other.close()
+    await expect((await store).assertWritable()).resolves.toBeUndefined()
+  })
+
+  it('is made with the folders on the way to it', async () => {
+    const path = join(temporaryFolder(), 'a', 'b', 'cairn.db')
+    await openStore({ path })
+    expect(existsSync(path)).toBe(true)
+  })
+})
+
+describe('a file', () => {
+  it('keeps what it holds when it is opened again', async () => {
+    const store = await openStore()
+    const { workspace_id } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
+    await store.close()
+    await openStore({ path: store.path })
+    const ids = connect(store.path).prepare('SELECT workspace_id FROM workspaces').pluck().all()
+    expect(ids).toEqual([workspace_id])
+  })
+
+  it('that a newer Cairn has written is left as it is', async () => {
+    const store = await openStore()
+    await store.close()
+    const newer = connect(store.path)
+    newer.exec(`INSERT INTO kysely_migration VALUES ('0002-later', '2027-01-01T00:00:00.000Z');
+      ALTER TABLE journeys ADD COLUMN later TEXT`)
+    newer.close()
+    const before = readFileSync(store.path)
+    const message =
+      'The store was written by a newer Cairn (it has the migration 0002-later). Run that version or a later one.'
+    for (const refused of await Promise.all([serve(store).ended, init(store.databaseUrl, 'A')])) {
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `cairn: ${message}\n` })
+    }
+    expect(readFileSync(store.path)).toEqual(before)
+  })
+
+  it('that is no database is refused and left as it is', async () => {
+    const path = join(temporaryFolder(), 'notes.txt')
+    writeFileSync(path, 'Not a database.\n'.repeat(100))
+    const databaseUrl = `sqlite:${path}`
+    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
+      const stderr = `cairn: Cannot open ${path}: file is not a database\n`
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
+    }
+    expect(readFileSync(path, 'utf8')).toBe('Not a database.\n'.repeat(100))
+  })
+
+  it('that holds tables of another program is refused and left as it is', async () => {
+    const path = join(temporaryFolder(), 'other.db')
+    new Database(path).exec('CREATE TABLE events (a); PRAGMA user_version = 3').close()
+    await expect(openStore({ path })).rejects.toThrow('table events already exists')
+    const tables = connect(path).prepare('SELECT name FROM sqlite_schema').pluck().all()
+    expect(tables).toEqual(['events'])
+  })
+
+  it('in a folder that may not be written is refused with the reason', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'cairn.db')
+    // What root may do says nothing.
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) chownSync(folder, NOBODY, NOBODY)
+    chmodSync(folder, 0o555)
+    const options = { environment: { DATABASE_URL: `sqlite:${path}` }, uid: isRoot ? NOBODY : undefined }
+    const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B']]
+    for (const refused of await Promise.all(commands.map((args) => runCairn(args, options)))) {
+      const stderr = expect.stringMatching(/^cairn: Cannot open .+: EACCES: permission denied, .+\n$/)
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('whose folder is a file is refused with the reason', async () => {
+    const file = join(temporaryFolder(), 'file')
+    writeFileSync(file, '')
+    const databaseUrl = `sqlite:${join(file, 'cairn.db')}`
+    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
+      const stderr = expect.stringMatching(/^cairn: Cannot open .+cairn\.db: E(EXIST|NOTDIR): .+\n$/)
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
+    }
+  })
+})
+
+describe('a command', () => {
+  it('opens the file of a running server', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const server = await startChildServer({ databaseUrl })
+    expect(await init(databaseUrl, 'A')).toMatchObject({ code: 0, stderr: '' })
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  })
+})

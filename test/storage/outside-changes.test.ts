@@ -1,0 +1,131 @@
+import type { Transaction } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { DB } from '../../generated/tables.ts'
+import { inStore } from '../../server/cli/store.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { insertJourney, updateJourney } from '../../server/storage/journeys.ts'
+import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/service-keys.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** Does it as a command does, beside the server. */
+function outside<Result>(work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
+  return inStore(cairn.databaseUrl, work)
+}
+
+function newKey(workspace_id: string, token: string) {
+  return {
+    key_id: newId('key'),
+    workspace_id,
+    kind: 'secret' as const,
+    name: 'Made outside',
+    token,
+    allowed_origins: [],
+    rate_limit: null,
+    created_ms: Date.now(),
+    expires_ms: null,
+  }
+}
+
+/** Within a second; a little of it is the request's own. */
+const withinASecond = { timeout: 1000, interval: 20 }
+
+describe('what another program has made', () => {
+  it('is usable at once: a workspace, its keys and its journey', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { workspace, event } = await customerInJourney(cairn)
+      expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+      const { error } = await cairn.client(workspace.publishable_key).createEvent({ body: event })
+      expect(error).toBeUndefined()
+    }
+  })
+
+  it('is usable at once, also where it was unknown a moment before', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const token = newServiceKey('secret')
+    const client = cairn.client(token)
+    const journey_id = newId('jrn')
+    const customer = { client_customer_id: 'u', customer_type: 'contact', customer_name: 'Ada' } as const
+    expect((await client.listEvents()).error?.code).toBe('unauthorized')
+    expect(
+      (await workspace.client.initializeCustomer({ body: { ...customer, journey_id } })).error?.code,
+    ).toBe('journey_not_found')
+    const { workspace_id } = workspace
+    await outside(async (db) => {
+      await insertServiceKey(db, newKey(workspace_id, token))
+      const journey = { journey_id, name: 'Renewal', description: '', steps: [], created_ms: Date.now() }
+      await insertJourney(db, workspace_id, journey)
+    })
+    expect((await client.initializeCustomer({ body: { ...customer, journey_id } })).response.status).toBe(201)
+
+    const notYet = await client.createEvent({ body: { ...event, journey_id } })
+    expect(notYet.error?.code).toBe('customer_not_in_journey')
+    await outside((db) =>
+      db
+        .insertInto('enrolments')
+        .expression((eb) =>
+          eb
+            .selectFrom('customers')
+            .innerJoin('journeys', 'journeys.workspace_id', 'customers.workspace_id')
+            .select(['journey_ref', 'customer_ref', eb.val(Date.now()).as('enrolled_ms')])
+            .where('customer_id', '=', event.customer_id)
+            .where('journey_id', '=', journey_id),
+        )
+        .execute(),
+    )
+    expect((await client.createEvent({ body: { ...event, journey_id } })).response.status).toBe(201)
+  })
+})
+
+describe('what another program has changed', () => {
+  it('is seen within a second: a revoked key', async () => {
+    const { workspace } = await customerInJourney(cairn)
+    expect((await workspace.client.listEvents()).response.status).toBe(200)
+    await outside(async (db) => {
+      for (const { key_id } of await serviceKeys(db, workspace.workspace_id)) {
+        await updateServiceKey(db, key_id, { revoked_ms: Date.now() })
+      }
+    })
+    await expect
+      .poll(async () => (await workspace.client.listEvents()).error?.code, withinASecond)
+      .toBe('unauthorized')
+  })
+
+  it('is seen within a second: an archived and a restored journey', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { workspace_id, journey_id, client } = workspace
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+    for (const [status, code] of [
+      ['archived', 'journey_archived'],
+      ['active', undefined],
+    ] as const) {
+      await outside((db) => updateJourney(db, workspace_id, journey_id, { status, updated_ms: Date.now() }))
+      await expect
+        .poll(async () => (await client.createEvent({ body: event })).error?.code, withinASecond)
+        .toBe(code)
+    }
+  })
+
+  it('is seen within a second, again and again', async () => {
+    const { workspace } = await customerInJourney(cairn)
+    const { workspace_id, client } = workspace
+    for (const revoked_ms of [Date.now(), null, Date.now(), null]) {
+      await outside(async (db) => {
+        for (const { key_id } of await serviceKeys(db, workspace_id)) {
+          await updateServiceKey(db, key_id, { revoked_ms })
+        }
+      })
+      await expect
+        .poll(async () => (await client.listEvents()).response.status, withinASecond)
+        .toBe(revoked_ms === null ? 200 : 401)
+    }
+  })
+})

@@ -1,0 +1,133 @@
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createApp } from '../../server/app.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { loadContract } from '../../server/contract.ts'
+import { Credentials } from '../../server/credentials.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { contractFile } from '../../server/main.ts'
+import { RateLimiter } from '../../server/rate-limit.ts'
+import { insertJourney } from '../../server/storage/journeys.ts'
+import { connect, insert, newSubject, openStore, type Store, type Subject } from './store.ts'
+
+/** As many rows as may wait. */
+const WAITING_ROWS = 20_000
+
+const overloaded = { reason: { name: 'Unavailable', reason: 'overloaded' } }
+
+function insertMany({ events }: Store, { workspace_id, ...references }: Subject, rows: number) {
+  const many = Array.from({ length: rows }, () => ({ ...references, event_id: 'signed_up' }))
+  return events.insertEvents(workspace_id, many)
+}
+
+/** Takes the lock as another program would, so that the writer waits and everything else behind it. */
+async function holdWriter(store: Store, subject: Subject) {
+  const other = connect(store.path)
+  other.exec('BEGIN IMMEDIATE')
+  const taken: Promise<unknown>[] = [insert(store, subject)]
+  // In the next turn it has been sent to the writer and waits no more.
+  await new Promise((resolve) => setImmediate(resolve))
+  return {
+    other,
+    taken,
+    /** Waits until all that was taken is stored. */
+    async release() {
+      other.exec('ROLLBACK')
+      await Promise.all(taken)
+    },
+  }
+}
+
+describe('a full queue', () => {
+  it('refuses at once, and what it had taken is stored', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    const { other, taken, release } = await holdWriter(store, subject)
+    for (let rows = 0; rows < WAITING_ROWS; rows += 1_000) taken.push(insertMany(store, subject, 1_000))
+    const refused = await Promise.allSettled([
+      insert(store, subject, { event_id: 'refused' }),
+      insertMany(store, subject, 2),
+      store.assertWritable(),
+      store.db.transaction().execute(async () => {}),
+    ])
+    expect(refused).toMatchObject([overloaded, overloaded, overloaded, overloaded])
+    expect(() => store.assertAvailable('write')).toThrow('overloaded')
+    expect(() => store.assertAvailable('read')).not.toThrow()
+
+    await release()
+    expect(other.prepare('SELECT event_id, count(*) AS count FROM events GROUP BY event_id').all()).toEqual([
+      { event_id: 'signed_up', count: WAITING_ROWS + 1 },
+    ])
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+  })
+
+  it('takes what fits and refuses the next', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    const { other, taken, release } = await holdWriter(store, subject)
+    taken.push(insertMany(store, subject, WAITING_ROWS - 1), insert(store, subject))
+    await expect(insert(store, subject)).rejects.toMatchObject(overloaded.reason)
+    await release()
+    expect(other.prepare('SELECT count(*) FROM events').pluck().get()).toBe(WAITING_ROWS + 1)
+  })
+
+  it('is answered over HTTP with 503 before the body is looked at', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    const { secret_key } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
+    const app = createApp({
+      contract: await loadContract(contractFile),
+      storage: store,
+      credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
+      limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
+      log: pino({ level: 'silent' }),
+      now: Date.now,
+      isStopping: () => false,
+    })
+    const server = app.listen(0)
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const { taken, release } = await holdWriter(store, subject)
+    taken.push(insertMany(store, subject, WAITING_ROWS))
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    const send = (body: string) =>
+      fetch(`http://127.0.0.1:${port}/v1/events/create`, { method: 'POST', headers, body })
+    for (const reply of [await send('{}'), await send('no JSON')]) {
+      expect(reply.status).toBe(503)
+      expect(reply.headers.get('retry-after')).toBe('1')
+      expect(await reply.json()).toMatchObject({ code: 'overloaded' })
+    }
+    await release()
+    expect((await send('{}')).status).toBe(400)
+  })
+})
+
+describe('transactions that wait', () => {
+  it('count like rows', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    const { taken, release } = await holdWriter(store, subject)
+    taken.push(insertMany(store, subject, WAITING_ROWS - 1))
+    taken.push(store.db.transaction().execute(async () => 'done'))
+    await expect(store.db.transaction().execute(async () => {})).rejects.toMatchObject(overloaded.reason)
+    await release()
+    expect(await taken.at(-1)).toBe('done')
+  })
+
+  it('do not hold up events, however many there are', async () => {
+    const store = await openStore()
+    const subject = await newSubject(store)
+    let finished = 0
+    const transactions = Array.from({ length: 100 }, async (_, index) => {
+      const journey = { name: `${index}`, description: '', steps: [], created_ms: Date.now() }
+      await store.db.transaction().execute((db) => {
+        return insertJourney(db, subject.workspace_id, { ...journey, journey_id: newId('jrn') })
+      })
+      finished += 1
+    })
+    await insert(store, subject)
+    expect(finished).toBeLessThan(10)
+    await Promise.all(transactions)
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
+import { findJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
+import { serviceKeys } from '../../server/storage/service-keys.ts'
+import { connect, initialize, insert, newSubject, openStore } from './store.ts'
+
+const page = { limit: 100 }
+
+/** Two workspaces of one store that have chosen the same names for everything that they may name. */
+async function neighbours() {
+  const store = await openStore()
+  const [ours, theirs] = [await newSubject(store), await newSubject(store)]
+  await insert(store, ours, { event_id: 'ours', message_id: 'm-1' })
+  await insert(store, theirs, { event_id: 'theirs', message_id: 'm-1' })
+  return { store, ours, theirs }
+}
+
+describe('a workspace', () => {
+  it('has customers of its own under the same names', async () => {
+    const { store, ours, theirs } = await neighbours()
+    expect(ours.customer_id).not.toBe(theirs.customer_id)
+    const listed = await newestCustomers(store.db, ours.workspace_id, { client_customer_id: 'user-1' }, page)
+    expect(listed.map(({ customer }) => customer.customer_id)).toEqual([ours.customer_id])
+    expect(await findCustomer(store.db, ours.workspace_id, theirs.customer_id)).toBeUndefined()
+  })
+
+  it('has messages of its own under the same identifier', async () => {
+    const { store, ours, theirs } = await neighbours()
+    expect(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' })).toMatchObject({
+      status: 'duplicate',
+    })
+    expect(await insert(store, theirs, { event_id: 'ours', message_id: 'm-1' })).toEqual({
+      status: 'rejected',
+      code: 'message_id_conflict',
+    })
+  })
+
+  it("knows no journey and no customer of another's, also when the writer has just used them", async () => {
+    const { store, ours, theirs } = await neighbours()
+    const { workspace_id } = ours
+    const outcomes = await Promise.all([
+      insert(store, theirs),
+      insert(store, { ...theirs, workspace_id }),
+      insert(store, { ...ours, journey_id: theirs.journey_id }),
+      insert(store, { ...ours, customer_id: theirs.customer_id }),
+      initialize(store, { ...theirs, workspace_id }, 'user-2'),
+      insert(store, theirs),
+    ])
+    expect(outcomes).toMatchObject([
+      { status: 'created' },
+      { status: 'rejected', code: 'journey_not_found' },
+      { status: 'rejected', code: 'journey_not_found' },
+      { status: 'rejected', code: 'customer_not_found' },
+      { status: 'refused', code: 'journey_not_found' },
+      { status: 'created' },
+    ])
+  })
+
+  it("lists no event of another's, whatever the filter", async () => {
+    const { store, ours, theirs } = await neighbours()
+    const names = async (filter: object) => {
+      const rows = await store.events.newestEvents(ours.workspace_id, filter, page)
+      return rows.map(({ event }) => event.event_id)
+    }
+    expect(await names({})).toEqual(['ours'])
+    expect(await names({ journey_id: theirs.journey_id })).toEqual([])
+    expect(await names({ customer_id: theirs.customer_id })).toEqual([])
+    expect(await names({ event_id: 'theirs' })).toEqual([])
+    expect(await store.events.customerEvents(ours.workspace_id, theirs.customer_id, page)).toEqual([])
+    const [cursor] = await store.events.newestEvents(theirs.workspace_id, {}, { limit: 1 })
+    const after = cursor ? { limit: 100, after: cursor.position } : page
+    const behind = await store.events.newestEvents(ours.workspace_id, {}, after)
+    expect(behind.map(({ event }) => event.event_id)).toEqual(['ours'])
+  })
+
+  it("neither sees nor changes a journey or a key of another's", async () => {
+    const { store, ours, theirs } = await neighbours()
+    const journeys = await newestJourneys(store.db, ours.workspace_id, {}, page)
+    expect(journeys.map(({ journey }) => journey.journey_id)).toEqual([ours.journey_id])
+    expect(await findJourney(store.db, ours.workspace_id, theirs.journey_id)).toBeUndefined()
+    const change = { name: 'Taken', updated_ms: Date.now() }
+    const attempt = store.db
+      .transaction()
+      .execute((db) => updateJourney(db, ours.workspace_id, theirs.journey_id, change))
+    await expect(attempt).rejects.toThrow()
+    expect(await findJourney(store.db, theirs.workspace_id, theirs.journey_id)).toMatchObject({
+      name: 'Onboarding',
+    })
+    const keys = await serviceKeys(store.db, ours.workspace_id)
+    expect(keys.map(({ workspace_id }) => workspace_id)).toEqual([ours.workspace_id, ours.workspace_id])
+  })
+
+  it('may have a journey whose identifier another one has too', async () => {
+    const { store, ours, theirs } = await neighbours()
+    connect(store.path)
+      .prepare('UPDATE journeys SET journey_id = ? WHERE workspace_id = ?')
+      .run(ours.journey_id, theirs.workspace_id)
+    const journey_id = ours.journey_id
+    const outcomes = await Promise.all([
+      initialize(store, ours, 'user-3'),
+      initialize(store, { ...theirs, journey_id }, 'user-3'),
+      insert(store, { ...theirs, journey_id }, { event_id: 'same' }),
+    ])
+    expect(outcomes).toMatchObject([{ created: true }, { created: true }, { status: 'created' }])
+    const rows = await store.events.newestEvents(theirs.workspace_id, {}, page)
+    expect(rows.map(({ event }) => event.event_id)).toEqual(['same', 'theirs'])
+  })
+})
