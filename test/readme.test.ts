@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { settings } from '../server/config.ts'
+import { type Cairn, startCairn } from './cairn.ts'
+
+const run = promisify(execFile)
+const readme = readFileSync('README.md', 'utf8')
+const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}))
+
+let cairn: Cairn
+/** What a reader has in the shell. */
+const shell: Record<string, string> = {}
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** Runs a command of the README against the server of this test. */
+async function execute(command: string): Promise<string> {
+  const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:3000', cairn.url)], {
+    // biome-ignore lint/style/noProcessEnv: the command runs in the reader's shell
+    env: { ...process.env, ...shell, DATABASE_URL: cairn.databaseUrl },
+  })
+  return stdout
+}
+
+/** The block of a language that follows the first one with the text. */
+function blockAfter(text: string, language: string): string {
+  const start = blocks.findIndex((block) => block.text.includes(text))
+  const found = blocks.slice(start + 1).find((block) => block.language === language)
+  return found?.text ?? ''
+}
+
+function block(text: string): string {
+  return blocks.find((block) => block.text.includes(text))?.text ?? ''
+}
+
+/** A reply with what differs from run to run taken out. */
+function shape(json: string): unknown {
+  return JSON.parse(json, (_name, value) => {
+    if (typeof value !== 'string') return value
+    return value.replace(/_[0-9a-z]{26}$/, '_…').replace(/^\d{4}-.*Z$/, 'time')
+  })
+}
+
+describe('the README', () => {
+  it('gives the two commands that CI runs on a clean machine', () => {
+    const [start, test] = block('npm ci').trim().split('\n')
+    expect(start).toMatch(/^npm ci && npm start/)
+    expect(test).toMatch(/^npm ci && npm test/)
+    const steps = readFileSync('.ci/run', 'utf8').split('\n')
+    expect(steps).toEqual(expect.arrayContaining(['npm ci', 'npm test']))
+  })
+
+  it('makes a workspace, registers a customer, saves an event and reads it back', async () => {
+    const made = await execute(block('npx cairn init'))
+    const rows = Object.fromEntries(made.split('\n').map((line) => line.split(/\s+/)))
+    const shown = blockAfter('npx cairn init', '')
+    expect(made.replace(/(?<=_)[0-9A-Za-z]{26,}/g, '…')).toBe(shown.replace(/(?<=_)[0-9a-z]{26}/g, '…'))
+    Object.assign(shell, { JOURNEY_ID: rows.journey_id, SERVICE_KEY: rows.secret_key })
+
+    const customer = await execute(block('/customers/initialize'))
+    expect(shape(customer)).toEqual(shape(blockAfter('/customers/initialize', 'json')))
+    shell.CUSTOMER_ID = JSON.parse(customer).customer_id
+
+    const event = await execute(block('/events/create'))
+    expect(shape(event)).toEqual(shape(blockAfter('/events/create', 'json')))
+    const resend = JSON.parse(await execute(block('/events/create')))
+    expect(resend).toEqual({ ...JSON.parse(event), duplicate: true })
+
+    const timeline = JSON.parse(await execute(block('$CUSTOMER_ID/events')))
+    expect(timeline.data).toMatchObject([
+      { event_id: 'signed_up', custom_variables: { plan: 'team', seats: 12 } },
+    ])
+  })
+
+  it('does the same from TypeScript in eight lines, with the client as it is published', async () => {
+    await run('npm', ['run', 'build', '--workspace', 'client'])
+    const example = block('createClient').replaceAll('http://127.0.0.1:3000', cairn.url)
+    expect(example.trim().split('\n').length).toBeLessThanOrEqual(9)
+    mkdirSync('dist', { recursive: true })
+    writeFileSync('dist/readme-example.ts', example)
+    await execute('node dist/readme-example.ts')
+    const timeline = JSON.parse(await execute(block('$CUSTOMER_ID/events')))
+    expect(timeline.data[0]).toMatchObject({ event_id: 'plan_chosen' })
+  })
+
+  it('manages keys as it says', async () => {
+    const [create = '', list = '', rotate = '', revoke = ''] = [
+      ...readme.matchAll(/`(npx cairn key [^`]+)`/g),
+    ].map(([, command]) => command?.replace(/\s+/g, ' '))
+    const made = await execute(create)
+    const key_id = /key_[0-9a-z]{26}/.exec(made)?.[0] ?? ''
+    expect(await execute(list)).toContain(key_id)
+    expect(await execute(rotate.replace('KEY_ID', key_id))).toMatch(/pk_/)
+    expect(await execute(revoke.replace('KEY_ID', key_id))).toContain('revoked')
+  })
+
+  it('names scripts and files that exist', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script)
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named))
+    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+    expect(links.length).toBeGreaterThan(20)
+    expect(links.filter((link) => !existsSync(link))).toEqual([])
+  })
+
+  it('lists every setting with its default', () => {
+    for (const { name, default: value, description } of settings) {
+      expect(readme).toContain(`| \`${name}\` | \`${value}\` | ${description} |`)
+    }
+  })
+})
