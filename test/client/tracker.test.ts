@@ -298,16 +298,17 @@ describe('an aborted signal', () => {
 
 describe('the queue', () => {
   it('holds 1000 events without an outcome and refuses the next one, until there is room', async () => {
-    const { answer, letGo } = held(initialized)
-    const { tracker, arrived } = await trackerOnScript([answer, stored])
+    const { answer, letGo } = held(problem(404, 'journey_not_found'))
+    const { tracker, arrived } = await trackerOnScript([answer, initialized, stored])
     const outcomes = Array.from({ length: 1000 }, () => tracker.track('opened'))
 
     await expect(tracker.track('signed_up')).rejects.toThrow(QueueFullError)
     letGo()
-    await Promise.all(outcomes)
+    const codes = (await Promise.all(outcomes)).map(({ error }) => error?.code)
     await tracker.track('plan_chosen')
 
-    expect(arrived()).toEqual(['initialize', ...Array(1000).fill('opened'), 'plan_chosen'])
+    expect(codes).toEqual(Array(1000).fill('journey_not_found'))
+    expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
   })
 
   it('is as long as queueLimit says, and the error says it', async () => {
