@@ -651,6 +651,7 @@ export interface components {
         /** @description The body is not declared as `application/json` in UTF-8, or is encoded in another way than gzip. */
         UnsupportedMediaType: {
             headers: {
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -749,6 +750,11 @@ export interface components {
          * @example ServiceKey header="x-service-key"
          */
         "WWW-Authenticate": "ServiceKey header=\"x-service-key\"";
+        /**
+         * @description How a body may be compressed.
+         * @example gzip
+         */
+        "Accept-Encoding": "gzip";
         /**
          * @description Every origin may read every reply of the operations tagged Ingestion. Absent elsewhere.
          * @example *

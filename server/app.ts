@@ -6,6 +6,7 @@ import type { Contract, Operation, OperationId, Route } from './contract.ts'
 import type { Credentials } from './credentials.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
+import { isServiceKey } from './domain/service-keys.ts'
 import { allOperations } from './operations/index.ts'
 import { Problem } from './problems.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -112,8 +113,10 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
 
 function beginRequest(req: Request, res: Response, { log }: AppOptions) {
   const started = performance.now()
-  const given = req.get('x-request-id')
-  const requestId = given !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(given) ? given : randomUUID()
+  const given = req.get('x-request-id') ?? ''
+  // A key that someone puts here by mistake would be logged.
+  const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
+  const requestId = isValid ? given : randomUUID()
   res.locals.requestId = requestId
   res.set('X-Request-Id', requestId)
   res.once('close', () => {
@@ -128,7 +131,8 @@ function beginRequest(req: Request, res: Response, { log }: AppOptions) {
 function refuse(res: Response, error: unknown, { log }: AppOptions) {
   const problem = problemOf(error)
   res.locals.code = problem.code
-  if (problem.status >= 500) {
+  // An overload or a stop has no cause to look for, and must not fill the log.
+  if (problem.status >= 500 && problem.cause !== undefined) {
     log.error({ request_id: res.locals.requestId, code: problem.code, err: problem.cause }, 'request failed')
   }
   if (res.headersSent) return res.destroy()

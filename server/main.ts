@@ -10,6 +10,9 @@ import { openStorage } from './storage/storage.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
+/** How long a connection without a request is kept. */
+const KEEP_ALIVE_MS = 65_000
+
 /** How often a stopping server looks for connections that have become idle. */
 const IDLE_CHECK_MS = 20
 
@@ -64,6 +67,8 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     isStopping: () => isStopping,
   })
   const server = createServer(app)
+  // Longer than proxies and clients keep theirs: whoever closes first must not be the one that is being sent to.
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   try {
     await listen(server, config)
   } catch (error) {

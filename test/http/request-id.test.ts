@@ -44,6 +44,10 @@ describe("a caller's X-Request-Id", () => {
     expect(await read({ 'x-request-id': id })).toMatch(UUID)
   })
 
+  it('is replaced where it is a service key, which must not be logged', async () => {
+    expect(await read({ 'x-request-id': workspace.publishable_key })).toMatch(UUID)
+  })
+
   it('is replaced where it is sent twice', async () => {
     expect(await read({ 'x-request-id': ['a', 'b'] })).toMatch(UUID)
   })
