@@ -7,7 +7,11 @@ export const settings = [
     default: 'sqlite:./data/cairn.db',
     description: 'Where the data is kept, sqlite:PATH',
   },
-  { name: 'CAIRN_RATE_LIMIT', default: '500', description: 'Events a second for each key, 0 for no limit' },
+  {
+    name: 'CAIRN_RATE_LIMIT',
+    default: '500',
+    description: 'Events a second for each key, twice as many at once; 0 for no limit',
+  },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
 ] as const
 

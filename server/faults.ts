@@ -28,6 +28,8 @@ export function faultOf(
 
 const DETAILS: Record<string, string> = {
   required: 'is required',
+  // The contract has no other least length than 1.
+  minLength: 'must not be empty',
   additionalProperties: 'is not a field that the contract knows; remove it or correct its name',
 }
 

@@ -32,7 +32,7 @@ export const problems = {
   origin_not_allowed: {
     status: 403,
     title: 'The key does not allow this origin',
-    detail: "Add the page's origin to the key's allowed origins, or use the key made for that page.",
+    detail: "Use a key that allows the page's origin; cairn key create --origin makes one.",
   },
   not_found: {
     status: 404,
@@ -87,7 +87,8 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'The body is not in a supported format',
-    detail: 'Send the body as application/json in UTF-8, plain or with Content-Encoding gzip.',
+    detail:
+      'Send the body as JSON in UTF-8 with the header content-type: application/json, plain or gzipped (content-encoding: gzip).',
   },
   rate_limited: {
     status: 429,

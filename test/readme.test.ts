@@ -81,10 +81,12 @@ describe('the README', () => {
   })
 
   it('does the same from TypeScript in eight lines, with the client as it is published', async () => {
-    await run('npm', ['run', 'build', '--workspace', 'client'])
+    mkdirSync('dist', { recursive: true })
+    const packed = await execute(`${block('npm pack').trim()} --pack-destination dist`)
+    expect(packed.trim()).toMatch(/^cairn-client-.*\.tgz$/m)
+    expect(readme).toContain(`npm install ../cairn/${packed.trim().split('\n').at(-1)}`)
     const example = block('createClient').replaceAll('http://127.0.0.1:3000', cairn.url)
     expect(example.trim().split('\n').length).toBeLessThanOrEqual(9)
-    mkdirSync('dist', { recursive: true })
     writeFileSync('dist/readme-example.ts', example)
     await execute('node dist/readme-example.ts')
     const timeline = JSON.parse(await execute(block('$CUSTOMER_ID/events')))

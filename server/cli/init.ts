@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { Transaction } from 'kysely'
+import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { newServiceKey } from '../domain/service-keys.ts'
@@ -35,7 +37,7 @@ export async function createWorkspace(databaseUrl: string, names: { workspace: s
   const workspace_id = newId('wsp')
   const journey_id = newId('jrn')
   const tokens = { secret: newServiceKey('secret'), publishable: newServiceKey('publishable') }
-  await inStore(databaseUrl, async (db) => {
+  const insert = async (db: Transaction<DB>) => {
     if (!(await insertWorkspace(db, { workspace_id, name: names.workspace, created_ms }))) {
       const name = JSON.stringify(names.workspace)
       throw new CommandFailure(`a workspace named ${name} exists already`, ExitCode.conflict)
@@ -55,7 +57,8 @@ export async function createWorkspace(databaseUrl: string, names: { workspace: s
         expires_ms: null,
       })
     }
-  })
+  }
+  await inStore(databaseUrl, insert, { create: true })
   return { workspace_id, journey_id, secret_key: tokens.secret, publishable_key: tokens.publishable }
 }
 

@@ -21,7 +21,7 @@ type CreateOptions = {
   json?: boolean
 }
 
-const GRACE_MS = 24 * 60 * 60 * 1000
+const GRACE = '24h'
 
 export function addKey(program: Command, config: () => Config): void {
   const key = program.command('key').description('make and manage service keys')
@@ -55,7 +55,11 @@ export function addKey(program: Command, config: () => Config): void {
     .command('rotate')
     .description('make a key that takes the place of another; both work during the grace period')
     .argument('<key_id>')
-    .option('--grace <time>', 'how long the old key still works, for example 24h', duration_ms, GRACE_MS)
+    .addOption(
+      new Option('--grace <time>', 'how long the old key still works')
+        .argParser(duration_ms)
+        .default(duration_ms(GRACE), GRACE),
+    )
     .addOption(json())
     .action((keyId: string, options: { grace: number; json?: boolean }) => rotate(config(), keyId, options))
   key
@@ -101,17 +105,24 @@ async function list(config: Config, { workspace, json }: { workspace?: string; j
     process.stdout.write(`${JSON.stringify(shown)}\n`)
     return
   }
-  for (const { key_id, kind, last_four, state, last_used_at, name } of shown) {
-    const used = last_used_at ?? 'never used'
-    process.stdout.write(
-      `${key_id}  ${kind.padEnd(11)}  …${last_four}  ${state.padEnd(8)}  ${used}  ${name}\n`,
-    )
-  }
+  const table = shown.map(({ key_id, kind, last_four, state, last_used_at, expires_at, name }) => {
+    return [key_id, kind, `…${last_four}`, state, last_used_at ?? 'never', expires_at ?? 'never', name]
+  })
+  process.stdout.write(
+    columns([['KEY_ID', 'KIND', 'ENDS', 'STATE', 'LAST USED', 'EXPIRES', 'NAME'], ...table]),
+  )
+}
+
+/** Rows under each other, each column as wide as its widest cell. */
+function columns(rows: string[][]): string {
+  const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? []
+  const lines = rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
 async function rotate(config: Config, keyId: string, { grace, json }: { grace: number; json?: boolean }) {
   const now_ms = Date.now()
-  const { made, token } = await inStore(config.databaseUrl, async (db) => {
+  const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
     const { last_four: _, token: __, last_used_ms: ___, revoked_ms, ...old } = await findKey(db, keyId)
     if (stateOf({ ...old, revoked_ms }, now_ms) !== 'active') {
       throw new CommandFailure(`${keyId} works no more; make a new key instead`, ExitCode.conflict)
@@ -120,9 +131,10 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
     const made = await keys.insertServiceKey(db, { ...old, key_id: newId('key'), token, created_ms: now_ms })
     const expires_ms = Math.min(now_ms + grace, old.expires_ms ?? Number.POSITIVE_INFINITY)
     await keys.updateServiceKey(db, keyId, { expires_ms })
-    return { made, token }
+    return { made, token, expires_ms }
   })
   printNew(made, token, json)
+  if (!json) process.stdout.write(`The old key works until ${instantText(expires_ms)}.\n`)
 }
 
 async function revoke(config: Config, keyId: string, { json }: { json?: boolean }) {

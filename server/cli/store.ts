@@ -1,19 +1,29 @@
+import { existsSync } from 'node:fs'
 import { Kysely, type Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import { migrate } from '../storage/migrate.ts'
 import { openWritable } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { sqlitePath } from '../storage/storage.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
 
 /**
  * Runs one transaction on the store of `DATABASE_URL`, beside a running server or without one. It takes the write lock
  * when it begins; the server sees the change within a second.
+ * @param options.create whether the store is made where there is none
+ * @throws {CommandFailure} where there is none and it is not to be made
  */
 export async function inStore<Result>(
   databaseUrl: string,
   work: (db: Transaction<DB>) => Promise<Result>,
+  { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
-  const database = openWritable(sqlitePath(databaseUrl), { create: true })
+  const path = sqlitePath(databaseUrl)
+  if (!create && !existsSync(path)) {
+    const advice = 'Give this command the DATABASE_URL that the server has, or make a store with cairn init'
+    throw new CommandFailure(`there is no store at ${path}. ${advice}`, ExitCode.conflict)
+  }
+  const database = openWritable(path, { create })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
   try {
     await migrate(db)

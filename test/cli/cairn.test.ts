@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../server/config.ts'
+import { temporaryFolder } from '../cairn.ts'
 import { cairnFile, runCairn, startCommand } from '../command.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -21,7 +22,9 @@ describe('cairn', () => {
 
   it('--version prints the version of the package, also by way of npx', async () => {
     expect(await runCairn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
-    const npx = await startCommand('npx', ['--no', 'cairn', '--', '--version']).ended
+    // npm keeps its cache there; not every user of a machine has a home that can be written.
+    const environment = { HOME: temporaryFolder() }
+    const npx = await startCommand('npx', ['--no', 'cairn', '--', '--version'], { environment }).ended
     expect(npx).toMatchObject({ code: 0, stdout: `${version}\n` })
   })
 

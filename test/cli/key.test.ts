@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
-import { type Cairn, startCairnForTest } from '../cairn.ts'
+import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 
 type Workspace = Awaited<ReturnType<typeof createWorkspace>>
@@ -117,11 +117,21 @@ describe('cairn key list', () => {
     ])
     const { stdout } = await key('list')
     expect(stdout.trim().split('\n')).toEqual([
-      expect.stringMatching(/^key_\w{26} {2}secret {7}…\w{4} {2}active {4}never used {2}First secret key$/),
+      expect.stringMatching(/^KEY_ID +KIND +ENDS +STATE +LAST USED +EXPIRES +NAME$/),
       expect.stringMatching(
-        /^key_\w{26} {2}publishable {2}…\w{4} {2}active {4}never used {2}First publishable key$/,
+        /^key_\w{26} {2}secret {7}…\w{4} {2}active {2}never {6}never {4}First secret key$/,
+      ),
+      expect.stringMatching(
+        /^key_\w{26} {2}publishable {2}…\w{4} {2}active {2}never {6}never {4}First publishable key$/,
       ),
     ])
+  })
+
+  it('does not make a store where there is none, and says so', async () => {
+    const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'none.db')}`
+    const { code, stderr } = await runCairn(['key', 'list'], { environment: { DATABASE_URL } })
+    expect([code, stderr]).toEqual([3, expect.stringContaining('there is no store at')])
+    expect(existsSync(DATABASE_URL.slice('sqlite:'.length))).toBe(false)
   })
 
   it('asks which workspace where there are several', async () => {

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type ClientRequest, request as startRequest } from 'node:http'
+import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { startCommand } from '../command.ts'
 import { connect, storedEvents } from '../storage/store.ts'
 
 /** Begins a request and waits until the server has said that it has taken it and waits for the body. */
@@ -96,5 +99,20 @@ describe('a second signal', () => {
     server.kill(first)
     await refusesConnections(server)
     expect(await server.end(second)).toMatchObject({ code: 1, signal: null })
+  })
+})
+
+describe('npm start', () => {
+  it('ends its server when a supervisor tells it to stop', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'cairn.db')
+    const { stdout, process, ended } = startCommand('npm', ['start'], {
+      environment: { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'silent', HOME: folder },
+    })
+    const url = await vi.waitUntil(() => /listens on (\S+)/.exec(stdout())?.[1], { timeout: 20_000 })
+    process.kill('SIGTERM')
+    await ended
+    await expect.poll(() => fetch(`${url}/healthz`).catch(() => 'ended'), { timeout: 10_000 }).toBe('ended')
+    expect(existsSync(`${path}-wal`)).toBe(false)
   })
 })

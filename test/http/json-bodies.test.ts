@@ -273,7 +273,7 @@ describe('the shape of a body', () => {
     expect(errors).toEqual(
       expect.arrayContaining([
         { pointer: '/journey_id', detail: 'is required' },
-        { pointer: '/client_customer_id', detail: 'must NOT have fewer than 1 characters' },
+        { pointer: '/client_customer_id', detail: 'must not be empty' },
         { pointer: '/customer_type', detail: 'must be one of: account, contact' },
         { pointer: '/customer_name', detail: 'must be string' },
         { pointer: '/journey', detail: expect.stringContaining('not a field') },

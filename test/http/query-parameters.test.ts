@@ -120,8 +120,8 @@ describe('a parameter', () => {
 
   it('is refused where it is empty', async () => {
     for (const name of ['journey_id', 'customer_id', 'event_id']) {
-      expect(await faults(`${name}=`)).toEqual([[name, 'must NOT have fewer than 1 characters']])
-      expect(await faults(name)).toEqual([[name, 'must NOT have fewer than 1 characters']])
+      expect(await faults(`${name}=`)).toEqual([[name, 'must not be empty']])
+      expect(await faults(name)).toEqual([[name, 'must not be empty']])
     }
   })
 
