@@ -46,7 +46,7 @@ async function listAll(client: Client): Promise<Schemas['Event'][]> {
   }
 }
 
-it(`keeps every answered event once through ${ROUNDS} kills under load`, { timeout: 60_000 }, async () => {
+it(`keeps every answered event once through ${ROUNDS} kills under load`, { timeout: 120_000 }, async () => {
   const started = await startChildServerWithCustomer()
   const { path, databaseUrl, secret_key, event } = started
   let { server } = started

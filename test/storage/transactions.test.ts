@@ -94,6 +94,8 @@ describe('a transaction', () => {
     const counts = await store.db.transaction().execute(async (db) => {
       const first = await count.execute(db)
       during = insert(store, subject, { event_id: 'during' })
+      // Time enough for the event to be sent to the writer, if it could be.
+      for (let turn = 0; turn < 10; turn += 1) await count.execute(db)
       const second = await count.execute(db)
       return [first.rows, second.rows]
     })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
 import { findJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
 import { serviceKeys } from '../../server/storage/service-keys.ts'
-import { connect, initialize, insert, newSubject, openStore } from './store.ts'
+import { connect, idOf, initialize, insert, newSubject, openStore } from './store.ts'
 
 const page = { limit: 100 }
 
@@ -10,8 +10,8 @@ const page = { limit: 100 }
 async function neighbours() {
   const store = await openStore()
   const [ours, theirs] = [await newSubject(store), await newSubject(store)]
-  await insert(store, ours, { event_id: 'ours', message_id: 'm-1' })
-  await insert(store, theirs, { event_id: 'theirs', message_id: 'm-1' })
+  idOf(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' }))
+  idOf(await insert(store, theirs, { event_id: 'theirs', message_id: 'm-1' }))
   return { store, ours, theirs }
 }
 
