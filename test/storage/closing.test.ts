@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney, newestJourneys } from '../../server/storage/journeys.ts'
-import { connect, insert, newSubject, openStore, type Store, storedEvents } from './store.ts'
+import { connect, insert, newSubject, openStoreForTest, type Store, storedEvents } from './store.ts'
 
 /** The threads of this process, in the order of starting: the writer's first, then the readers'. */
 const threads: Worker[] = vi.hoisted(() => [])
@@ -27,7 +27,7 @@ const page = { limit: 10 }
 
 describe('a store that is closed', () => {
   it('finishes what it has taken', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     const names = Array.from({ length: 100 }, (_, index) => `event-${index}`)
     const other = connect(store.path)
@@ -45,7 +45,7 @@ describe('a store that is closed', () => {
   })
 
   it('refuses the rest with shutting_down', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const { workspace_id, ...subject } = await newSubject(store)
     const closed = store.close()
     const attempts = () =>
@@ -65,7 +65,7 @@ describe('a store that is closed', () => {
   })
 
   it('leaves everything in the one file', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     await insert(store, subject)
     await store.close()
@@ -74,7 +74,7 @@ describe('a store that is closed', () => {
   })
 
   it('may be closed again', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
@@ -87,7 +87,7 @@ describe.each([
   it('is reported once, and what was asked of it is refused', async () => {
     threads.length = 0
     const onDeath = vi.fn()
-    const store = await openStore({ onDeath })
+    const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)
     const other = connect(store.path)
     other.exec('BEGIN IMMEDIATE')
@@ -114,7 +114,7 @@ describe('the death of the writing thread while the store is closed', () => {
   it('refuses what had been taken, and the store is closed', async () => {
     threads.length = 0
     const onDeath = vi.fn()
-    const store = await openStore({ onDeath })
+    const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)
     connect(store.path).exec('BEGIN IMMEDIATE')
     const taken = Promise.allSettled([insert(store, subject), insert(store, subject)])

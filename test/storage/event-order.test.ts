@@ -1,9 +1,18 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { ListedEvent } from '../../server/storage/event-store.ts'
 import { temporaryFolder } from '../cairn.ts'
-import { connect, idOf, insert, newSubject, openStore, type Store, type Subject } from './store.ts'
+import {
+  connect,
+  idOf,
+  insert,
+  newSubject,
+  openStore,
+  openStoreForTest,
+  type Store,
+  type Subject,
+} from './store.ts'
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 
@@ -44,7 +53,7 @@ async function walk(
 describe('identifiers of events', () => {
   it('ascend in the order of storing, also where the clock steps back or stands still', async () => {
     let now = NOON
-    const store = await openStore({ now: () => now })
+    const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
     const ids: string[] = []
     for (const step of [0, 0, 1, -1, -3_600_000, 0, 3_600_000, 5, -1]) {
@@ -57,11 +66,11 @@ describe('identifiers of events', () => {
 
   it('ascend after a restart whose clock is behind the newest one stored', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
-    const before = await openStore({ path, now: () => NOON })
+    const before = await openStoreForTest({ path, now: () => NOON })
     const subject = await newSubject(before)
     const ids = [idOf(await insert(before, subject)), idOf(await insert(before, subject))]
     await before.close()
-    const after = await openStore({ path, now: () => NOON - 86_400_000 })
+    const after = await openStoreForTest({ path, now: () => NOON - 86_400_000 })
     ids.push(idOf(await insert(after, subject)), idOf(await insert(after, subject)))
     expect(ids).toEqual(ids.toSorted())
     expect(new Set(ids).size).toBe(4)
@@ -69,13 +78,13 @@ describe('identifiers of events', () => {
 
   it('ascend after one that has used up all of its millisecond', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
-    const before = await openStore({ path, now: () => NOON })
+    const before = await openStoreForTest({ path, now: () => NOON })
     const subject = await newSubject(before)
     await insert(before, subject, { event_id: 'last' })
     await before.close()
     const last = Buffer.from(`${NOON.toString(16).padStart(12, '0')}7fffbfffffffffffffff`, 'hex')
     connect(path).prepare('UPDATE events SET id = ?').run(last)
-    const after = await openStore({ path, now: () => NOON })
+    const after = await openStoreForTest({ path, now: () => NOON })
     const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
     const stored = connect(path).prepare<[], Buffer>('SELECT id FROM events ORDER BY id').pluck().all()
     expect(stored[0]).toEqual(last)
@@ -83,7 +92,7 @@ describe('identifiers of events', () => {
   })
 
   it('carry the time of receipt', async () => {
-    const store = await openStore({ now: () => NOON })
+    const store = await openStoreForTest({ now: () => NOON })
     const subject = await newSubject(store)
     await insert(store, subject)
     const id = connect(store.path).prepare<[], Buffer>('SELECT id FROM events').pluck().get() as Buffer
@@ -93,8 +102,19 @@ describe('identifiers of events', () => {
 })
 
 describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
+  let now: number
+  let store: Store
+
+  beforeAll(async () => {
+    store = await openStore({ now: () => now })
+    return store.close
+  })
+
+  beforeEach(() => {
+    now = NOON
+  })
+
   it('lists events of one instant latest stored first', async () => {
-    const store = await openStore({ now: () => NOON })
     const subject = await newSubject(store)
     for (const event_id of ['a', 'b', 'c']) await insert(store, subject, { event_id })
     const rows = await lists[name](store, subject, { limit: 10 })
@@ -102,8 +122,6 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
   })
 
   it('gives each event once, however many are on a page', async () => {
-    let now = NOON
-    const store = await openStore({ now: () => now })
     const subject = await newSubject(store)
     // Three of one instant, a clock that steps back, and events dated by their sender.
     for (const [event_id, step, occurred_ms] of [
@@ -126,8 +144,6 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
   })
 
   it('gives each event once while new ones arrive between the pages', async () => {
-    let now = NOON
-    const store = await openStore({ now: () => now })
     const subject = await newSubject(store)
     const old = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     for (const event_id of old) await insert(store, subject, { event_id })
@@ -153,7 +169,6 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
   })
 
   it('has a position for every cursor of the declared form', async () => {
-    const store = await openStore({ now: () => NOON })
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'now' })
     await insert(store, subject, { event_id: 'first', occurred_ms: Date.parse('1900-01-01T00:00:00Z') })

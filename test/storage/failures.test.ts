@@ -11,7 +11,7 @@ import {
   initialize,
   insert,
   newSubject,
-  openStore,
+  openStoreForTest,
   type Store,
   type Subject,
   storedEvents,
@@ -39,7 +39,7 @@ async function makeJourney({ db }: Store, { workspace_id }: Subject) {
 
 describe.each(failures)('a disk that %s', (_name, pragma) => {
   it('lets nothing be acknowledged, and everything again when it can be written', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
     const answers = await Promise.allSettled([
@@ -56,7 +56,7 @@ describe.each(failures)('a disk that %s', (_name, pragma) => {
   })
 
   it('is told by a transaction as an outage, and left behind', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
     await expect(makeJourney(store, subject)).rejects.toMatchObject(unavailable.reason)
@@ -66,7 +66,7 @@ describe.each(failures)('a disk that %s', (_name, pragma) => {
 
   it('does not hide what other programs change in the meantime', async () => {
     const onChange = vi.fn()
-    const store = await openStore({ onChange })
+    const store = await openStoreForTest({ onChange })
     const subject = await newSubject(store)
     await insert(store, subject)
     await disturb(store, pragma)
@@ -82,7 +82,7 @@ describe.each(failures)('a disk that %s', (_name, pragma) => {
 
 describe('a file that is away', () => {
   it('is not replaced by an empty one, and served again when it is back', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'before' })
     renameSync(store.path, `${store.path}.away`)

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import Database from 'better-sqlite3'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairnForTest } from '../cairn.ts'
@@ -9,19 +10,40 @@ import {
   insert,
   newSubject,
   openStore,
+  openStoreForTest,
   type Store,
   type Subject,
-  storedEvents,
 } from './store.ts'
 
-/** Lets every event of the name `poison` fail, as a fault of the program would. */
-function poison(path: string, resolution: 'ABORT' | 'ROLLBACK' = 'ABORT') {
-  connect(path).exec(`CREATE TRIGGER poison BEFORE INSERT ON events WHEN NEW.event_id = 'poison'
-    BEGIN SELECT RAISE(${resolution}, 'poisoned'); END`)
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore()
+  poison(store.path)
+  return store.close
+})
+
+/** Lets every event of the name `poison` fail, and every `venom` end the transaction, as faults of the program would. */
+function poison(path: string) {
+  const connection = new Database(path)
+  for (const [name, resolution] of [
+    ['poison', 'ABORT'],
+    ['venom', 'ROLLBACK'],
+  ]) {
+    connection.exec(`CREATE TRIGGER ${name} BEFORE INSERT ON events WHEN NEW.event_id = '${name}'
+      BEGIN SELECT RAISE(${resolution}, 'poisoned'); END`)
+  }
+  connection.close()
+}
+
+/** Names of the workspace's events in the order of storing. */
+async function eventNames({ workspace_id }: Subject) {
+  const rows = await store.events.newestEvents(workspace_id, {}, { limit: 100 })
+  return rows.map(({ event }) => event.event_id).toReversed()
 }
 
 /** Sends one event of each name in the same turn, so that they are one group. */
-async function insertGroup(store: Store, subject: Subject, event_ids: string[]) {
+async function insertGroup(subject: Subject, event_ids: string[]) {
   return await Promise.allSettled(event_ids.map((event_id) => insert(store, subject, { event_id })))
 }
 
@@ -32,28 +54,22 @@ describe('an event that the engine refuses', () => {
     ['alone', ['poison']],
     ['not the only one', ['a', 'poison', 'poison', 'b', 'poison']],
   ])('leaves its neighbours stored where it is %s', async (_place, event_ids) => {
-    const store = await openStore()
     const subject = await newSubject(store)
-    poison(store.path)
-    const answers = await insertGroup(store, subject, event_ids)
+    const answers = await insertGroup(subject, event_ids)
     expect(answers.map(({ status }) => status)).toEqual(
       event_ids.map((name) => (name === 'poison' ? 'rejected' : 'fulfilled')),
     )
-    expect(storedEvents(connect(store.path))).toEqual(event_ids.filter((name) => name !== 'poison'))
+    expect(await eventNames(subject)).toEqual(event_ids.filter((name) => name !== 'poison'))
   })
 
   it('leaves its neighbours stored where the engine undoes the whole transaction', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
-    poison(store.path, 'ROLLBACK')
-    await insertGroup(store, subject, ['a', 'poison', 'b'])
-    expect(storedEvents(connect(store.path))).toEqual(['a', 'b'])
+    await insertGroup(subject, ['a', 'venom', 'b'])
+    expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
   it('takes with it the events that were to be stored with it, whole', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
-    poison(store.path)
     const { workspace_id, ...references } = subject
     const batch = ['x', 'poison', 'y'].map((event_id) => ({ ...references, event_id }))
     const answers = await Promise.allSettled([
@@ -62,13 +78,11 @@ describe('an event that the engine refuses', () => {
       insert(store, subject, { event_id: 'b' }),
     ])
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect(storedEvents(connect(store.path))).toEqual(['a', 'b'])
+    expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
   it('does not make its neighbours forget what a resend is', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
-    poison(store.path)
     const answers = await Promise.allSettled([
       insert(store, subject, { message_id: 'm-1' }),
       insert(store, subject, { event_id: 'poison', message_id: 'm-2' }),
@@ -86,10 +100,8 @@ describe('an event that the engine refuses', () => {
   })
 
   it('is a fault and no outage', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
-    poison(store.path)
-    const [answer] = await insertGroup(store, subject, ['poison'])
+    const [answer] = await insertGroup(subject, ['poison'])
     expect(answer).toMatchObject({ reason: { message: expect.stringContaining('poisoned') } })
     expect(answer).not.toMatchObject({ reason: expect.any(Unavailable) })
   })
@@ -109,7 +121,7 @@ describe('an event that the engine refuses', () => {
 
 describe('a table that is gone', () => {
   it('leaves working what does not need it', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     connect(store.path).exec('DROP TABLE events')
     const answers = await Promise.allSettled([

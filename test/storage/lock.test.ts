@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { serve, startChildServer } from '../child-server.ts'
-import { openStore } from './store.ts'
+import { openStoreForTest } from './store.ts'
 
 const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/
@@ -61,8 +61,8 @@ describe('a second server on one file', () => {
       },
     ],
   ])('is known by %s', async (_name, otherName) => {
-    const first = await openStore()
-    const second = openStore({ path: otherName(first.path) })
+    const first = await openStoreForTest()
+    const second = openStoreForTest({ path: otherName(first.path) })
     await expect(second).rejects.toThrow('Another Cairn server is running on')
   })
 
@@ -70,10 +70,10 @@ describe('a second server on one file', () => {
     const folder = temporaryFolder()
     const link = join(temporaryFolder(), 'other')
     symlinkSync(folder, link)
-    const first = await openStore({ path: join(link, 'cairn.db') })
-    await expect(openStore({ path: join(folder, 'cairn.db') })).rejects.toThrow('Another Cairn server')
+    const first = await openStoreForTest({ path: join(link, 'cairn.db') })
+    await expect(openStoreForTest({ path: join(folder, 'cairn.db') })).rejects.toThrow('Another Cairn server')
     expect(readdirSync(folder)).toContain('cairn.db')
     await first.close()
-    await openStore({ path: join(folder, 'cairn.db') })
+    await openStoreForTest({ path: join(folder, 'cairn.db') })
   })
 })

@@ -7,7 +7,7 @@ import { sqlitePath } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { serve, startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
-import { connect, openStore } from './store.ts'
+import { connect, openStoreForTest } from './store.ts'
 
 /** A user without rights. */
 const NOBODY = 65_534
@@ -32,7 +32,7 @@ describe('a new file', () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE; CREATE TABLE other (a)')
-    const store = openStore({ path })
+    const store = openStoreForTest({ path })
     // Then it is about to open the file, where the engine would not wait by itself.
     await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
     other.exec('COMMIT')
@@ -42,23 +42,23 @@ describe('a new file', () => {
 
   it('is made with the folders on the way to it', async () => {
     const path = join(temporaryFolder(), 'a', 'b', 'cairn.db')
-    await openStore({ path })
+    await openStoreForTest({ path })
     expect(existsSync(path)).toBe(true)
   })
 })
 
 describe('a file', () => {
   it('keeps what it holds when it is opened again', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const { workspace_id } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
     await store.close()
-    await openStore({ path: store.path })
+    await openStoreForTest({ path: store.path })
     const ids = connect(store.path).prepare('SELECT workspace_id FROM workspaces').pluck().all()
     expect(ids).toEqual([workspace_id])
   })
 
   it('that a newer Cairn has written is left as it is', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     await store.close()
     const newer = connect(store.path)
     newer.exec(`INSERT INTO kysely_migration VALUES ('0002-later', '2027-01-01T00:00:00.000Z');
@@ -87,7 +87,7 @@ describe('a file', () => {
   it('that holds tables of another program is refused and left as it is', async () => {
     const path = join(temporaryFolder(), 'other.db')
     new Database(path).exec('CREATE TABLE events (a); PRAGMA user_version = 3').close()
-    await expect(openStore({ path })).rejects.toThrow('table events already exists')
+    await expect(openStoreForTest({ path })).rejects.toThrow('table events already exists')
     const tables = connect(path).prepare('SELECT name FROM sqlite_schema').pluck().all()
     expect(tables).toEqual(['events'])
   })

@@ -8,7 +8,7 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { contractFile } from '../../server/main.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
-import { connect, insert, newSubject, openStore, type Store, type Subject } from './store.ts'
+import { connect, insert, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
 
 /** As many rows as may wait. */
 const WAITING_ROWS = 20_000
@@ -40,7 +40,7 @@ async function holdWriter(store: Store, subject: Subject) {
 
 describe('a full queue', () => {
   it('refuses at once, and what it had taken is stored', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
     for (let rows = 0; rows < WAITING_ROWS; rows += 1_000) taken.push(insertMany(store, subject, 1_000))
@@ -62,7 +62,7 @@ describe('a full queue', () => {
   })
 
   it('takes what fits and refuses the next', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
     taken.push(insertMany(store, subject, WAITING_ROWS - 1), insert(store, subject))
@@ -72,7 +72,7 @@ describe('a full queue', () => {
   })
 
   it('is answered over HTTP with 503 before the body is looked at', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { secret_key } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
     const app = createApp({
@@ -105,7 +105,7 @@ describe('a full queue', () => {
 
 describe('transactions that wait', () => {
   it('count like rows', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { taken, release } = await holdWriter(store, subject)
     taken.push(insertMany(store, subject, WAITING_ROWS - 1))
@@ -116,7 +116,7 @@ describe('transactions that wait', () => {
   })
 
   it('do not hold up events, however many there are', async () => {
-    const store = await openStore()
+    const store = await openStoreForTest()
     const subject = await newSubject(store)
     let finished = 0
     const transactions = Array.from({ length: 100 }, async (_, index) => {

@@ -8,7 +8,7 @@ import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/sto
 import { openStorage, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
 
-/** An open store, without a server around it. It is closed when the test has ended. */
+/** An open store, without a server around it. */
 export type Store = Storage & { path: string; databaseUrl: string }
 
 export type StoreOptions = Partial<Omit<StorageOptions, 'url'>> & { path?: string }
@@ -23,8 +23,14 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     onDeath: () => {},
     ...others,
   })
-  onTestFinished(() => storage.close())
   return { ...storage, path, databaseUrl }
+}
+
+/** The same as `openStore`, for one test: it is closed when the test has ended. */
+export async function openStoreForTest(options: StoreOptions = {}): Promise<Store> {
+  const store = await openStore(options)
+  onTestFinished(store.close)
+  return store
 }
 
 /** A workspace with a journey and a customer in it. */

@@ -1,21 +1,39 @@
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
-import { commitsInLog, connect, insert, newSubject, openStore, type Store, storedEvents } from './store.ts'
+import { commitsInLog, connect, insert, newSubject, openStore, type Store } from './store.ts'
+
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore()
+  return store.close
+})
 
 function journey(name: string) {
   return { journey_id: newId('jrn'), name, description: '', steps: [], created_ms: Date.now() }
 }
 
-async function journeyNames({ db }: Store, workspace_id: string) {
-  const rows = await newestJourneys(db, workspace_id, {}, { limit: 500 })
+async function journeyNames(workspace_id: string) {
+  const rows = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
   return rows.map(({ journey }) => journey.name).toSorted()
+}
+
+/** Names of the workspace's events in the order of storing. */
+async function eventNames(workspace_id: string) {
+  const rows = await store.events.newestEvents(workspace_id, {}, { limit: 500 })
+  return rows.map(({ event }) => event.event_id).toReversed()
+}
+
+/** Lets the engine end every transaction that makes a journey of the name `ends`. */
+function endTransactions() {
+  connect(store.path).exec(`CREATE TRIGGER IF NOT EXISTS ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
+    BEGIN SELECT RAISE(ROLLBACK, 'ended by the engine'); END`)
 }
 
 describe('a transaction', () => {
   it('is read by every query that follows its end', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
     for (let count = 0; count < 20; count += 1) {
       const made = await store.db
@@ -26,7 +44,6 @@ describe('a transaction', () => {
   })
 
   it('is undone whole where its work throws', async () => {
-    const store = await openStore()
     const { workspace_id, journey_id } = await newSubject(store)
     const before = commitsInLog(store.path)
     const attempt = store.db.transaction().execute(async (db) => {
@@ -35,12 +52,11 @@ describe('a transaction', () => {
       throw new Error('changed my mind')
     })
     await expect(attempt).rejects.toThrow('changed my mind')
-    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
     expect(commitsInLog(store.path)).toBe(before)
   })
 
   it('is undone whole where the engine refuses a statement', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
     const twice = journey('twice')
     const attempt = store.db.transaction().execute(async (db) => {
@@ -48,66 +64,62 @@ describe('a transaction', () => {
       await insertJourney(db, workspace_id, twice)
     })
     await expect(attempt).rejects.toThrow('UNIQUE constraint failed')
-    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
   })
 
   it('stores nothing piece by piece after the engine has ended it', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
-    connect(store.path).exec(`CREATE TRIGGER ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
-      BEGIN SELECT RAISE(ROLLBACK, 'ended'); END`)
+    endTransactions()
     const attempt = store.db.transaction().execute(async (db) => {
       await insertJourney(db, workspace_id, journey('before'))
       await insertJourney(db, workspace_id, journey('ends')).catch(() => {})
       await insertJourney(db, workspace_id, journey('after')).catch(() => {})
     })
     await expect(attempt).rejects.toThrow()
-    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
-    expect(await insertAnother(store, workspace_id)).toMatchObject({ name: 'another' })
+    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    const another = store.db
+      .transaction()
+      .execute((db) => insertJourney(db, workspace_id, journey('another')))
+    expect(await another).toMatchObject({ name: 'another' })
   })
 
   it('tells what the engine refused, also where that ended the transaction', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
-    connect(store.path).exec(`CREATE TRIGGER ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
-      BEGIN SELECT RAISE(ROLLBACK, 'ended by the engine'); END`)
+    endTransactions()
     const attempt = store.db.transaction().execute((db) => insertJourney(db, workspace_id, journey('ends')))
     await expect(attempt).rejects.toThrow('ended by the engine')
   })
 
   it('runs queries that are started at once one after the other', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
     const names = Array.from({ length: 20 }, (_, index) => `J${index}`)
     await store.db
       .transaction()
       .execute((db) => Promise.all(names.map((name) => insertJourney(db, workspace_id, journey(name)))))
-    expect(await journeyNames(store, workspace_id)).toEqual([...names, 'Onboarding'].toSorted())
+    expect(await journeyNames(workspace_id)).toEqual([...names, 'Onboarding'].toSorted())
   })
 
   it('sees what was stored before it began, and nothing that is stored while it runs', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'before' })
-    const count = sql<{ count: number }>`SELECT count(*) AS count FROM events`
+    const names = sql`SELECT event_id FROM events WHERE event_id IN ('before', 'during')`
     let during: Promise<unknown> | undefined
-    const counts = await store.db.transaction().execute(async (db) => {
-      const first = await count.execute(db)
+    const seen = await store.db.transaction().execute(async (db) => {
+      const first = await names.execute(db)
       during = insert(store, subject, { event_id: 'during' })
       // Time enough for the event to be sent to the writer, if it could be.
-      for (let turn = 0; turn < 10; turn += 1) await count.execute(db)
-      const second = await count.execute(db)
+      for (let turn = 0; turn < 10; turn += 1) await names.execute(db)
+      const second = await names.execute(db)
       return [first.rows, second.rows]
     })
-    expect(counts).toEqual([[{ count: 1 }], [{ count: 1 }]])
+    expect(seen).toEqual([[{ event_id: 'before' }], [{ event_id: 'before' }]])
     await during
-    expect(storedEvents(connect(store.path))).toEqual(['before', 'during'])
+    expect(await eventNames(subject.workspace_id)).toEqual(['before', 'during'])
   })
 })
 
 describe('transactions and groups', () => {
   it('run side by side without mixing', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const outcomes = await Promise.allSettled(
@@ -123,16 +135,15 @@ describe('transactions and groups', () => {
     const failed = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))
     const numbers = Array.from({ length: 60 }, (_, index) => index)
     expect(failed).toEqual(numbers.filter((index) => index % 3 === 2))
-    expect(storedEvents(connect(store.path)).toSorted()).toEqual(
+    expect((await eventNames(workspace_id)).toSorted()).toEqual(
       numbers.flatMap((index) => (index % 3 === 0 ? [`E${index}`] : [])).toSorted(),
     )
-    expect(await journeyNames(store, workspace_id)).toEqual(
+    expect(await journeyNames(workspace_id)).toEqual(
       ['Onboarding', ...numbers.flatMap((n) => (n % 3 === 1 ? [`J${n}`, `K${n}`] : []))].toSorted(),
     )
   })
 
   it('see at once what the others have changed', async () => {
-    const store = await openStore()
     const subject = await newSubject(store)
     const { workspace_id, journey_id } = subject
     for (let round = 0; round < 10; round += 1) {
@@ -150,7 +161,6 @@ describe('transactions and groups', () => {
 
 describe('a query outside a transaction', () => {
   it('cannot write', async () => {
-    const store = await openStore()
     const { workspace_id } = await newSubject(store)
     const writes = await Promise.allSettled([
       store.db.updateTable('journeys').set({ name: 'changed' }).execute(),
@@ -162,10 +172,6 @@ describe('a query outside a transaction', () => {
     for (const write of writes) {
       expect(write).toMatchObject({ reason: { message: expect.stringContaining('outside a transaction') } })
     }
-    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
   })
 })
-
-function insertAnother({ db }: Store, workspace_id: string) {
-  return db.transaction().execute((db) => insertJourney(db, workspace_id, journey('another')))
-}

@@ -1,23 +1,29 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
 import { findJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
 import { serviceKeys } from '../../server/storage/service-keys.ts'
-import { connect, idOf, initialize, insert, newSubject, openStore } from './store.ts'
+import { connect, idOf, initialize, insert, newSubject, openStore, type Store } from './store.ts'
 
 const page = { limit: 100 }
 
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore()
+  return store.close
+})
+
 /** Two workspaces of one store that have chosen the same names for everything that they may name. */
 async function neighbours() {
-  const store = await openStore()
   const [ours, theirs] = [await newSubject(store), await newSubject(store)]
   idOf(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' }))
   idOf(await insert(store, theirs, { event_id: 'theirs', message_id: 'm-1' }))
-  return { store, ours, theirs }
+  return { ours, theirs }
 }
 
 describe('a workspace', () => {
   it('has customers of its own under the same names', async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     expect(ours.customer_id).not.toBe(theirs.customer_id)
     const listed = await newestCustomers(store.db, ours.workspace_id, { client_customer_id: 'user-1' }, page)
     expect(listed.map(({ customer }) => customer.customer_id)).toEqual([ours.customer_id])
@@ -25,7 +31,7 @@ describe('a workspace', () => {
   })
 
   it('has messages of its own under the same identifier', async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     expect(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' })).toMatchObject({
       status: 'duplicate',
     })
@@ -36,7 +42,7 @@ describe('a workspace', () => {
   })
 
   it("knows no journey and no customer of another's, also when the writer has just used them", async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     const { workspace_id } = ours
     const outcomes = await Promise.all([
       insert(store, theirs),
@@ -57,7 +63,7 @@ describe('a workspace', () => {
   })
 
   it("lists no event of another's, whatever the filter", async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     const names = async (filter: object) => {
       const rows = await store.events.newestEvents(ours.workspace_id, filter, page)
       return rows.map(({ event }) => event.event_id)
@@ -74,7 +80,7 @@ describe('a workspace', () => {
   })
 
   it("neither sees nor changes a journey or a key of another's", async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     const journeys = await newestJourneys(store.db, ours.workspace_id, {}, page)
     expect(journeys.map(({ journey }) => journey.journey_id)).toEqual([ours.journey_id])
     expect(await findJourney(store.db, ours.workspace_id, theirs.journey_id)).toBeUndefined()
@@ -91,7 +97,7 @@ describe('a workspace', () => {
   })
 
   it('may have a journey whose identifier another one has too', async () => {
-    const { store, ours, theirs } = await neighbours()
+    const { ours, theirs } = await neighbours()
     connect(store.path)
       .prepare('UPDATE journeys SET journey_id = ? WHERE workspace_id = ?')
       .run(ours.journey_id, theirs.workspace_id)
