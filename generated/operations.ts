@@ -28,8 +28,8 @@ export const operationPaths = {
   /**
    * List events, newest arrival first
    *
-   * The events of the workspace by (`received_at`, `id`), newest first. An event is listed from the moment its
-   * creation was answered with 2xx.
+   * The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
+   * listed from the moment its creation was answered with 2xx.
    *
    * Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
    */

@@ -26,17 +26,47 @@ export interface Enrolments {
   journey_ref: number;
 }
 
+export interface EventFacets {
+  facet: string;
+  span: number;
+  workspace_ref: number;
+}
+
+export interface EventIndexing {
+  indexed_seq: number;
+  message_salt: string;
+  one: Generated<number>;
+}
+
+export interface EventMessages {
+  message_key: number;
+  seq: number;
+}
+
 export interface Events {
   custom_variables: string | null;
   customer_ref: number;
   event_id: string;
   id: Buffer;
   journey_ref: number;
-  message_id: string | null;
+  message_id: unknown | null;
   occurred_ms: number | null;
   received_ms: number;
   seq: Generated<number>;
   workspace_ref: number;
+}
+
+export interface EventSpans {
+  first_id: Buffer;
+  greatest_received_ms: number;
+  least_received_ms: number;
+  span: Generated<number>;
+}
+
+export interface EventTimeline {
+  at_ms: number;
+  customer_ref: number;
+  seq: number;
 }
 
 export interface Journeys {
@@ -77,6 +107,11 @@ export interface Workspaces {
 export interface DB {
   customers: Customers;
   enrolments: Enrolments;
+  event_facets: EventFacets;
+  event_indexing: EventIndexing;
+  event_messages: EventMessages;
+  event_spans: EventSpans;
+  event_timeline: EventTimeline;
   events: Events;
   journeys: Journeys;
   service_keys: ServiceKeys;

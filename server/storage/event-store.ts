@@ -57,7 +57,7 @@ export type EventStore = {
   /** Stores events, committed together, each with an outcome of its own, in order. */
   insertEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
 
-  /** Events of the workspace by (`received_at`, `id`), newest first. */
+  /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
   newestEvents(workspaceId: string, filter: EventFilter, page: Page): Promise<ListedEvent[]>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */

@@ -69,7 +69,8 @@ const statements = [
     PRIMARY KEY (journey_ref, customer_ref)
   ) STRICT, WITHOUT ROWID`,
 
-  // No foreign keys: the writer has looked up every reference, and each would cost a look-up more.
+  // No foreign keys: the writer has looked up every reference, and each would cost a look-up more. No index either:
+  // the tables below take the place of indexes, and are filled behind the writes or in ascending order.
   `CREATE TABLE events (
     seq INTEGER NOT NULL PRIMARY KEY, -- order of storing; also the order of id
     workspace_ref INTEGER NOT NULL,
@@ -79,10 +80,41 @@ const statements = [
     event_id TEXT NOT NULL,
     occurred_ms INTEGER, -- null: not given, the time of receipt stands for it
     received_ms INTEGER NOT NULL,
-    message_id TEXT,
+    message_id ANY, -- the 16 bytes of a UUID in lower case, else text
     custom_variables TEXT -- JSON
   ) STRICT`,
-  'CREATE INDEX events_received ON events (workspace_ref, received_ms)',
-  'CREATE INDEX events_timeline ON events (customer_ref, coalesce(occurred_ms, received_ms))',
-  `CREATE UNIQUE INDEX events_message ON events (workspace_ref, message_id) WHERE message_id IS NOT NULL`,
+
+  // Each span is 1,024 successive numbers of events, written as its events arrive.
+  `CREATE TABLE event_spans (
+    span INTEGER NOT NULL PRIMARY KEY,
+    first_id BLOB NOT NULL UNIQUE,
+    least_received_ms INTEGER NOT NULL,
+    greatest_received_ms INTEGER NOT NULL
+  ) STRICT`,
+  // Which spans hold an event of the workspace ('' as facet), of one of its journeys, of a name.
+  `CREATE TABLE event_facets (
+    workspace_ref INTEGER NOT NULL,
+    facet TEXT NOT NULL,
+    span INTEGER NOT NULL,
+    PRIMARY KEY (workspace_ref, facet, span)
+  ) STRICT, WITHOUT ROWID`,
+
+  // The timelines of customers, and where a message_id was stored, of all events up to indexed_seq and of some behind.
+  `CREATE TABLE event_timeline (
+    customer_ref INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, -- when it occurred, or else was received
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (customer_ref, at_ms, seq)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE event_messages (
+    message_key INTEGER NOT NULL, -- 53 bits of a keyed digest of workspace and message_id; others may share it
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (message_key, seq)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE event_indexing (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    indexed_seq INTEGER NOT NULL,
+    message_salt TEXT NOT NULL -- keeps the digests unforeseeable, so that nobody can choose colliding ones
+  ) STRICT`,
+  `INSERT INTO event_indexing VALUES (1, 0, lower(hex(randomblob(16))))`,
 ]

@@ -1,10 +1,12 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
 import { instantText } from '../../domain/instants.ts'
+import { messageIdText } from '../../domain/message-ids.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter, EventOutcome, EventStore, InitializeOutcome, ListedEvent } from '../event-store.ts'
+import { facets, SPAN_EVENTS } from './spans.ts'
 import type { Writer } from './writer.ts'
 
 /** Events in SQLite: written by the writer in groups, read by the reader. */
@@ -30,67 +32,127 @@ export function sqliteEventStore(db: Kysely<DB>, writer: Writer): EventStore {
   }
 }
 
+/**
+ * By number, which is the order of arrival and of identifiers. A span that has what the filter asks for is read whole,
+ * so the newest matches are found in the time that a few spans take.
+ */
 async function newestEvents(db: Kysely<DB>, workspaceId: string, filter: EventFilter, page: Page) {
-  let query = events(db).where('events.workspace_ref', '=', workspaceRef(db, workspaceId))
-  if (filter.journey_id !== undefined) query = query.where('journeys.journey_id', '=', filter.journey_id)
-  if (filter.customer_id !== undefined) query = query.where('customers.customer_id', '=', filter.customer_id)
-  if (filter.event_id !== undefined) query = query.where('events.event_id', '=', filter.event_id)
-  if (filter.from_ms !== undefined) query = query.where('events.received_ms', '>=', filter.from_ms)
-  if (filter.to_ms !== undefined) query = query.where('events.received_ms', '<', filter.to_ms)
-  if (page.after) query = query.where(isBehind(sql`events.received_ms`, page.after))
-  const rows = await query
-    .orderBy('events.received_ms', 'desc')
-    .orderBy('events.seq', 'desc')
-    .limit(page.limit)
-    .execute()
+  const { journey_id, customer_id, event_id, from_ms, to_ms } = filter
+  const workspace = sql<number>`(SELECT workspace_ref FROM workspaces WHERE workspace_id = ${workspaceId})`
+  const facet =
+    event_id !== undefined
+      ? sql`${facets.event(event_id)}`
+      : journey_id !== undefined
+        ? sql`${facets.journey(journey_id)}`
+        : sql`${facets.workspace}`
+  const conditions = [sql`events.workspace_ref = ${workspace}`]
+  const spanConditions = [sql`workspace_ref = ${workspace}`, sql`facet = ${facet}`]
+  if (event_id !== undefined) conditions.push(sql`events.event_id = ${event_id}`)
+  if (journey_id !== undefined)
+    conditions.push(sql`events.journey_ref = ${journeyRef(workspaceId, journey_id)}`)
+  if (from_ms !== undefined) {
+    conditions.push(sql`events.received_ms >= ${from_ms}`)
+    spanConditions.push(
+      sql`span >= (SELECT min(span) FROM event_spans WHERE greatest_received_ms >= ${from_ms})`,
+    )
+  }
+  if (to_ms !== undefined) {
+    conditions.push(sql`events.received_ms < ${to_ms}`)
+    spanConditions.push(sql`span <= (SELECT max(span) FROM event_spans WHERE least_received_ms < ${to_ms})`)
+  }
+  if (page.after) {
+    conditions.push(sql`events.seq < ${seqOf(page.after)}`)
+    spanConditions.push(sql`span <= ${seqOf(page.after)} / ${SPAN_EVENTS}`)
+  }
+  if (customer_id !== undefined) {
+    const ref = customerRef(workspaceId, customer_id)
+    conditions.push(sql`events.seq IN (
+      SELECT seq FROM event_timeline WHERE customer_ref = ${ref}
+      UNION ALL ${unindexedOf(ref)})`)
+    conditions.push(sql`events.customer_ref = ${ref}`)
+    const rows = await read(db, sql`events`, conditions, sql`events.seq DESC`, page)
+    return rows.map((row) => listed(row, row.received_ms))
+  }
+  const spans = sql`(SELECT span FROM event_facets WHERE ${sql.join(spanConditions, sql` AND `)})`
+  // CROSS: spans first, from the newest on, and only as many as the page needs.
+  const from = sql`${spans} AS spans CROSS JOIN events
+    ON events.seq BETWEEN spans.span * ${SPAN_EVENTS} AND spans.span * ${SPAN_EVENTS} + ${SPAN_EVENTS - 1}`
+  const rows = await read(db, from, conditions, sql`spans.span DESC, events.seq DESC`, page)
   return rows.map((row) => listed(row, row.received_ms))
 }
 
 async function customerEvents(db: Kysely<DB>, workspaceId: string, customerId: string, page: Page) {
-  const occurred = sql<number>`coalesce(events.occurred_ms, events.received_ms)`
-  let query = events(db).where('events.customer_ref', '=', customerRef(db, workspaceId, customerId))
-  if (page.after) query = query.where(isBehind(occurred, page.after))
-  const rows = await query.orderBy(occurred, 'desc').orderBy('events.seq', 'desc').limit(page.limit).execute()
+  const ref = customerRef(workspaceId, customerId)
+  const at = sql`coalesce(events.occurred_ms, events.received_ms)`
+  const behind = (ms: RawBuilder<unknown>, seq: RawBuilder<unknown>) =>
+    page.after
+      ? sql`${ms} <= ${page.after.ms} AND (${ms} < ${page.after.ms} OR ${seq} < ${seqOf(page.after)})`
+      : sql`true`
+  const conditions = [
+    sql`events.customer_ref = ${ref}`,
+    behind(at, sql`events.seq`),
+    sql`events.seq IN (
+      SELECT seq FROM (
+        SELECT seq FROM event_timeline WHERE customer_ref = ${ref} AND ${behind(sql`at_ms`, sql`seq`)}
+        ORDER BY at_ms DESC, seq DESC LIMIT ${page.limit})
+      UNION ALL ${unindexedOf(ref)})`,
+  ]
+  const rows = await read(db, sql`events`, conditions, sql`${at} DESC, events.seq DESC`, page)
   return rows.map((row) => listed(row, row.occurred_ms ?? row.received_ms))
 }
 
-function events(db: Kysely<DB>) {
-  return db
-    .selectFrom('events')
-    .innerJoin('journeys', 'journeys.journey_ref', 'events.journey_ref')
-    .innerJoin('customers', 'customers.customer_ref', 'events.customer_ref')
-    .select([
-      'events.id',
-      'events.event_id',
-      'events.custom_variables',
-      'events.occurred_ms',
-      'events.received_ms',
-      'events.message_id',
-      'journeys.journey_id',
-      'customers.customer_id',
-    ])
+type Row = {
+  id: Uint8Array
+  event_id: string
+  custom_variables: string | null
+  occurred_ms: number | null
+  received_ms: number
+  message_id: unknown
+  journey_id: string
+  customer_id: string
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof events>['execute']>>[number]
-
-function workspaceRef(db: Kysely<DB>, workspaceId: string) {
-  return db.selectFrom('workspaces').select('workspace_ref').where('workspace_id', '=', workspaceId)
+async function read(
+  db: Kysely<DB>,
+  from: RawBuilder<unknown>,
+  conditions: RawBuilder<unknown>[],
+  order: RawBuilder<unknown>,
+  page: Page,
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    SELECT events.id, events.event_id, custom_variables, occurred_ms, received_ms, message_id,
+      journey_id, customer_id
+    FROM ${from}
+    JOIN journeys ON journeys.journey_ref = events.journey_ref
+    JOIN customers ON customers.customer_ref = events.customer_ref
+    WHERE ${sql.join(conditions, sql` AND `)}
+    ORDER BY ${order} LIMIT ${page.limit}`.execute(db)
+  return rows
 }
 
-function customerRef(db: Kysely<DB>, workspaceId: string, customerId: string) {
-  return db
-    .selectFrom('customers')
-    .select('customers.customer_ref')
-    .where('customers.workspace_id', '=', workspaceId)
-    .where('customers.customer_id', '=', customerId)
+function journeyRef(workspaceId: string, journeyId: string) {
+  return sql`(SELECT journey_ref FROM journeys WHERE workspace_id = ${workspaceId} AND journey_id = ${journeyId})`
+}
+
+function customerRef(workspaceId: string, customerId: string) {
+  return sql`(SELECT customer_ref FROM customers
+    WHERE workspace_id = ${workspaceId} AND customer_id = ${customerId})`
+}
+
+/** Events of the customer that the index may not have yet; some of them it may have, and some are another's. */
+function unindexedOf(customer_ref: RawBuilder<unknown>) {
+  return sql`SELECT seq FROM unindexed_events(${customer_ref}, (SELECT indexed_seq FROM event_indexing))`
 }
 
 /**
- * Rows that come after a position in a list by (`ms`, `seq`), newest first. A position names the event by identifier,
- * because a row number would tell how many events all workspaces have; identifiers rise with row numbers.
+ * The number of the first event whose identifier is not before the position's. A position names the event by
+ * identifier, because a number would tell how many events all workspaces have; identifiers rise with numbers.
  */
-function isBehind(ms: RawBuilder<unknown>, { ms: after_ms, id }: Position) {
-  return sql<SqlBool>`${ms} <= ${after_ms} AND (${ms} < ${after_ms} OR events.id < ${eventIdBytes(id)})`
+function seqOf({ id }: Position) {
+  const bytes = eventIdBytes(id)
+  return sql`coalesce((SELECT seq FROM events WHERE id >= ${bytes} AND seq >= coalesce((
+      SELECT span * ${SPAN_EVENTS} FROM event_spans WHERE first_id <= ${bytes} ORDER BY first_id DESC LIMIT 1), 0)
+    ORDER BY seq LIMIT 1), ${Number.MAX_SAFE_INTEGER})`
 }
 
 function listed(row: Row, ms: number): ListedEvent {
@@ -105,7 +167,7 @@ function listed(row: Row, ms: number): ListedEvent {
       custom_variables: row.custom_variables === null ? null : JSON.parse(row.custom_variables),
       occurred_at: instantText(row.occurred_ms ?? row.received_ms),
       received_at: instantText(row.received_ms),
-      message_id: row.message_id,
+      message_id: messageIdText(row.message_id),
     },
   }
 }

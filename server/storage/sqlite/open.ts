@@ -4,13 +4,15 @@ import type { Storage, StorageOptions } from '../storage.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
+import { CustomerRing } from './tail.ts'
 import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onChange, onDeath } = options
-  const writer = await Writer.open({ path, now, onOutsideChange: onChange, onDeath })
-  const reader = await Reader.open(path, onDeath)
+  const ring = new CustomerRing()
+  const writer = await Writer.open({ path, ring, now, onOutsideChange: onChange, onDeath })
+  const reader = await Reader.open({ path, ring, onDeath })
   const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
   return {
     db,

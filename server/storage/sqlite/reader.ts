@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../unavailable.ts'
 import type { ReaderRequest } from './reader-thread.ts'
 import type { Statement, StatementResult } from './statement.ts'
+import type { CustomerRing } from './tail.ts'
 import { errorOf } from './writer.ts'
 
 /** Two, so that one long list does not hold up the look-up of a key. */
@@ -32,12 +33,21 @@ export class Reader {
   }
 
   /**
-   * @param path a file that the writer has opened before
+   * @param options.path a file that the writer has opened before
+   * @param options.ring which events the writer has not indexed yet
    * @throws {Error} where it cannot be opened to read
    */
-  static async open(path: string, onDeath: (error: Error) => void): Promise<Reader> {
+  static async open(options: {
+    path: string
+    ring: CustomerRing
+    onDeath: (error: Error) => void
+  }): Promise<Reader> {
+    const { path, ring, onDeath } = options
     const url = new URL('./reader-thread.ts', import.meta.url)
-    const threads = Array.from({ length: THREADS }, () => new Worker(url, { workerData: { path } }))
+    const threads = Array.from(
+      { length: THREADS },
+      () => new Worker(url, { workerData: { path, ring: ring.buffer } }),
+    )
     // The first message says that the file is open; a thread that cannot open it ends with an error.
     await Promise.all(threads.map((thread) => once(thread, 'message')))
     return new Reader(threads, onDeath)

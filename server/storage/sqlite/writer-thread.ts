@@ -6,8 +6,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Connection, takeServerLock } from './connection.ts'
 import { migrateFile } from './migrate-file.ts'
 import type { Failure, Statement, StatementResult } from './statement.ts'
+import { CustomerRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
-import { WritingConnection } from './writing-connection.ts'
+import { type Indexing, WritingConnection } from './writing-connection.ts'
 
 export type WriterRequest =
   | { kind: 'group'; units: Unit[]; now_ms: number }
@@ -20,16 +21,20 @@ export type WriterReply =
   | { kind: 'group'; results: UnitResult[] }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'changed-outside' }
+  | { kind: 'indexed'; indexing: Indexing }
 
 export type UnitResult = { outcome: UnitOutcome } | { failure: Failure }
 
 /** Changes made by other programs are to be seen within a second. */
 const OUTSIDE_CHECK_MS = 200
 
-if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread')
-await main(parentPort, workerData.path)
+/** With nothing to do for so long, the writer does what was not urgent. */
+const IDLE_MS = 50
 
-async function main(port: MessagePort, path: string) {
+if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread')
+await main(parentPort, workerData)
+
+async function main(port: MessagePort, { path, ring }: { path: string; ring: SharedArrayBuffer }) {
   const say = (reply: WriterReply) => port.postMessage(reply)
   let lock: Connection | undefined
   let writing: WritingConnection
@@ -40,7 +45,7 @@ async function main(port: MessagePort, path: string) {
       throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
     }
     await migrateFile(path)
-    writing = new WritingConnection(path)
+    writing = new WritingConnection(path, new CustomerRing(ring))
   } catch (error) {
     lock?.close()
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
@@ -49,13 +54,25 @@ async function main(port: MessagePort, path: string) {
   const timer = setInterval(() => {
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
   }, OUTSIDE_CHECK_MS)
+  const index = (isIdle: boolean) => {
+    const indexing = writing.index(isIdle)
+    if (indexing) say({ kind: 'indexed', indexing })
+    return indexing !== undefined
+  }
+  const idle = setTimeout(() => {
+    // What has arrived meanwhile goes first.
+    if (index(true)) setImmediate(() => idle.refresh())
+  }, IDLE_MS)
   port.on('message', (request: WriterRequest) => {
     if (request.kind === 'group') {
       say({ kind: 'group', results: writing.commitGroup(request.units, request.now_ms) })
+      index(false)
+      idle.refresh()
     } else if (request.kind === 'statement') {
       say({ kind: 'statement', result: writing.run(request.statement) })
     } else {
       clearInterval(timer)
+      clearTimeout(idle)
       writing.close()
       lock?.close()
       port.close()

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../unavailable.ts'
 import type { Failure, Statement } from './statement.ts'
+import type { CustomerRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { UnitResult, WriterReply, WriterRequest } from './writer-thread.ts'
+import type { Indexing } from './writing-connection.ts'
 
 /** More waiting rows than this are refused: what waits must be committed within a second or so. */
 const WAITING_ROWS = 20_000
@@ -29,6 +31,7 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #turns: Turn[] = []
   #waitingRows = 0
+  #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
   #hadTurn = false
   #scheduled = false
@@ -47,6 +50,7 @@ export class Writer {
     this.#now = now
     thread.on('message', (reply: WriterReply) => {
       if (reply.kind === 'changed-outside') onOutsideChange()
+      else if (reply.kind === 'indexed') this.#indexing = reply.indexing
       else this.#answer?.resolve(reply)
     })
     thread.on('error', (error) => this.#die(error, onDeath))
@@ -58,12 +62,14 @@ export class Writer {
    */
   static async open(options: {
     path: string
+    /** Where readers look up what is not indexed yet. */
+    ring: CustomerRing
     now: () => number
     onOutsideChange: () => void
     onDeath: (error: Error) => void
   }): Promise<Writer> {
     const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: { path: options.path },
+      workerData: { path: options.path, ring: options.ring.buffer },
     })
     const writer = new Writer(thread, options.now, options.onOutsideChange, options.onDeath)
     const reply = await writer.#reply()
@@ -73,6 +79,10 @@ export class Writer {
       throw new Error(reply.message)
     }
     return writer
+  }
+
+  get indexing(): Indexing {
+    return this.#indexing
   }
 
   /** @throws {Unavailable} where a unit would be refused */

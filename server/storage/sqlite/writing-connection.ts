@@ -1,19 +1,32 @@
 import { type Connection, openWritable } from './connection.ts'
+import { Indexer } from './indexer.ts'
 import { type Failure, failureOf, runStatement, type Statement, type StatementResult } from './statement.ts'
+import type { CustomerRing } from './tail.ts'
 import { type Unit, Units } from './units.ts'
 import type { UnitResult } from './writer-thread.ts'
 
-type Open = { connection: Connection; units: Units }
+/** How far the indexes are behind what is stored. */
+export type Indexing = {
+  unindexedEvents: number
+  /** The longest time that a slice has held the writer. */
+  longestPause_ms: number
+  failure?: Failure
+}
+
+type Open = { connection: Connection; units: Units; indexer: Indexer }
 
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
 export class WritingConnection {
   readonly #path: string
+  readonly #ring: CustomerRing
   #open: Open | undefined
   /** Undefined after opening: nobody knows what others have committed before. */
   #dataVersion: unknown
 
-  constructor(path: string) {
+  /** @param ring where readers look up what is not indexed yet */
+  constructor(path: string, ring: CustomerRing) {
     this.#path = path
+    this.#ring = ring
     this.#opened()
   }
 
@@ -22,9 +35,10 @@ export class WritingConnection {
     try {
       const { connection, units } = this.#opened()
       connection.exec('BEGIN IMMEDIATE')
-      const results = group.map((unit) => ({ outcome: units.run(unit, now_ms) }))
+      const outcomes = units.run(group, now_ms)
       connection.exec('COMMIT')
-      return results
+      units.committed()
+      return outcomes.map((outcome) => ({ outcome }))
     } catch (error) {
       const failure = failureOf(error)
       this.#recover(failure)
@@ -66,6 +80,26 @@ export class WritingConnection {
     return true
   }
 
+  /**
+   * Fills the indexes with a slice of what is stored, if one is due; with more of them where writing has run far ahead.
+   * @param isIdle whether nothing else waits
+   * @returns how far the indexes are, if there was something to do
+   */
+  index(isIdle: boolean): Indexing | undefined {
+    if (!this.#open?.indexer.isDue(isIdle)) return undefined
+    const { indexer, units } = this.#open
+    try {
+      do indexer.runSlice()
+      while (indexer.isBehind)
+      return { unindexedEvents: units.tail.length, longestPause_ms: indexer.longestPause_ms }
+    } catch (error) {
+      const failure = failureOf(error)
+      // Whatever it was, the footing is found again from what is on disk.
+      this.#recover({ ...failure, isStorageFailure: true })
+      return { unindexedEvents: units.tail.length, longestPause_ms: indexer.longestPause_ms, failure }
+    }
+  }
+
   close() {
     this.#open?.connection.close()
     this.#open = undefined
@@ -75,7 +109,8 @@ export class WritingConnection {
     if (!this.#open) {
       const connection = openWritable(this.#path, { create: false })
       try {
-        this.#open = { connection, units: new Units(connection) }
+        const units = new Units(connection, this.#ring)
+        this.#open = { connection, units, indexer: new Indexer(connection, units.tail) }
       } catch (error) {
         connection.close()
         throw error

@@ -1,0 +1,204 @@
+import { type EventContent, isSameContent } from '../../domain/event-content.ts'
+import { ascendingIds, eventIdText } from '../../domain/identifiers.ts'
+import { messageIdText, messageKey, storedMessageId } from '../../domain/message-ids.ts'
+import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { Connection } from './connection.ts'
+import type { References } from './references.ts'
+import { SpanWriter } from './spans.ts'
+import { type CustomerRing, Tail } from './tail.ts'
+
+/** An event on its way into the table; `custom_variables` is JSON text. */
+export type EventRow = EventContent & { message_id: string | null }
+
+/** The events of one request. */
+export type EventsUnit = { workspace_id: string; events: EventRow[] }
+
+type StoredEvent = EventContent & {
+  workspace_id: string
+  id: Uint8Array
+  received_ms: number
+  message_id: unknown
+}
+
+type UnindexedEvent = {
+  seq: number
+  customer_ref: number
+  at_ms: number
+  workspace_id: string
+  message_id: unknown
+}
+
+/** An event may be dated this far ahead of the server's clock; more is a wrong clock (contract: `occurred_at`). */
+const AHEAD_MS = 60 * 60 * 1000
+
+/** One statement inserts this many rows: 1.9 µs a row, against 2.7 with a statement for each. */
+const CHUNK_ROWS = 50
+
+const COLUMNS = 10
+
+/** Classifies events and appends them, inside a transaction of the writer. */
+export class EventWriter {
+  /** What is stored but not indexed, with the rows of the transaction that goes on. */
+  readonly tail: Tail
+  readonly #references: References
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #spans: SpanWriter
+  readonly #nextId: (now_ms: number) => Uint8Array
+  readonly #salt: string
+  /** The message keys of the group's events, and the numbers of the events that the index has under them. */
+  readonly #keys = new Map<EventRow, number>()
+  readonly #indexed = new Map<number, number[]>()
+  /** Values of the rows that are to be inserted before the commit. */
+  #values: unknown[] = []
+  /** The number behind the last committed one. */
+  #committedSeq: number
+
+  /** Reads what the indexes do not have yet, so that no message is taken twice from the first write on. */
+  constructor(connection: Connection, references: References, ring: CustomerRing) {
+    this.#references = references
+    this.#statements = prepare(connection)
+    this.#spans = new SpanWriter(connection)
+    this.#nextId = ascendingIds(this.#statements.newestId.get()?.id)
+    const indexing = this.#statements.indexing.get()
+    if (!indexing) throw new Error('the row of event_indexing is missing')
+    this.#salt = indexing.message_salt
+    this.tail = new Tail(ring, indexing.indexed_seq)
+    for (const { workspace_id, message_id, ...event } of this.#statements.unindexed.iterate(
+      indexing.indexed_seq,
+    )) {
+      const text = messageIdText(message_id)
+      const message_key = text === null ? null : messageKey(this.#salt, workspace_id, text)
+      this.tail.append({ ...event, message_key })
+    }
+    this.tail.publish()
+    this.#committedSeq = this.tail.nextSeq
+  }
+
+  /** Looks the messages of a whole group up in the index: 0.5 µs each, against 4 one by one. */
+  beginGroup(units: readonly EventsUnit[]): void {
+    this.#keys.clear()
+    this.#indexed.clear()
+    for (const { workspace_id, events } of units) {
+      for (const event of events) {
+        if (event.message_id === null) continue
+        this.#keys.set(event, messageKey(this.#salt, workspace_id, event.message_id))
+      }
+    }
+    if (this.#keys.size === 0) return
+    const keys = JSON.stringify([...this.#keys.values()])
+    for (const { message_key, seq } of this.#statements.indexedMessages.iterate(keys)) {
+      const known = this.#indexed.get(message_key)
+      if (known) known.push(seq)
+      else this.#indexed.set(message_key, [seq])
+    }
+  }
+
+  insert({ workspace_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+    return events.map((event) => this.#insertEvent(workspace_id, event, now_ms))
+  }
+
+  /** Writes what has been put off. To be called before the commit. */
+  endGroup(): void {
+    this.#insertRows()
+    this.#spans.write()
+    this.tail.publish()
+  }
+
+  /** What was written is on disk. */
+  committed(): void {
+    this.#committedSeq = this.tail.nextSeq
+  }
+
+  /** Forgets what was not committed. */
+  forget(): void {
+    this.#values = []
+    this.#spans.forget()
+    this.tail.cut(this.#committedSeq)
+  }
+
+  /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
+  #insertEvent(workspace_id: string, event: EventRow, now_ms: number): EventOutcome {
+    const message_key = this.#keys.get(event) ?? null
+    const stored = message_key === null ? undefined : this.#stored(workspace_id, event, message_key)
+    if (stored && !isSameContent(stored, event)) return rejected('message_id_conflict')
+    if (stored) return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
+
+    const journey = this.#references.journey(workspace_id, event.journey_id)
+    if (!journey) return rejected('journey_not_found')
+    const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
+    if (typeof customer_ref === 'string') return rejected(customer_ref)
+    if (journey.status === 'archived') return rejected('journey_archived')
+    const { occurred_ms } = event
+    if (occurred_ms !== null && occurred_ms > now_ms + AHEAD_MS) return rejected('occurred_at_in_future')
+
+    const id = this.#nextId(now_ms)
+    const seq = this.tail.nextSeq
+    const { workspace_ref, journey_ref } = journey
+    const message_id = event.message_id === null ? null : storedMessageId(event.message_id)
+    this.tail.append({ seq, customer_ref, at_ms: occurred_ms ?? now_ms, message_key })
+    this.#spans.add({ ...event, seq, id, received_ms: now_ms, workspace_ref })
+    const references = [workspace_ref, journey_ref, customer_ref]
+    const content = [event.event_id, occurred_ms, now_ms, message_id, event.custom_variables]
+    this.#values.push(seq, ...references, id, ...content)
+    if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
+    return { status: 'created', id: eventIdText(id), received_ms: now_ms }
+  }
+
+  /** The event that has the `message_id`; its key alone may belong to others too. */
+  #stored(workspace_id: string, { message_id }: EventRow, message_key: number): StoredEvent | undefined {
+    const seqs = [...this.tail.find(message_key), ...(this.#indexed.get(message_key) ?? [])]
+    if (seqs.length > 0) this.#insertRows()
+    for (const seq of seqs) {
+      const event = this.#statements.event.get(seq)
+      if (event?.workspace_id === workspace_id && messageIdText(event.message_id) === message_id) return event
+    }
+    return undefined
+  }
+
+  #insertRows() {
+    const values = this.#values
+    this.#values = []
+    if (values.length === CHUNK_ROWS * COLUMNS) {
+      this.#statements.insertChunk.run(values)
+    } else {
+      for (let at = 0; at < values.length; at += COLUMNS) {
+        this.#statements.insert.run(values.slice(at, at + COLUMNS))
+      }
+    }
+  }
+}
+
+function rejected(code: EventRejection): EventOutcome {
+  return { status: 'rejected', code }
+}
+
+function prepare(connection: Connection) {
+  const insert = (rows: number) => {
+    const row = `(${Array(COLUMNS).fill('?').join(', ')})`
+    return connection.prepare<unknown[]>(
+      `INSERT INTO events (seq, workspace_ref, journey_ref, customer_ref, id, event_id, occurred_ms, received_ms,
+        message_id, custom_variables) VALUES ${Array(rows).fill(row).join(', ')}`,
+    )
+  }
+  return {
+    insert: insert(1),
+    insertChunk: insert(CHUNK_ROWS),
+    newestId: connection.prepare<[], { id: Uint8Array }>('SELECT id FROM events ORDER BY seq DESC LIMIT 1'),
+    indexing: connection.prepare<[], { indexed_seq: number; message_salt: string }>(
+      'SELECT indexed_seq, message_salt FROM event_indexing',
+    ),
+    unindexed: connection.prepare<[number], UnindexedEvent>(
+      `SELECT seq, customer_ref, coalesce(occurred_ms, received_ms) AS at_ms, workspace_id, message_id
+      FROM events JOIN workspaces USING (workspace_ref) WHERE seq > ? ORDER BY seq`,
+    ),
+    indexedMessages: connection.prepare<[string], { message_key: number; seq: number }>(
+      `SELECT message_key, seq FROM json_each(?) CROSS JOIN event_messages ON message_key = value`,
+    ),
+    event: connection.prepare<[number], StoredEvent>(
+      `SELECT workspace_id, id, received_ms, message_id, journey_id, customer_id, event_id, occurred_ms,
+        custom_variables
+      FROM events JOIN journeys USING (journey_ref) JOIN customers USING (workspace_id, customer_ref)
+      WHERE seq = ?`,
+    ),
+  }
+}

@@ -1,0 +1,88 @@
+import type { Connection } from './connection.ts'
+
+/**
+ * A span is this many successive numbers of events. What a list looks for is noted for the span, not for each event:
+ * that costs next to nothing to write, and a page of a list reads a few spans.
+ */
+export const SPAN_EVENTS = 1024
+
+/** What a list can be narrowed to with the help of `event_facets`. */
+export const facets = {
+  workspace: '',
+  journey: (journey_id: string) => `journey ${journey_id}`,
+  event: (event_id: string) => `event ${event_id}`,
+}
+
+type SpannedEvent = {
+  seq: number
+  id: Uint8Array
+  received_ms: number
+  workspace_ref: number
+  journey_id: string
+  event_id: string
+}
+
+type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
+
+/** Notes what the spans hold while their events are written. */
+export class SpanWriter {
+  readonly #statements: ReturnType<typeof prepare>
+  /** The span that is being filled, as far as it is not written yet. */
+  #span: Span | undefined
+  /** What the latest span is known to hold. */
+  #noted = new Set<string>()
+  #notedSpan = -1
+
+  constructor(connection: Connection) {
+    this.#statements = prepare(connection)
+  }
+
+  add({ seq, id, received_ms, workspace_ref, journey_id, event_id }: SpannedEvent): void {
+    const span = Math.floor(seq / SPAN_EVENTS)
+    if (this.#span?.span !== span) {
+      this.write()
+      this.#span = { span, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
+    }
+    if (this.#notedSpan !== span) {
+      this.#noted.clear()
+      this.#notedSpan = span
+    }
+    this.#note(workspace_ref, facets.workspace, span)
+    this.#note(workspace_ref, facets.journey(journey_id), span)
+    this.#note(workspace_ref, facets.event(event_id), span)
+  }
+
+  /** Writes what `add` has put off. */
+  write(): void {
+    if (!this.#span) return
+    const { span, first_id, least_ms, greatest_ms } = this.#span
+    this.#statements.span.run(span, first_id, least_ms, greatest_ms)
+    this.#span = undefined
+  }
+
+  /** Forgets what was not committed. */
+  forget(): void {
+    this.#span = undefined
+    this.#noted.clear()
+  }
+
+  #note(workspace_ref: number, facet: string, span: number) {
+    const key = `${workspace_ref} ${facet}`
+    if (this.#noted.has(key)) return
+    this.#statements.facet.run(workspace_ref, facet, span)
+    this.#noted.add(key)
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    span: connection.prepare<[number, Uint8Array, number, number]>(
+      `INSERT INTO event_spans VALUES (?, ?, ?, ?) ON CONFLICT (span) DO UPDATE SET
+        least_received_ms = min(least_received_ms, excluded.least_received_ms),
+        greatest_received_ms = max(greatest_received_ms, excluded.greatest_received_ms)`,
+    ),
+    facet: connection.prepare<[number, string, number]>(
+      'INSERT INTO event_facets VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+  }
+}
