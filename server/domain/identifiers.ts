@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { fromUUIDBytes, TypeID, typeidUnboxed } from 'typeid-js'
+import { TypeID, typeidUnboxed } from 'typeid-js'
 
 /** The kinds of identifier: TypeIDs (TypeID 0.3), a prefix and 26 characters that sort by time. */
 export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key'
@@ -11,8 +11,23 @@ export function newId(prefix: IdPrefix): string {
 
 /** `evt_…` of the 16 bytes under which an event is stored. */
 export function eventIdText(bytes: Uint8Array): string {
-  return fromUUIDBytes('evt', bytes)
+  // 128 bits in 26 digits of 5 bits: the first has 3, and 25 follow in pairs and a last one. In place of the library's
+  // function, which takes 0.9 µs on the way of every event, and this 0.3.
+  const at = (index: number) => bytes[index] as number
+  let text = `evt_${DIGITS.charAt(at(0) >>> 5)}${DIGITS.charAt(at(0) & 31)}`
+  for (let index = 1; index < 16; index += 5) {
+    const high = (at(index) << 12) | (at(index + 1) << 4) | (at(index + 2) >>> 4)
+    const low = ((at(index + 2) & 15) << 16) | (at(index + 3) << 8) | at(index + 4)
+    text += (PAIRS[high >>> 10] as string) + PAIRS[high & 1023] + PAIRS[low >>> 10] + PAIRS[low & 1023]
+  }
+  return text
 }
+
+/** Crockford's base 32, in lower case. */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+const PAIRS = Array.from({ length: 1024 }, (_, value) => {
+  return DIGITS.charAt(value >>> 5) + DIGITS.charAt(value & 31)
+})
 
 /**
  * The 16 bytes of an `evt_…`.
@@ -59,12 +74,11 @@ export function ascendingIds(last?: Uint8Array): (now_ms: number) => Uint8Array 
 }
 
 function writeUuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(16)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, Math.floor(ms / 0x10000))
-  view.setUint16(4, ms % 0x10000)
-  view.setUint16(6, 0x7000 | (counter >>> 20))
-  view.setUint16(8, 0x8000 | ((counter >>> 6) & 0x3fff))
+  // Of Node's pool: memory of its own for each would take longer than all else here.
+  const bytes = Buffer.allocUnsafe(16)
+  bytes.writeUIntBE(ms, 0, 6)
+  bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6)
+  bytes.writeUInt16BE(0x8000 | ((counter >>> 6) & 0x3fff), 8)
   bytes.set(random, 10)
   bytes[10] = ((counter & 0x3f) << 2) | ((random[0] ?? 0) & 3)
   return bytes

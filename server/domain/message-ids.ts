@@ -1,36 +1,87 @@
-import { hash } from 'node:crypto'
+import { type Hash64, halfSipHash } from './half-sip-hash.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/
+const UUID_BYTES = 16
+const HYPHEN = 0x2d
 
-/** 53 bits are what a double holds exactly. */
-const HASH_RANGE = 2 ** 53
+/** The value of each hexadecimal digit in lower case, by its character code; 255 for everything else. */
+const NIBBLES = new Uint8Array(128).fill(255)
+for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
+
+/** A key has 53 bits, which a double holds exactly; these are those below the upper 32. */
+const LOW_RANGE = 2 ** 21
 
 /** The time of a UUIDv7 is cut to this, so that it leaves 18 bits for the hash. */
 const TIME_UNIT_MS = 64
 const TIME_RANGE = 2 ** 35
-const LOW_RANGE = 2 ** 18
+const TIME_LOW_RANGE = 2 ** 18
 
-/** A `message_id` as the table has it: 16 bytes for a UUID in its usual form, which takes 20 bytes less than its text. */
-export function storedMessageId(text: string): string | Uint8Array {
-  return UUID.test(text) ? Buffer.from(text.replaceAll('-', ''), 'hex') : text
+/** A `message_id` as it is stored: the bytes of a UUID in its usual form, else the text. */
+export type StoredMessageId = string | Uint8Array
+
+/** A UUID in its usual form takes 16 bytes instead of 37 as text. */
+export function storedMessageId(text: string): StoredMessageId {
+  if (text.length !== 36) return text
+  const bytes = Buffer.allocUnsafe(UUID_BYTES)
+  let at = 0
+  for (let index = 0; index < UUID_BYTES; index += 1) {
+    if (index === 4 || index === 6 || index === 8 || index === 10) {
+      if (text.charCodeAt(at) !== HYPHEN) return text
+      at += 1
+    }
+    const high = NIBBLES[text.charCodeAt(at)] ?? 255
+    const low = NIBBLES[text.charCodeAt(at + 1)] ?? 255
+    if ((high | low) > 15) return text
+    bytes[index] = (high << 4) | low
+    at += 2
+  }
+  return bytes
 }
 
-/** The `message_id` that `storedMessageId` has made smaller. */
-export function messageIdText(stored: unknown): string | null {
-  if (stored === null || typeof stored === 'string') return stored
-  const hex = Buffer.from(stored as Uint8Array).toString('hex')
+/** The `message_id` of what `storedMessageId` made. */
+export function messageIdText(stored: StoredMessageId): string {
+  if (typeof stored === 'string') return stored
+  const hex = Buffer.from(stored).toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 /**
- * The number under which a message is looked up; others may share it. That of a UUIDv7 begins with its time, so that
- * those of a stream lie together in the index; all else is spread by a hash.
- * @param salt keeps the hash unforeseeable: whoever could choose messages of one key would slow the look-up down
+ * Makes the numbers under which the messages of a workspace are looked up; others may have the same. That of a UUIDv7
+ * begins with its time, so that those of a stream lie together in the index; all else is spread by the hash.
+ * @param salt 16 hexadecimal digits. Whoever could choose messages of one key would slow their look-up down.
  */
-export function messageKey(salt: string, workspace_id: string, message_id: string): number {
-  const digest = hash('sha256', `${salt} ${workspace_id} ${message_id}`, 'buffer')
-  if (!UUID_V7.test(message_id)) return (digest.readUIntBE(0, 6) * 128 + (digest[6] as number)) % HASH_RANGE
-  const ms = Number.parseInt(message_id.slice(0, 8) + message_id.slice(9, 13), 16)
-  return (Math.floor(ms / TIME_UNIT_MS) % TIME_RANGE) * LOW_RANGE + (digest.readUInt32BE(0) % LOW_RANGE)
+export function messageKeys(salt: string, workspace_id: string): (stored: StoredMessageId) => number {
+  const secret = {
+    low: Number.parseInt(salt.slice(0, 8), 16),
+    high: Number.parseInt(salt.slice(8), 16),
+  } satisfies Hash64
+  const key = halfSipHash(secret, textWords(workspace_id))
+  return (stored) => {
+    if (typeof stored === 'string') return spread(halfSipHash(key, textWords(stored)))
+    for (let index = 0; index < 4; index += 1) uuidWords[index] = word(stored, 4 * index)
+    const hash = halfSipHash(key, uuidWords)
+    const isVersion7 = (stored[6] as number) >>> 4 === 7 && (stored[8] as number) >>> 6 === 2
+    if (!isVersion7) return spread(hash)
+    const ms = (word(stored, 0) >>> 0) * 0x10000 + (word(stored, 2) & 0xffff)
+    return (Math.floor(ms / TIME_UNIT_MS) % TIME_RANGE) * TIME_LOW_RANGE + (hash.low % TIME_LOW_RANGE)
+  }
+}
+
+const uuidWords = new Int32Array(4)
+
+function word(bytes: Uint8Array, at: number): number {
+  const byte = (index: number) => bytes[at + index] as number
+  return (byte(0) << 24) | (byte(1) << 16) | (byte(2) << 8) | byte(3)
+}
+
+/** Two UTF-16 code units a word, and the length, because the last word may be half full. */
+function textWords(text: string): number[] {
+  const words = [text.length]
+  for (let at = 0; at < text.length; at += 2) {
+    words.push(text.charCodeAt(at) | (at + 1 < text.length ? text.charCodeAt(at + 1) << 16 : 0))
+  }
+  return words
+}
+
+function spread({ low, high }: Hash64): number {
+  return high * LOW_RANGE + (low % LOW_RANGE)
 }

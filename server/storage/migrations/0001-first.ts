@@ -107,14 +107,14 @@ const statements = [
     PRIMARY KEY (customer_ref, at_ms, seq)
   ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE event_messages (
-    message_key INTEGER NOT NULL, -- 53 bits of a keyed digest of workspace and message_id; others may share it
+    message_key INTEGER NOT NULL, -- of workspace and message_id; others may have the same
     seq INTEGER NOT NULL,
     PRIMARY KEY (message_key, seq)
   ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE event_indexing (
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     indexed_seq INTEGER NOT NULL,
-    message_salt TEXT NOT NULL -- keeps the digests unforeseeable, so that nobody can choose colliding ones
+    message_salt TEXT NOT NULL -- keeps message_key unforeseeable, so that nobody can choose messages that share one
   ) STRICT`,
-  `INSERT INTO event_indexing VALUES (1, 0, lower(hex(randomblob(16))))`,
+  `INSERT INTO event_indexing VALUES (1, 0, lower(hex(randomblob(8))))`,
 ]

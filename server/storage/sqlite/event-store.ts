@@ -3,7 +3,7 @@ import type { DB } from '../../../generated/tables.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
 import { instantText } from '../../domain/instants.ts'
-import { messageIdText } from '../../domain/message-ids.ts'
+import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter, EventOutcome, EventStore, InitializeOutcome, ListedEvent } from '../event-store.ts'
 import { facets, SPAN_EVENTS } from './spans.ts'
@@ -107,7 +107,7 @@ type Row = {
   custom_variables: string | null
   occurred_ms: number | null
   received_ms: number
-  message_id: unknown
+  message_id: StoredMessageId | null
   journey_id: string
   customer_id: string
 }
@@ -167,7 +167,7 @@ function listed(row: Row, ms: number): ListedEvent {
       custom_variables: row.custom_variables === null ? null : JSON.parse(row.custom_variables),
       occurred_at: instantText(row.occurred_ms ?? row.received_ms),
       received_at: instantText(row.received_ms),
-      message_id: messageIdText(row.message_id),
+      message_id: row.message_id === null ? null : messageIdText(row.message_id),
     },
   }
 }

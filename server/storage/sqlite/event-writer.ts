@@ -1,6 +1,11 @@
 import { type EventContent, isSameContent } from '../../domain/event-content.ts'
 import { ascendingIds, eventIdText } from '../../domain/identifiers.ts'
-import { messageIdText, messageKey, storedMessageId } from '../../domain/message-ids.ts'
+import {
+  messageIdText,
+  messageKeys,
+  type StoredMessageId,
+  storedMessageId,
+} from '../../domain/message-ids.ts'
 import type { EventOutcome, EventRejection } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
@@ -8,7 +13,13 @@ import { SpanWriter } from './spans.ts'
 import { type CustomerRing, Tail } from './tail.ts'
 
 /** An event on its way into the table; `custom_variables` is JSON text. */
-export type EventRow = EventContent & { message_id: string | null }
+export type EventRow = EventContent & {
+  message_id: string | null
+  /** The message as it is stored and looked up, once its group has begun. */
+  message?: Message
+}
+
+type Message = { stored: StoredMessageId; key: number }
 
 /** The events of one request. */
 export type EventsUnit = { workspace_id: string; events: EventRow[] }
@@ -17,7 +28,7 @@ type StoredEvent = EventContent & {
   workspace_id: string
   id: Uint8Array
   received_ms: number
-  message_id: unknown
+  message_id: StoredMessageId | null
 }
 
 type UnindexedEvent = {
@@ -25,7 +36,7 @@ type UnindexedEvent = {
   customer_ref: number
   at_ms: number
   workspace_id: string
-  message_id: unknown
+  message_id: StoredMessageId | null
 }
 
 /** An event may be dated this far ahead of the server's clock; more is a wrong clock (contract: `occurred_at`). */
@@ -45,8 +56,9 @@ export class EventWriter {
   readonly #spans: SpanWriter
   readonly #nextId: (now_ms: number) => Uint8Array
   readonly #salt: string
-  /** The message keys of the group's events, and the numbers of the events that the index has under them. */
-  readonly #keys = new Map<EventRow, number>()
+  /** By workspace_id. */
+  readonly #messageKeys = new Map<string, (stored: StoredMessageId) => number>()
+  /** Numbers of the events that the index has under the keys of the group's messages. */
   readonly #indexed = new Map<number, number[]>()
   /** Values of the rows that are to be inserted before the commit. */
   #values: unknown[] = []
@@ -66,8 +78,7 @@ export class EventWriter {
     for (const { workspace_id, message_id, ...event } of this.#statements.unindexed.iterate(
       indexing.indexed_seq,
     )) {
-      const text = messageIdText(message_id)
-      const message_key = text === null ? null : messageKey(this.#salt, workspace_id, text)
+      const message_key = message_id === null ? null : this.#messageKey(workspace_id)(message_id)
       this.tail.append({ ...event, message_key })
     }
     this.tail.publish()
@@ -76,17 +87,19 @@ export class EventWriter {
 
   /** Looks the messages of a whole group up in the index: 0.5 µs each, against 4 one by one. */
   beginGroup(units: readonly EventsUnit[]): void {
-    this.#keys.clear()
     this.#indexed.clear()
+    const keys: number[] = []
     for (const { workspace_id, events } of units) {
+      const messageKey = this.#messageKey(workspace_id)
       for (const event of events) {
         if (event.message_id === null) continue
-        this.#keys.set(event, messageKey(this.#salt, workspace_id, event.message_id))
+        const stored = storedMessageId(event.message_id)
+        event.message = { stored, key: messageKey(stored) }
+        keys.push(event.message.key)
       }
     }
-    if (this.#keys.size === 0) return
-    const keys = JSON.stringify([...this.#keys.values()])
-    for (const { message_key, seq } of this.#statements.indexedMessages.iterate(keys)) {
+    if (keys.length === 0) return
+    for (const { message_key, seq } of this.#statements.indexedMessages.all(JSON.stringify(keys))) {
       const known = this.#indexed.get(message_key)
       if (known) known.push(seq)
       else this.#indexed.set(message_key, [seq])
@@ -118,8 +131,8 @@ export class EventWriter {
 
   /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
   #insertEvent(workspace_id: string, event: EventRow, now_ms: number): EventOutcome {
-    const message_key = this.#keys.get(event) ?? null
-    const stored = message_key === null ? undefined : this.#stored(workspace_id, event, message_key)
+    const { message, occurred_ms } = event
+    const stored = message && this.#stored(workspace_id, message)
     if (stored && !isSameContent(stored, event)) return rejected('message_id_conflict')
     if (stored) return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
 
@@ -128,29 +141,38 @@ export class EventWriter {
     const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
     if (typeof customer_ref === 'string') return rejected(customer_ref)
     if (journey.status === 'archived') return rejected('journey_archived')
-    const { occurred_ms } = event
     if (occurred_ms !== null && occurred_ms > now_ms + AHEAD_MS) return rejected('occurred_at_in_future')
 
     const id = this.#nextId(now_ms)
     const seq = this.tail.nextSeq
     const { workspace_ref, journey_ref } = journey
-    const message_id = event.message_id === null ? null : storedMessageId(event.message_id)
-    this.tail.append({ seq, customer_ref, at_ms: occurred_ms ?? now_ms, message_key })
-    this.#spans.add({ ...event, seq, id, received_ms: now_ms, workspace_ref })
-    const references = [workspace_ref, journey_ref, customer_ref]
-    const content = [event.event_id, occurred_ms, now_ms, message_id, event.custom_variables]
-    this.#values.push(seq, ...references, id, ...content)
+    this.tail.append({ seq, customer_ref, at_ms: occurred_ms ?? now_ms, message_key: message?.key ?? null })
+    this.#spans.add(seq, id, now_ms, journey, event.event_id)
+    this.#values.push(seq, workspace_ref, journey_ref, customer_ref, id)
+    this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
     return { status: 'created', id: eventIdText(id), received_ms: now_ms }
   }
 
-  /** The event that has the `message_id`; its key alone may belong to others too. */
-  #stored(workspace_id: string, { message_id }: EventRow, message_key: number): StoredEvent | undefined {
-    const seqs = [...this.tail.find(message_key), ...(this.#indexed.get(message_key) ?? [])]
-    if (seqs.length > 0) this.#insertRows()
-    for (const seq of seqs) {
+  #messageKey(workspace_id: string): (stored: StoredMessageId) => number {
+    const known = this.#messageKeys.get(workspace_id)
+    if (known) return known
+    const messageKey = messageKeys(this.#salt, workspace_id)
+    this.#messageKeys.set(workspace_id, messageKey)
+    return messageKey
+  }
+
+  /** The event that has the message; the key alone may belong to others too. */
+  #stored(workspace_id: string, { stored, key }: Message): StoredEvent | undefined {
+    const unindexed = this.tail.find(key)
+    const indexed = this.#indexed.size > 0 ? this.#indexed.get(key) : undefined
+    if (unindexed.length === 0 && !indexed) return undefined
+    this.#insertRows()
+    const message_id = messageIdText(stored)
+    for (const seq of unindexed.concat(indexed ?? [])) {
       const event = this.#statements.event.get(seq)
-      if (event?.workspace_id === workspace_id && messageIdText(event.message_id) === message_id) return event
+      if (event?.workspace_id !== workspace_id || event.message_id === null) continue
+      if (messageIdText(event.message_id) === message_id) return event
     }
     return undefined
   }

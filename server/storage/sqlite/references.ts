@@ -1,17 +1,27 @@
 import type { Connection } from './connection.ts'
 
-/** Positive look-ups that are kept; each takes about 200 bytes. */
-const CACHED_REFERENCES = 100_000
+/** Customers that are remembered; each takes about 150 bytes. */
+const CACHED_CUSTOMERS = 100_000
 
-export type Journey = { workspace_ref: number; workspace_id: string; journey_ref: number; status: string }
+type JourneyRow = {
+  workspace_ref: number
+  workspace_id: string
+  journey_ref: number
+  journey_id: string
+  status: string
+}
+
+export type Journey = JourneyRow & {
+  /** customer_ref by customer_id, of customers that take part. */
+  enrolled: Map<string, number>
+}
 
 /** What requests refer to, looked up inside the writer's transaction. Only what was found is remembered. */
 export class References {
   readonly #statements: ReturnType<typeof prepare>
-  /** By `workspace_id journey_id`. */
-  readonly #journeys = new Map<string, Journey>()
-  /** customer_ref by `journey_ref customer_id`, for customers that take part in the journey. */
-  readonly #enrolled = new Map<string, number>()
+  /** By workspace_id, then by journey_id. */
+  readonly #journeys = new Map<string, Map<string, Journey>>()
+  #cachedCustomers = 0
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
@@ -20,41 +30,43 @@ export class References {
   /** Forgets what it has looked up, because another program or a rollback may have changed it. */
   forget(): void {
     this.#journeys.clear()
-    this.#enrolled.clear()
+    this.#cachedCustomers = 0
   }
 
   journey(workspace_id: string, journey_id: string): Journey | undefined {
-    const key = `${workspace_id} ${journey_id}`
-    const cached = this.#journeys.get(key)
+    const cached = this.#journeys.get(workspace_id)?.get(journey_id)
     if (cached) return cached
     const found = this.#statements.journey.get(journey_id, workspace_id)
-    if (found) this.#journeys.set(key, found)
-    return found
+    if (!found) return undefined
+    const journey = { ...found, enrolled: new Map() }
+    const journeys = this.#journeys.get(workspace_id) ?? new Map<string, Journey>()
+    this.#journeys.set(workspace_id, journeys.set(journey_id, journey))
+    return journey
   }
 
   /** The customer's reference, or why it cannot have events in the journey. */
   enrolledCustomer(
-    { workspace_id, journey_ref }: Journey,
+    { workspace_id, journey_ref, enrolled }: Journey,
     customer_id: string,
   ): number | 'customer_not_found' | 'customer_not_in_journey' {
-    const key = `${journey_ref} ${customer_id}`
-    const cached = this.#enrolled.get(key)
+    const cached = enrolled.get(customer_id)
     if (cached !== undefined) return cached
     const found = this.#statements.enrolled.get(journey_ref, workspace_id, customer_id)
     if (!found) {
       const exists = this.#statements.customerExists.get(workspace_id, customer_id)
       return exists ? 'customer_not_in_journey' : 'customer_not_found'
     }
-    if (this.#enrolled.size >= CACHED_REFERENCES) this.#enrolled.clear()
-    this.#enrolled.set(key, found.customer_ref)
+    if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
+    enrolled.set(customer_id, found.customer_ref)
+    this.#cachedCustomers += 1
     return found.customer_ref
   }
 }
 
 function prepare(connection: Connection) {
   return {
-    journey: connection.prepare<[string, string], Journey>(
-      `SELECT workspace_ref, journeys.workspace_id, journey_ref, status
+    journey: connection.prepare<[string, string], JourneyRow>(
+      `SELECT workspace_ref, journeys.workspace_id, journey_ref, journey_id, status
       FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?`,
     ),
     enrolled: connection.prepare<[number, string, string], { customer_ref: number }>(

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import type { Journey } from './references.ts'
 
 /**
  * A span is this many successive numbers of events. What a list looks for is noted for the span, not for each event:
@@ -13,15 +14,6 @@ export const facets = {
   event: (event_id: string) => `event ${event_id}`,
 }
 
-type SpannedEvent = {
-  seq: number
-  id: Uint8Array
-  received_ms: number
-  workspace_ref: number
-  journey_id: string
-  event_id: string
-}
-
 type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
 
 /** Notes what the spans hold while their events are written. */
@@ -32,12 +24,15 @@ export class SpanWriter {
   /** What the latest span is known to hold. */
   #noted = new Set<string>()
   #notedSpan = -1
+  /** Journey and name of the latest event, because the next one often has the same. */
+  #latestJourney: Journey | undefined
+  #latestName = ''
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
   }
 
-  add({ seq, id, received_ms, workspace_ref, journey_id, event_id }: SpannedEvent): void {
+  add(seq: number, id: Uint8Array, received_ms: number, journey: Journey, event_id: string): void {
     const span = Math.floor(seq / SPAN_EVENTS)
     if (this.#span?.span !== span) {
       this.write()
@@ -45,8 +40,13 @@ export class SpanWriter {
     }
     if (this.#notedSpan !== span) {
       this.#noted.clear()
+      this.#latestJourney = undefined
       this.#notedSpan = span
     }
+    if (this.#latestJourney === journey && this.#latestName === event_id) return
+    this.#latestJourney = journey
+    this.#latestName = event_id
+    const { workspace_ref, journey_id } = journey
     this.#note(workspace_ref, facets.workspace, span)
     this.#note(workspace_ref, facets.journey(journey_id), span)
     this.#note(workspace_ref, facets.event(event_id), span)
@@ -63,6 +63,7 @@ export class SpanWriter {
   /** Forgets what was not committed. */
   forget(): void {
     this.#span = undefined
+    this.#latestJourney = undefined
     this.#noted.clear()
   }
 

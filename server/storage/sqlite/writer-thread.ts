@@ -5,25 +5,23 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Connection, takeServerLock } from './connection.ts'
 import { migrateFile } from './migrate-file.ts'
-import type { Failure, Statement, StatementResult } from './statement.ts'
+import { type Packed, packResults, unpackGroup } from './packing.ts'
+import type { Statement, StatementResult } from './statement.ts'
 import { CustomerRing } from './tail.ts'
-import type { Unit, UnitOutcome } from './units.ts'
 import { type Indexing, WritingConnection } from './writing-connection.ts'
 
 export type WriterRequest =
-  | { kind: 'group'; units: Unit[]; now_ms: number }
+  | { kind: 'group'; units: Packed; now_ms: number }
   | { kind: 'statement'; statement: Statement }
   | { kind: 'close' }
 
 export type WriterReply =
   | { kind: 'opened' }
   | { kind: 'refused'; message: string }
-  | { kind: 'group'; results: UnitResult[] }
+  | { kind: 'group'; results: Packed }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
-
-export type UnitResult = { outcome: UnitOutcome } | { failure: Failure }
 
 /** Changes made by other programs are to be seen within a second. */
 const OUTSIDE_CHECK_MS = 200
@@ -65,7 +63,8 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
   }, IDLE_MS)
   port.on('message', (request: WriterRequest) => {
     if (request.kind === 'group') {
-      say({ kind: 'group', results: writing.commitGroup(request.units, request.now_ms) })
+      const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
+      say({ kind: 'group', results: packResults(results) })
       index(false)
       idle.refresh()
     } else if (request.kind === 'statement') {

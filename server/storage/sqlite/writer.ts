@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../unavailable.ts'
+import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { CustomerRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
-import type { UnitResult, WriterReply, WriterRequest } from './writer-thread.ts'
+import type { WriterReply, WriterRequest } from './writer-thread.ts'
 import type { Indexing } from './writing-connection.ts'
 
 /** More waiting rows than this are refused: what waits must be committed within a second or so. */
@@ -181,8 +182,9 @@ export class Writer {
 
   async #commit(group: Waiting[]) {
     try {
-      const units = group.map(({ unit }) => unit)
-      const { results } = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now() })
+      const units = packGroup(group.map(({ unit }) => unit))
+      const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now() })
+      const results = unpackResults(reply.results)
       for (const [index, { resolve, reject }] of group.entries()) {
         const result = results[index] as UnitResult
         if ('outcome' in result) resolve(result.outcome)

@@ -1,9 +1,9 @@
 import { type Connection, openWritable } from './connection.ts'
 import { Indexer } from './indexer.ts'
+import type { UnitResult } from './packing.ts'
 import { type Failure, failureOf, runStatement, type Statement, type StatementResult } from './statement.ts'
 import type { CustomerRing } from './tail.ts'
 import { type Unit, Units } from './units.ts'
-import type { UnitResult } from './writer-thread.ts'
 
 /** How far the indexes are behind what is stored. */
 export type Indexing = {

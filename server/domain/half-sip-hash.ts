@@ -1,0 +1,46 @@
+/** A hash of 64 bits, as two numbers of 32. */
+export type Hash64 = { low: number; high: number }
+
+/**
+ * HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Who does not know
+ * the key cannot choose words that collide. In place of SHA-256, because a call into the crypto library takes 1.4 µs.
+ * @param key 64 bits
+ * @param words the message, in words of 32 bits
+ * @param count how many of the words belong to the message
+ */
+export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, count = words.length): Hash64 {
+  let v0 = low | 0
+  let v1 = high ^ 0xee
+  let v2 = low ^ 0x6c796765
+  let v3 = high ^ 0x74656462
+  let first = 0
+  // Two rounds for each word and one that holds the length, then four rounds for either half of the hash.
+  for (let step = 0; step < 2 * count + 10; step += 1) {
+    const index = step >>> 1
+    const word = index < count ? (words[index] as number) : index === count ? count << 26 : 0
+    if (step % 2 === 0) {
+      v3 ^= word
+      if (index === count + 1) v2 ^= 0xee
+      if (index === count + 3) {
+        first = v1 ^ v3
+        v1 ^= 0xdd
+      }
+    }
+    v0 = (v0 + v1) | 0
+    v1 = (v1 << 5) | (v1 >>> 27)
+    v1 ^= v0
+    v0 = (v0 << 16) | (v0 >>> 16)
+    v2 = (v2 + v3) | 0
+    v3 = (v3 << 8) | (v3 >>> 24)
+    v3 ^= v2
+    v0 = (v0 + v3) | 0
+    v3 = (v3 << 7) | (v3 >>> 25)
+    v3 ^= v0
+    v2 = (v2 + v1) | 0
+    v1 = (v1 << 13) | (v1 >>> 19)
+    v1 ^= v2
+    v2 = (v2 << 16) | (v2 >>> 16)
+    if (step % 2 === 1) v0 ^= word
+  }
+  return { low: first >>> 0, high: (v1 ^ v3) >>> 0 }
+}

@@ -1,0 +1,153 @@
+import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { Failure } from './statement.ts'
+import type { Unit, UnitOutcome } from './units.ts'
+
+/**
+ * Groups and their results on their way between the threads, as one string and one array of numbers: a copy of the
+ * objects takes 2 µs for an event and 1 for its outcome, this 0.3 and 0.2.
+ */
+export type Packed = { text: string; numbers: Float64Array<ArrayBuffer> }
+
+export type UnitResult = { outcome: UnitOutcome } | { failure: Failure }
+
+const NULL = -1
+const STATUSES = ['created', 'duplicate', 'rejected'] as const
+const OTHER = 0
+const EVENTS = 1
+
+export function packGroup(group: readonly Unit[]): Packed {
+  const packer = new Packer()
+  packer.number(group.length)
+  for (const unit of group) {
+    if (unit.kind !== 'events') {
+      packer.number(OTHER)
+      packer.string(JSON.stringify(unit))
+      continue
+    }
+    packer.number(EVENTS)
+    packer.string(unit.workspace_id)
+    packer.number(unit.events.length)
+    for (const event of unit.events) {
+      packer.string(event.journey_id)
+      packer.string(event.customer_id)
+      packer.string(event.event_id)
+      packer.string(event.message_id)
+      packer.string(event.custom_variables)
+      packer.nullableNumber(event.occurred_ms)
+    }
+  }
+  return packer.packed()
+}
+
+export function unpackGroup(packed: Packed): Unit[] {
+  const unpacker = new Unpacker(packed)
+  return unpacker.list(() => {
+    if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
+    const workspace_id = unpacker.string()
+    const events = unpacker.list(() => ({
+      journey_id: unpacker.string(),
+      customer_id: unpacker.string(),
+      event_id: unpacker.string(),
+      message_id: unpacker.nullableString(),
+      custom_variables: unpacker.nullableString(),
+      occurred_ms: unpacker.nullableNumber(),
+    }))
+    return { kind: 'events', workspace_id, events }
+  })
+}
+
+export function packResults(results: readonly UnitResult[]): Packed {
+  const packer = new Packer()
+  packer.number(results.length)
+  for (const result of results) {
+    if (!('outcome' in result && Array.isArray(result.outcome))) {
+      packer.number(OTHER)
+      packer.string(JSON.stringify(result))
+      continue
+    }
+    packer.number(EVENTS)
+    packer.number(result.outcome.length)
+    for (const outcome of result.outcome) {
+      packer.number(STATUSES.indexOf(outcome.status))
+      packer.string(outcome.status === 'rejected' ? outcome.code : outcome.id)
+      packer.number(outcome.status === 'rejected' ? 0 : outcome.received_ms)
+    }
+  }
+  return packer.packed()
+}
+
+export function unpackResults(packed: Packed): UnitResult[] {
+  const unpacker = new Unpacker(packed)
+  return unpacker.list((): UnitResult => {
+    if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
+    const outcome = unpacker.list((): EventOutcome => {
+      const status = STATUSES[unpacker.number()] ?? 'rejected'
+      const text = unpacker.string()
+      const received_ms = unpacker.number()
+      if (status !== 'rejected') return { status, id: text, received_ms }
+      return { status, code: text as EventRejection }
+    })
+    return { outcome }
+  })
+}
+
+class Packer {
+  #text = ''
+  readonly #numbers: number[] = []
+
+  number(value: number): void {
+    this.#numbers.push(value)
+  }
+
+  nullableNumber(value: number | null): void {
+    this.#numbers.push(value ?? Number.NaN)
+  }
+
+  string(value: string | null): void {
+    this.#numbers.push(value?.length ?? NULL)
+    if (value !== null) this.#text += value
+  }
+
+  packed(): Packed {
+    return { text: this.#text, numbers: new Float64Array(this.#numbers) }
+  }
+}
+
+class Unpacker {
+  readonly #text: string
+  readonly #numbers: Float64Array
+  #textAt = 0
+  #numberAt = 0
+
+  constructor({ text, numbers }: Packed) {
+    this.#text = text
+    this.#numbers = numbers
+  }
+
+  number(): number {
+    const value = this.#numbers[this.#numberAt] as number
+    this.#numberAt += 1
+    return value
+  }
+
+  nullableNumber(): number | null {
+    const value = this.number()
+    return Number.isNaN(value) ? null : value
+  }
+
+  nullableString(): string | null {
+    const length = this.number()
+    if (length === NULL) return null
+    const from = this.#textAt
+    this.#textAt += length
+    return this.#text.slice(from, this.#textAt)
+  }
+
+  string(): string {
+    return this.nullableString() ?? ''
+  }
+
+  list<Item>(item: () => Item): Item[] {
+    return Array.from({ length: this.number() }, item)
+  }
+}
