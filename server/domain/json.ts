@@ -27,13 +27,14 @@ export function parseJson(bytes: Buffer, envelope = 1): JsonValue {
   } catch {
     throw invalid([syntaxFault(text)])
   }
-  // Without an escape \u the text, being valid UTF-8, cannot hold a lone surrogate.
-  const seen = new Walk(NESTING + envelope, text.includes('\\u'))
+  const depth = NESTING + envelope
+  // Nearly every body is good, and to keep track of the place would take longer than all else.
+  const escapes = bytes.includes(0x5c)
+  const strings = countOfGood(value, depth, escapes)
+  if (strings !== -1 && strings === countStrings(bytes, escapes)) return value
+  const seen = new Walk(depth)
   seen.value(value, '', 0)
-  if (seen.faults.length === 0 && countStrings(text) !== seen.strings)
-    seen.faults.push(...repeatedNames(text))
-  if (seen.faults.length > 0) throw invalid(seen.faults)
-  return value
+  throw invalid(seen.faults.length > 0 ? seen.faults : repeatedNames(text))
 }
 
 /** The JSON Pointer (RFC 6901) of `name` in the value at `parent`. */
@@ -51,16 +52,39 @@ function invalid(faults: Fault[]): Problem {
   return new Problem('invalid_json', { faults })
 }
 
-/** One pass over a parsed value: faults that JSON.parse lets through, and how many strings the value holds. */
+/**
+ * How many strings, names included, a value holds; -1 where it has a fault that JSON.parse lets through.
+ * @param escapes whether the text has any: without one, being valid UTF-8, it cannot hold a lone surrogate
+ */
+function countOfGood(value: JsonValue, depth: number, escapes: boolean): number {
+  if (typeof value === 'string') return escapes && !value.isWellFormed() ? -1 : 1
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : -1
+  if (typeof value !== 'object' || value === null) return 0
+  if (depth === 0) return -1
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const inner = countOfGood(item, depth - 1, escapes)
+      if (inner === -1) return -1
+      count += inner
+    }
+    return count
+  }
+  for (const name of Object.keys(value)) {
+    const inner = countOfGood(value[name] as JsonValue, depth - 1, escapes)
+    if (inner === -1 || (escapes && !name.isWellFormed())) return -1
+    count += 1 + inner
+  }
+  return count
+}
+
+/** One pass over a parsed value for the places of the faults that JSON.parse lets through. */
 class Walk {
   readonly faults: Fault[] = []
-  strings = 0
   readonly #depth: number
-  readonly #escapes: boolean
 
-  constructor(depth: number, escapes: boolean) {
+  constructor(depth: number) {
     this.#depth = depth
-    this.#escapes = escapes
   }
 
   value(value: JsonValue, pointer: string, depth: number): void {
@@ -70,9 +94,7 @@ class Walk {
   }
 
   #string(value: string, pointer: string) {
-    this.strings += 1
-    if (this.#escapes && !value.isWellFormed())
-      this.faults.push({ detail: 'must not contain a lone surrogate', pointer })
+    if (!value.isWellFormed()) this.faults.push({ detail: 'must not contain a lone surrogate', pointer })
   }
 
   #number(value: number, pointer: string) {
@@ -96,15 +118,13 @@ class Walk {
 }
 
 /** How many strings, names included, a JSON text holds. More than its value holds means a name given twice. */
-function countStrings(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
-    count += 1
-    for (at += 1; text.charCodeAt(at) !== 0x22; at += 1) {
-      if (text.charCodeAt(at) === 0x5c) at += 1
-    }
+function countStrings(bytes: Buffer, escapes: boolean): number {
+  let quotes = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] === 0x22) quotes += 1
+    else if (escapes && bytes[at] === 0x5c) at += 1
   }
-  return count
+  return quotes / 2
 }
 
 /** By tokens, in a loop: what a repeated name hides may nest thousands deep, too deep for a parser that recurs. */
