@@ -78,19 +78,24 @@ export class UnexpectedResponseError extends Error {
 const repeatable: ReadonlySet<string> = new Set<OperationId>([
   'initializeCustomer', // an upsert
   'createEvent', // recognised by its message_id
+  'createEvents',
   'updateJourney',
   'archiveJourney',
   'restoreJourney',
 ])
 
 /** Operations that a page may send as its last act: they go on when the page is gone. */
-const outlivesPage: ReadonlySet<string> = new Set<OperationId>(['initializeCustomer', 'createEvent'])
+const outlivesPage: ReadonlySet<string> = new Set<OperationId>([
+  'initializeCustomer',
+  'createEvent',
+  'createEvents',
+])
 
 /**
  * A client for one server and one service key.
  *
- * `createEvent` gets a `message_id` (UUIDv7) if it has none, the same in every attempt, so that a retry never
- * stores an event twice. What is passed in is never changed.
+ * `createEvent` and `createEvents` give each event a `message_id` (UUIDv7) if it has none, the same in every attempt,
+ * so that a retry never stores an event twice. What is passed in is never changed.
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, serviceKey, retries = 4, fetch = globalThis.fetch } = options
@@ -141,6 +146,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...client,
     createEvent: ({ body, ...request }) => client.createEvent({ ...request, body: withMessageId(body) }),
+    createEvents: ({ body, ...request }) =>
+      client.createEvents({ ...request, body: { ...body, events: body.events.map(withMessageId) } }),
   }
 }
 

@@ -57,6 +57,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save many events at once
+         * @description Saves up to 1000 events, committed together: the answer comes when all that it calls created are on disk. Each
+         *     event has a result of its own, in the order of the request, and one that is rejected never holds back its
+         *     neighbours; always `received = created + duplicate + rejected`.
+         *
+         *     A rejected event has the problem that `POST /events/create` would answer with 404 or 409, or
+         *     `event_too_large`: its JSON without insignificant spaces takes more than 64 KiB. A fault of form anywhere
+         *     refuses the whole batch with 400, and nothing is stored.
+         *
+         *     With a `message_id` on every event a batch can be sent again without doubt: what was stored before is
+         *     `duplicate` then. Two events of one batch may have the same `message_id` too; the second is a resend.
+         *
+         *     The batch counts as many as it has events against the key's rate and is taken whole or not at all. One that is
+         *     larger than the key's burst passes when nothing else has been sent, and the events after it wait the longer.
+         */
+        post: operations["createEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -373,6 +405,79 @@ export interface components {
             received_at: components["schemas"]["StoredInstant"];
         };
         /**
+         * Batch of events
+         * @description Events to save together.
+         */
+        EventBatch: {
+            /** @description The events, in the order in which they are to be stored. */
+            events: components["schemas"]["EventCreation"][];
+        };
+        /**
+         * Result of a batch
+         * @description What became of the events of a batch; `received` is the sum of the other three numbers.
+         */
+        EventBatchResult: {
+            received: components["schemas"]["EventCount"];
+            created: components["schemas"]["EventCount"];
+            duplicate: components["schemas"]["EventCount"];
+            rejected: components["schemas"]["EventCount"];
+            /** @description One result for each event, in the order of the request. */
+            results: components["schemas"]["EventResult"][];
+        };
+        /**
+         * Number of events
+         * Format: int32
+         * @description How many events of the batch.
+         */
+        EventCount: number;
+        /**
+         * Result of one event
+         * @description `created` and `duplicate` mean that the event is on disk, now or since an earlier message; `rejected` that it
+         *     was not stored, for the reason that `problem` gives.
+         */
+        EventResult: {
+            /**
+             * @description What became of the event.
+             * @enum {string}
+             */
+            status: "created" | "duplicate" | "rejected";
+            /** @description The stored event; null if it was rejected. */
+            id: string | null;
+            /** @description The sender's own identifier of the message; null if it gave none. */
+            message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the stored event was received first; null if it was rejected.
+             */
+            received_at: string | null;
+            problem?: components["schemas"]["EventProblem"];
+        };
+        /**
+         * Problem of one event
+         * @description Why an event of a batch was rejected.
+         */
+        EventProblem: {
+            /**
+             * Format: uri-reference
+             * @description Where the problem is explained, relative to the server.
+             */
+            type: string;
+            /** @description What the code means; the same every time. */
+            title: string;
+            /**
+             * Format: int32
+             * @description The status that the event alone would be answered with.
+             */
+            status: number;
+            /** @description What to change. */
+            detail: string;
+            /**
+             * @description What went wrong, for programs. Stable; new codes may be added.
+             * @enum {string}
+             */
+            code: "journey_not_found" | "customer_not_found" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "event_too_large";
+        };
+        /**
          * Event
          * @description A stored event.
          */
@@ -468,7 +573,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "secret_key_required" | "origin_not_allowed" | "not_found" | "journey_not_found" | "customer_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "overloaded" | "storage_unavailable" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "secret_key_required" | "origin_not_allowed" | "not_found" | "journey_not_found" | "customer_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "overloaded" | "storage_unavailable" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -637,6 +742,19 @@ export interface components {
         };
         /** @description The body, counted after inflating, is larger than 64 KiB. Nothing of it was taken. */
         BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body, counted after inflating, is larger than 4 MiB. Nothing of it was taken. */
+        BatchTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -899,6 +1017,46 @@ export interface operations {
                 };
             };
             413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description The events. At most 4 MiB, so that a batch is parsed and written in some ten milliseconds and does not hold
+         *     up what others send.
+         */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventBatch"];
+            };
+        };
+        responses: {
+            /** @description What became of each event. Those created are on disk and readable. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventBatchResult"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OriginNotAllowed"];
+            413: components["responses"]["BatchTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

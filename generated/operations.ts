@@ -26,6 +26,24 @@ export const operationPaths = {
    */
   createEvent: ['POST', '/events/create'],
   /**
+   * Save many events at once
+   *
+   * Saves up to 1000 events, committed together: the answer comes when all that it calls created are on disk. Each
+   * event has a result of its own, in the order of the request, and one that is rejected never holds back its
+   * neighbours; always `received = created + duplicate + rejected`.
+   *
+   * A rejected event has the problem that `POST /events/create` would answer with 404 or 409, or
+   * `event_too_large`: its JSON without insignificant spaces takes more than 64 KiB. A fault of form anywhere
+   * refuses the whole batch with 400, and nothing is stored.
+   *
+   * With a `message_id` on every event a batch can be sent again without doubt: what was stored before is
+   * `duplicate` then. Two events of one batch may have the same `message_id` too; the second is a resend.
+   *
+   * The batch counts as many as it has events against the key's rate and is taken whole or not at all. One that is
+   * larger than the key's burst passes when nothing else has been sent, and the events after it wait the longer.
+   */
+  createEvents: ['POST', '/events/batch'],
+  /**
    * List events, newest arrival first
    *
    * The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is

@@ -103,8 +103,10 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
   if (!route.hasBody) ignoreBody(req)
-  const body = route.hasBody ? await readJsonBody(req) : undefined
+  const body = route.hasBody ? await readJsonBody(req, route.bodyLimits) : undefined
   const checked = await route.check(req, res, body)
+  const count = route.count(body)
+  if (count > 1) res.set(limiter.takeRest(key, count))
   // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
   const operation = allOperations[route.operationId] as Operation<OperationId>
   const reply = await operation({ workspaceId: key.workspace_id, ...checked }, { storage, now, newId })

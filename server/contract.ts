@@ -4,11 +4,13 @@ import { middleware } from 'express-openapi-validator'
 import { parse } from 'yaml'
 import type { operations } from '../generated/contract.ts'
 import { operationPaths } from '../generated/operations.ts'
+import { type Counted, countOf, partsOf, shifted } from './batch-check.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './faults.ts'
-import { Problem } from './problems.ts'
+import { LISTED_FAULTS, Problem } from './problems.ts'
 import { type Parameter, readQuery } from './query.ts'
+import type { BodyLimits } from './request-body.ts'
 import type { Storage } from './storage/storage.ts'
 
 export type OperationId = keyof operations
@@ -57,6 +59,9 @@ export type Route = {
   path: string
   accepts: readonly KeyKind[]
   hasBody: boolean
+  bodyLimits: BodyLimits
+  /** How many events a request with this body counts as. */
+  count(body: unknown): number
   /** @throws {Problem} `invalid_request` with every fault where the contract does not allow the request */
   check(
     req: Request,
@@ -68,12 +73,20 @@ export type Route = {
 /** The contract, checked, as the file and as a document. */
 export type Contract = { text: string; document: Document; basePath: string; routes: Route[] }
 
-type Declared = { security?: Record<string, unknown>[]; requestBody?: unknown; parameters?: unknown[] }
+type Declared = {
+  security?: Record<string, unknown>[]
+  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: { $ref: string } } } }
+  parameters?: unknown[]
+  'x-counted'?: string
+}
 type Document = {
   servers: { url: string }[]
   paths: Record<string, Record<string, Declared>>
   security: Record<string, unknown>[]
-  components: Record<string, Record<string, unknown>>
+  components: {
+    parameters?: Record<string, unknown>
+    schemas: Record<string, { properties?: Record<string, { maxItems?: number }> }>
+  }
 }
 
 const KIND_OF_SCHEME: Record<string, KeyKind> = { PublishableKey: 'publishable', SecretKey: 'secret' }
@@ -99,12 +112,18 @@ export async function loadContract(file: URL): Promise<Contract> {
         resolve<Parameter & { in: string }>(document, parameter),
       )
       const query = parameters.filter((parameter) => parameter.in === 'query')
+      const counted = countedOf(document, declared)
       return {
         operationId: id as OperationId,
         method,
         path,
         accepts: (declared.security ?? document.security).map((scheme) => kindOf(scheme)),
         hasBody: declared.requestBody !== undefined,
+        bodyLimits: {
+          ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
+          ...(counted && { envelope: LEVELS_AROUND_ITEM }),
+        },
+        count: (body) => countOf(body, counted),
         async check(req, res, body) {
           const { values, faults } = readQuery(req.originalUrl, query)
           const pathParams: Record<string, unknown> = { ...req.params }
@@ -112,12 +131,17 @@ export async function loadContract(file: URL): Promise<Contract> {
             Object.defineProperty(req, name, { value, writable: true, configurable: true })
           set('openapi', { ...metadata, pathParams })
           set('query', values)
-          req.body = body
-          faults.push(
-            ...(await refusedBy(validator.request, req, res)).map((error) =>
-              faultOf(error, { body, refusals }),
-            ),
-          )
+          const { faults: early, parts } = counted
+            ? partsOf(body, counted)
+            : { faults: [], parts: [{ body, from: 0 }] }
+          faults.push(...early)
+          for (const part of parts) {
+            req.body = part.body
+            const found = await refusedBy(validator.request, req, res)
+            const told = found.map((error) => faultOf(error, { body: part.body, refusals }))
+            faults.push(...(counted ? told.map((fault) => shifted(fault, counted, part.from)) : told))
+            if (faults.length > LISTED_FAULTS) break
+          }
           if (faults.length > 0) throw new Problem('invalid_request', { faults: distinct(faults) })
           return { body, path: pathParams, query: values } as Omit<
             OperationRequest<OperationId>,
@@ -128,6 +152,18 @@ export async function loadContract(file: URL): Promise<Contract> {
     }),
   )
   return { text, document, basePath, routes }
+}
+
+/** Around a field of an item: the body, its array and the item. */
+const LEVELS_AROUND_ITEM = 3
+
+/** The field whose items are counted. @throws {Error} where the contract sets them no bound */
+function countedOf(document: Document, { 'x-counted': field, requestBody }: Declared): Counted | undefined {
+  if (field === undefined) return undefined
+  const name = requestBody?.content['application/json'].schema.$ref.replace('#/components/schemas/', '') ?? ''
+  const maxItems = document.components.schemas[name]?.properties?.[field]?.maxItems
+  if (maxItems === undefined) throw new Error(`The contract counts ${field} of ${name} without a maxItems`)
+  return { field, maxItems }
 }
 
 function kindOf(scheme: Record<string, unknown>): KeyKind {

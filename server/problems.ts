@@ -79,6 +79,11 @@ export const problems = {
     title: 'Two steps have the same event_id',
     detail: 'Give every step an event_id of its own.',
   },
+  event_too_large: {
+    status: 413,
+    title: 'The event is too large',
+    detail: 'Make the event smaller; its JSON, without insignificant spaces, may take 65536 bytes.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',
@@ -118,7 +123,7 @@ export const problems = {
 } as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
 
 /** A reply lists at most this many faults (contract: `Problem.errors`); the rest is counted. */
-const LISTED_FAULTS = 100
+export const LISTED_FAULTS = 100
 
 export type ProblemOptions = {
   /** What to change in this case; the table's text by default. Never holds what the caller sent. */

@@ -24,15 +24,32 @@ export class RateLimiter {
    * @throws {Problem} `rate_limited` where nothing is left
    */
   take(key: LimitedKey): Record<string, string> {
-    const rate = key.rate_limit ?? this.#defaultRate
+    const rate = this.#rateOf(key)
     if (rate === 0) return {}
     const bucket = this.#filled(key.key_id, rate)
-    const isLeft = bucket.tokens >= 1
-    if (isLeft) bucket.tokens -= 1
-    const headers = rateHeaders(rate, bucket)
-    if (isLeft) return headers
-    const wait = Math.max(1, Math.ceil((1 - bucket.tokens) / rate))
-    throw new Problem('rate_limited', { headers: { ...headers, 'Retry-After': String(wait) } })
+    if (bucket.tokens < 1) throw limited(rate, bucket, 1)
+    bucket.tokens -= 1
+    return rateHeaders(rate, bucket)
+  }
+
+  /**
+   * Takes the rest of a request that counts as so many events and for which `take` has taken one; all or nothing. One
+   * that is larger than the burst passes when the bucket was full before, and leaves it in debt.
+   * @returns the headers as they are now
+   * @throws {Problem} `rate_limited` where too little is left
+   */
+  takeRest(key: LimitedKey, count: number): Record<string, string> {
+    const rate = this.#rateOf(key)
+    if (rate === 0) return {}
+    const bucket = this.#filled(key.key_id, rate)
+    const needed = Math.min(count, rate * BURST_SECONDS)
+    if (bucket.tokens + 1 < needed) throw limited(rate, bucket, needed)
+    bucket.tokens -= count - 1
+    return rateHeaders(rate, bucket)
+  }
+
+  #rateOf({ rate_limit }: LimitedKey): number {
+    return rate_limit ?? this.#defaultRate
   }
 
   #filled(keyId: string, rate: number): Bucket {
@@ -49,6 +66,14 @@ export class RateLimiter {
     bucket.filled_ms = now_ms
     return bucket
   }
+}
+
+/** @param needed what must be in the bucket for the same request to pass */
+function limited(rate: number, bucket: Bucket, needed: number): Problem {
+  const wait = Math.max(1, Math.ceil((needed - bucket.tokens) / rate))
+  return new Problem('rate_limited', {
+    headers: { ...rateHeaders(rate, bucket), 'Retry-After': String(wait) },
+  })
 }
 
 /** The header fields of the IETF draft "RateLimit header fields for HTTP". */

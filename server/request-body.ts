@@ -5,8 +5,15 @@ import getRawBody from 'raw-body'
 import { type JsonValue, parseJson } from './domain/json.ts'
 import { Problem } from './problems.ts'
 
-/** The largest body, inflated: one event must not hold up others. */
+/** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
 const LIMIT_BYTES = 64 * 1024
+
+export type BodyLimits = {
+  /** Counted after inflating. */
+  bytes?: number
+  /** How many levels lie around a field's value: 1 for an object, which is the default. */
+  envelope?: number
+}
 
 /** What follows a refusal is read up to here, so that the sender gets to see the answer; then the connection ends. */
 const DRAIN_BYTES = 8 * 1024 * 1024
@@ -21,18 +28,19 @@ const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*
  *
  * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`
  */
-export async function readJsonBody(req: IncomingMessage): Promise<JsonValue> {
+export async function readJsonBody(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
+  const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1 } = limits
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
   const isGzip = /^(x-)?gzip$/i.test(encoding)
   if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
     throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
   }
   req.headers['content-type'] = 'application/json'
-  const bytes = await readBytes(req, isGzip ? inflated(req) : undefined)
+  const bytes = await readBytes(req, isGzip ? inflated(req) : undefined, limit_bytes)
   if (bytes.length === 0) {
     throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
   }
-  return parseJson(bytes)
+  return parseJson(bytes, envelope)
 }
 
 /** Forgets the body of a request to an operation that has none; it is drained after the answer. */
@@ -62,14 +70,18 @@ export function drain(req: IncomingMessage, end: () => void): void {
   req.resume()
 }
 
-async function readBytes(req: IncomingMessage, gunzip: Gunzip | undefined): Promise<Buffer> {
+async function readBytes(
+  req: IncomingMessage,
+  gunzip: Gunzip | undefined,
+  limit_bytes: number,
+): Promise<Buffer> {
   try {
     const length = gunzip ? null : (req.headers['content-length'] ?? null)
-    return await getRawBody(gunzip ?? req, { limit: LIMIT_BYTES, length })
+    return await getRawBody(gunzip ?? req, { limit: limit_bytes, length })
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
       throw new Problem('body_too_large', {
-        detail: `Send at most ${LIMIT_BYTES} bytes at once, counted after inflating.`,
+        detail: `Send at most ${limit_bytes} bytes at once, counted after inflating.`,
       })
     }
     const detail = gunzip ? 'must be gzip, as Content-Encoding says' : 'must arrive whole'

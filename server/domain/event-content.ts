@@ -1,4 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { components } from '../../generated/contract.ts'
+
+type EventCreation = components['schemas']['EventCreation']
+
+/** What one event's JSON may take in UTF-8 (contract: `event_too_large`). */
+const EVENT_BYTES = 64 * 1024
+
+/** More than all fields but the variables can take, and the most that a UTF-16 code unit can take. */
+const OTHER_FIELDS_BYTES = 16 * 1024
+const CODE_UNIT_BYTES = 3
+
+/**
+ * Whether an event takes more than one may.
+ * @param variables its custom variables as JSON text, which tells cheaply that most events are small
+ */
+export function isTooLarge(event: EventCreation, variables: string | undefined): boolean {
+  const most_bytes = OTHER_FIELDS_BYTES + CODE_UNIT_BYTES * (variables?.length ?? 0)
+  return most_bytes > EVENT_BYTES && Buffer.byteLength(JSON.stringify(event)) > EVENT_BYTES
+}
 
 /** What makes two messages the same event: absent fields are null, and absent equals only absent. */
 export type EventContent = {

@@ -1,6 +1,12 @@
+import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
+import { isTooLarge } from '../domain/event-content.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
-import { Problem } from '../problems.ts'
+import { Problem, problems } from '../problems.ts'
+import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
+
+type EventCreation = components['schemas']['EventCreation']
+type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body },
@@ -13,9 +19,7 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
 }
 
 export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body }, { storage }) => {
-  const { occurred_at, ...event } = body
-  const occurred = occurred_at === undefined ? {} : { occurred_ms: instant_ms(occurred_at) }
-  const [outcome] = await storage.events.insertEvents(workspaceId, [{ ...event, ...occurred }])
+  const [outcome] = await storage.events.insertEvents(workspaceId, [newEvent(body)])
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') throw new Problem(outcome.code)
   const { id, received_ms } = outcome
@@ -24,4 +28,42 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body 
     status: duplicate ? 200 : 201,
     body: { success: true, id, duplicate, received_at: instantText(received_ms) },
   }
+}
+
+export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body }, { storage }) => {
+  const all = body.events.map((event) => {
+    const row = newEvent(event)
+    return isTooLarge(event, row.custom_variables) ? undefined : row
+  })
+  const fitting = all.filter((row) => row !== undefined)
+  const outcomes = await storage.events.insertEvents(workspaceId, fitting)
+  const count = { created: 0, duplicate: 0, rejected: 0 }
+  let next = 0
+  const results = all.map((row, index): EventResult => {
+    const outcome = row ? outcomes[next++] : ({ status: 'rejected', code: 'event_too_large' } as const)
+    if (!outcome) throw new Error('the store gave no outcome')
+    count[outcome.status] += 1
+    return resultOf(outcome, body.events[index]?.message_id ?? null)
+  })
+  return { status: 200, body: { received: all.length, ...count, results } }
+}
+
+function newEvent({ occurred_at, custom_variables, ...event }: EventCreation): NewEvent {
+  return {
+    ...event,
+    ...(occurred_at !== undefined && { occurred_ms: instant_ms(occurred_at) }),
+    ...(custom_variables !== undefined && { custom_variables: JSON.stringify(custom_variables) }),
+  }
+}
+
+type Outcome = EventOutcome | { status: 'rejected'; code: 'event_too_large' }
+
+function resultOf(outcome: Outcome, message_id: string | null): EventResult {
+  if (outcome.status !== 'rejected') {
+    const { status, id, received_ms } = outcome
+    return { status, id, message_id, received_at: instantText(received_ms) }
+  }
+  const { code } = outcome
+  const problem = { type: `/docs/problems#${code}`, ...problems[code], code }
+  return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

@@ -10,7 +10,8 @@ export type NewEvent = {
   journey_id: string
   customer_id: string
   event_id: string
-  custom_variables?: components['schemas']['CustomVariables']
+  /** As JSON text. */
+  custom_variables?: string
   occurred_ms?: number
   message_id?: string
 }

@@ -20,7 +20,10 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean()
     case 'array':
-      return fc.array(allowed(rules.items ?? {}), { maxLength: Math.min(rules.maxItems ?? 4, 4) })
+      return fc.array(allowed(rules.items ?? {}), {
+        minLength: rules.minItems ?? 0,
+        maxLength: Math.min(rules.maxItems ?? 4, 4),
+      })
     case 'object': {
       if (!properties) return fc.dictionary(fc.string(), json, { maxKeys: 6 })
       const fields = Object.entries(properties).map(([name, field]) => [name, allowed(field)])
@@ -81,6 +84,7 @@ function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
     if (rules.format) add('format', '2023-02-30T00:00:00Z')
   }
   if (Array.isArray(value)) {
+    if (rules.minItems) add('minItems', [])
     if (rules.maxItems !== undefined && value[0]) add('maxItems', Array(rules.maxItems + 1).fill(value[0]))
     for (const [index, item] of value.entries()) {
       for (const breach of breaks(rules.items ?? {}, item, `${pointer}/${index}`)) {

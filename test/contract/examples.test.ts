@@ -26,6 +26,7 @@ function shape(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, text) => {
     if (typeof text !== 'string') return text
     if (name === 'request_id') return 'request id'
+    if (name === 'message_id') return 'message id'
     return text.replace(/^(\w{3})_[0-9a-z]{26}$/, '$1_…').replace(/^\d{4}-\d\d-\d\dT.*Z$/, 'instant')
   })
 }
@@ -57,8 +58,9 @@ describe('every example of a request is answered with the reply of its name', ()
         if (!names.has(id)) names.set(id, await newCustomer(target, names.get(journey) ?? ''))
       }
       for (const name of ['client_customer_id', 'message_id']) {
-        const value = new RegExp(`"${name}":"([^"]+)"`).exec(text)?.[1]
-        if (value) names.set(value, randomUUID())
+        for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
+          names.set(value, randomUUID())
+        }
       }
       for (const [name, example] of examples) {
         const expected = namedReply(operation, name)
@@ -135,7 +137,9 @@ describe('the examples of problems', () => {
 
   it('are those of the codes that an operation can answer, and of all of them', () => {
     const shown = new Set(Object.values(components.examples).map(({ value }) => value.code))
-    // No operation answers these two: they are for what is no operation.
-    expect([...shown, 'not_found', 'method_not_allowed'].sort()).toEqual(Object.keys(problems).sort())
+    // No operation answers the first two: they are for what is no operation. The third is only said of a batch's item.
+    expect([...shown, 'not_found', 'method_not_allowed', 'event_too_large'].sort()).toEqual(
+      Object.keys(problems).sort(),
+    )
   })
 })

@@ -34,9 +34,13 @@ const causes: Record<string, Cause> = {
     await place.send({ method: 'POST', path, headers: { 'x-service-key': place.key } })
     return await sendTo(place, operation)
   },
-  413: (operation, place) => sendTo(place, operation, { body: JSON.stringify({ name: 'x'.repeat(65_536) }) }),
+  413: (operation, place) =>
+    sendTo(place, operation, { body: JSON.stringify({ name: 'x'.repeat(LARGEST_BYTES) }) }),
   415: (operation, place) => sendTo(place, operation, { type: 'text/plain' }),
 }
+
+/** The largest body that any operation takes. */
+const LARGEST_BYTES = 4 * 1024 * 1024
 
 describe.each(Object.entries(causes))(
   'every operation that declares %s answers its cause so',

@@ -44,6 +44,7 @@ function smallestBody({ operationId }: ContractOperation, { journey_id, customer
   const bodies: Record<string, object> = {
     initializeCustomer: { ...customer, journey_id },
     createEvent: { journey_id, customer_id, event_id: 'signed_up' },
+    createEvents: { events: [{ journey_id, customer_id, event_id: 'signed_up' }] },
     createJourney: { name: 'Renewal' },
     updateJourney: { name: 'Renewal' },
   }

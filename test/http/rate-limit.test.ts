@@ -203,3 +203,64 @@ describe('what counts', () => {
     expect(rateOf(reply)).toEqual(['"default";r=1;t=1', '"default";q=2;w=2'])
   })
 })
+
+describe('a batch', () => {
+  let event: { journey_id: string; customer_id: string; event_id: string }
+
+  beforeAll(async () => {
+    event = { journey_id: workspace.journey_id, customer_id: 'unknown', event_id: 'signed_up' }
+  })
+
+  /** Sends a batch of so many events, none of which is stored. */
+  const batch = (key: string, count: number) =>
+    send(cairn, 'POST /events/batch', { key, body: JSON.stringify({ events: Array(count).fill(event) }) })
+
+  it('counts as many as it has events', async () => {
+    const key = await newKey(10)
+    expect(rateOf(await batch(key, 7))).toEqual(['"default";r=13;t=1', '"default";q=20;w=2'])
+    expect(rateOf(await batch(key, 13))).toEqual(['"default";r=0;t=2', '"default";q=20;w=2'])
+    expect((await batch(key, 1)).status).toBe(429)
+  })
+
+  it('is taken whole or not at all: what is refused counts one', async () => {
+    const key = await newKey(10)
+    await batch(key, 15)
+    const refused = await batch(key, 6)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(rateOf(refused)[0]).toBe('"default";r=4;t=2')
+    expect(rateOf(await batch(key, 4))[0]).toBe('"default";r=0;t=2')
+  })
+
+  it('passes after the time that Retry-After gives', async () => {
+    const key = await newKey(10)
+    await batch(key, 15)
+    const refused = await batch(key, 15)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
+    now_ms += 2_000
+    expect((await batch(key, 15)).status).toBe(200)
+  })
+
+  it('larger than the burst passes when the bucket is full, and leaves it in debt', async () => {
+    const key = await newKey(10)
+    expect(rateOf(await batch(key, 50))[0]).toBe('"default";r=0;t=5')
+    const refused = await read(key)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('4')
+    now_ms += 3_000
+    expect((await read(key)).status).toBe(429)
+    now_ms += 100
+    expect((await read(key)).status).toBe(200)
+    now_ms += 1_000
+    // Not full: it has to wait for that.
+    const again = await batch(key, 50)
+    expect([again.status, again.headers.get('retry-after')]).toEqual([429, '2'])
+  })
+
+  it('with a fault of form counts one', async () => {
+    const key = await newKey(10)
+    const body = JSON.stringify({ events: Array(15).fill({}) })
+    expect((await send(cairn, 'POST /events/batch', { key, body })).status).toBe(400)
+    expect(rateOf(await batch(key, 19))[0]).toBe('"default";r=0;t=2')
+  })
+})

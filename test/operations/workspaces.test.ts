@@ -34,6 +34,17 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       await code(client.createEvent({ body: { ...event, journey_id } })),
     ],
   ],
+  createEvents: [
+    ['journey_not_found', 'customer_not_found', 'created'],
+    async ({ client, journey_id }, { event }) => {
+      const names = { client_customer_id: 'user-2', customer_type: 'contact', customer_name: 'Eve' } as const
+      const mine = await client.initializeCustomer({ body: { ...names, journey_id } })
+      const customer_id = mine.data?.customer_id ?? ''
+      const events = [event, { ...event, journey_id }, { ...event, journey_id, customer_id }]
+      const { data } = await client.createEvents({ body: { events } })
+      return data?.results.map(({ status, problem }) => problem?.code ?? status)
+    },
+  ],
   getJourney: ['journey_not_found', ({ client }, victim) => code(client.getJourney({ path: path(victim) }))],
   updateJourney: [
     'journey_not_found',
