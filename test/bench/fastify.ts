@@ -164,7 +164,9 @@ const log = pino()
 const app = fastify({
   genReqId: () => randomUUID(),
   // The validator's default would remove unknown fields in silence; ours refuses them.
-  ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true } },
+  ajv: {
+    customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true, allowUnionTypes: true },
+  },
 })
 app.addHook('onRequest', async (request, reply) => {
   reply.header('X-Request-Id', request.id)

@@ -90,9 +90,12 @@ async function run(job: Job): Promise<Result> {
   }
 
   const progress = job.requests === undefined ? undefined : setInterval(tellProgress, 10_000)
+  let told = { answered, at_ms: start }
   function tellProgress() {
-    const perSecond = Math.round(answered / ((performance.now() - start) / 1000))
+    const now = { answered, at_ms: performance.now() }
+    const perSecond = Math.round(((now.answered - told.answered) / (now.at_ms - told.at_ms)) * 1000)
     process.stderr.write(`  ${answered} of ${job.requests} requests, ${perSecond} a second\n`)
+    told = now
   }
   const connections = Array.from({ length: job.connections }, (_, number) => keepBusy(number))
   if (job.mayLoseServer) await Promise.allSettled(connections)

@@ -11,6 +11,7 @@ import {
   startPeer,
 } from './processes.ts'
 import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
 import {
   batchWindow,
   CONNECTIONS,
@@ -18,8 +19,7 @@ import {
   initializeCustomers,
   startCairnWithCustomers,
   untilIndexed,
-} from './ten-million.ts'
-import type { Watched } from './watched.ts'
+} from './windows.ts'
 
 /** Requests a second, one number for each round. */
 export type RequestFigures = { single: number[]; initialize: number[]; single_p99_ms: number[] }
@@ -30,6 +30,8 @@ export type PeerFigures = {
   requests_per_s: Record<PeerName, RequestFigures>
   /** Events a second. */
   batch: number[]
+  /** The same load against `bare`. */
+  batch_ceiling: number[]
   append_limit: number[]
   bytes_per_event: number[]
 }
@@ -48,6 +50,7 @@ export async function measurePeers(
   const figures: PeerFigures = {
     requests_per_s: { cairn: empty(), manual: empty(), fastify: empty(), bare: empty() },
     batch: [],
+    batch_ceiling: [],
     append_limit: [],
     bytes_per_event: [],
   }
@@ -58,6 +61,9 @@ export async function measurePeers(
         const server = name === 'cairn' ? await startCairn(folder) : await startPeer(name, folder)
         await measureRequests(server, { name, settings, figures: figures.requests_per_s[name] })
         if (name === 'cairn') await watched.note(server)
+        if (name === 'bare') {
+          figures.batch_ceiling.push((await batchWindow(server, 'mixed', settings)).eventsPerSecond)
+        }
         await server.end()
       })
     }

@@ -48,15 +48,6 @@ export function readSettings(args: string[]): Settings | undefined {
   return { ...common, rounds: 3, seconds: 10, warmUpSeconds: 2, storedEvents: 10_000_000 }
 }
 
-/** The middle value, or the mean of the two in the middle. */
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  const low = sorted[Math.ceil(middle) - 1] ?? Number.NaN
-  const high = sorted[Math.floor(middle)] ?? Number.NaN
-  return (low + high) / 2
-}
-
 /** Tells on the standard error what is being done. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)

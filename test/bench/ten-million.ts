@@ -1,28 +1,21 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { BATCH_EVENTS, CUSTOMERS, type MessageIds } from './data.ts'
-import {
-  checkpoint,
-  countEvents,
-  pause,
-  restartCairn,
-  runLoad,
-  type Server,
-  startCairn,
-} from './processes.ts'
-import { median, type Settings, say } from './settings.ts'
+import { BATCH_EVENTS, type MessageIds } from './data.ts'
+import { checkpoint, pause, restartCairn, runLoad } from './processes.ts'
+import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
-
-/** Batches are sent by this many connections: enough to keep the writer busy, few enough not to queue for long. */
-export const BATCH_CONNECTIONS = 4
-
-/** Single events and initializations are sent by this many connections. */
-export const CONNECTIONS = 64
-
-const INDEXED_WAIT_MS = 600_000
+import {
+  BATCH_CONNECTIONS,
+  batchWindow,
+  CONNECTIONS,
+  expectStored,
+  startCairnWithCustomers,
+  untilIndexed,
+} from './windows.ts'
 
 /** Figures of one store that holds ten million events (`settings.storedEvents`). */
 export type FullStoreFigures = {
+  /** Until all are in the indexes. */
   fill_events_per_s: number
   bytes_per_event: number
   flat: { v7: FlatFigures; v4: FlatFigures }
@@ -132,6 +125,7 @@ async function filled(folder: string, { settings, watched }: { settings: Setting
   const emptyBytes = statSync(empty.file).size
 
   const filling = await restartCairn(empty, folder)
+  const begun = performance.now()
   const fill = await runLoad(filling, {
     kind: 'batch',
     connections: BATCH_CONNECTIONS,
@@ -141,6 +135,7 @@ async function filled(folder: string, { settings, watched }: { settings: Setting
     requests: settings.storedEvents / BATCH_EVENTS,
   })
   await untilIndexed(filling)
+  const seconds = (performance.now() - begun) / 1000
   await watched.note(filling)
   await filling.end()
   checkpoint(empty.file)
@@ -149,7 +144,7 @@ async function filled(folder: string, { settings, watched }: { settings: Setting
     store: { file: empty.file, key: empty.key, journey_id: empty.journey_id },
     server: await restartCairn(empty, folder),
     stored: fill.stored,
-    eventsPerSecond: fill.requestsPerSecond * BATCH_EVENTS,
+    eventsPerSecond: fill.stored / seconds,
     bytesPerEvent: (statSync(empty.file).size - emptyBytes) / fill.stored,
   }
 }
@@ -171,61 +166,4 @@ async function emptyWindow(
   expectStored(server.file, { least: stored, most: stored })
   rmSync(inner, { recursive: true })
   return eventsPerSecond
-}
-
-/** Our server on a new store whose customers are initialized. */
-export async function startCairnWithCustomers(folder: string): Promise<Server> {
-  const server = await startCairn(folder)
-  await initializeCustomers(server)
-  return server
-}
-
-/** Makes the customers known to a server, through its API. */
-export async function initializeCustomers(server: Server): Promise<void> {
-  await runLoad(server, {
-    kind: 'customers',
-    connections: CONNECTIONS,
-    messageIds: 'mixed',
-    warmUpSeconds: 0,
-    seconds: 0,
-    requests: CUSTOMERS,
-  })
-}
-
-/** Batches for a while: events a second, and how many were acknowledged in all. */
-export async function batchWindow(server: Server, messageIds: MessageIds, settings: Settings) {
-  const { requestsPerSecond, stored } = await runLoad(server, {
-    kind: 'batch',
-    connections: BATCH_CONNECTIONS,
-    messageIds,
-    warmUpSeconds: settings.warmUpSeconds,
-    seconds: settings.seconds,
-  })
-  return { eventsPerSecond: requestsPerSecond * BATCH_EVENTS, stored }
-}
-
-/** Waits until all events are in the indexes, so that what one window leaves undone does not burden the next. */
-export async function untilIndexed(server: Server): Promise<void> {
-  const deadline = performance.now() + INDEXED_WAIT_MS
-  while (((await server.metric('cairn_unindexed_events')) ?? 0) > 0) {
-    if (performance.now() > deadline) throw new Error('the indexes were not filled in time')
-    await pause(100)
-  }
-}
-
-/**
- * How many events a store holds.
- * @throws {Error} where it is less than was acknowledged, or more than was sent
- */
-export function expectStored(file: string, { least, most }: { least: number; most: number }): number {
-  const count = countEvents(file)
-  if (count < least || count > most) {
-    throw new Error(`a store holds ${count} events; ${least} were acknowledged`)
-  }
-  return count
-}
-
-/** The middle of the quotients of two series, round by round. */
-export function medianQuotient(a: number[], b: number[]): number {
-  return median(a.map((value, round) => value / (b[round] ?? Number.NaN)))
 }
