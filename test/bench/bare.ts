@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { peerOptions } from './peer.ts'
+
+/** The peer `bare`: reads and parses a body, answers, and stores nothing. What is left is the load's own ceiling. */
+const known = new Set<string>()
+
+createServer((req, res) => {
+  const chunks: Buffer[] = []
+  req.on('data', (chunk: Buffer) => chunks.push(chunk))
+  req.on('end', () => {
+    const body = JSON.parse(chunks.length === 0 ? '{}' : String(Buffer.concat(chunks)))
+    const { status, reply } = answer(body)
+    const text = JSON.stringify(reply)
+    res.writeHead(status, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    res.end(text)
+  })
+}).listen(peerOptions().port, '127.0.0.1')
+
+function answer({ client_customer_id, events }: { client_customer_id?: string; events?: unknown[] }) {
+  if (client_customer_id !== undefined) {
+    const created = !known.has(client_customer_id)
+    known.add(client_customer_id)
+    return { status: created ? 201 : 200, reply: { customer_id: `cus_${client_customer_id}`, created } }
+  }
+  if (events) {
+    const results = events.map(() => ({ status: 'created', id: `evt_${randomUUID()}` }))
+    return { status: 200, reply: { received: events.length, created: events.length, results } }
+  }
+  const received_at = new Date().toISOString()
+  return { status: 201, reply: { success: true, id: `evt_${randomUUID()}`, duplicate: false, received_at } }
+}

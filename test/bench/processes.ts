@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { execPath } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { processEnvironment } from '../../server/config.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import type { Job, Result } from './load.ts'
+
+/** Servers have one core and the load another, whatever the machine has: the figures stay comparable. */
+const CORES = { server: 0, load: 1 }
+
+const READY_MS = 60_000
+const POLL_MS = 2
+
+/** Whether servers and load are kept on separate cores. */
+export const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0
+
+/** A server under measurement. */
+export type Server = {
+  url: string
+  key: string
+  journey_id: string
+  file: string
+  customersFile: string
+  /** From the start of the process to the first 200 of `/readyz`. */
+  start_ms: number
+  /** The most memory that it has had resident; null where the system does not tell. */
+  peakMemory_mb(): number | null
+  /** What `/metrics` says; null where there is no such line. */
+  metric(name: string): Promise<number | null>
+  /** Sends the signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<void>
+}
+
+type Store = { file: string; key: string; journey_id: string }
+
+/** Makes a store with a workspace, and starts our server on it as operators do. */
+export async function startCairn(folder: string): Promise<Server> {
+  const file = join(folder, 'cairn.db')
+  const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
+  const { secret_key: key, journey_id } = await createWorkspace(`sqlite:${file}`, names)
+  return await restartCairn({ file, key, journey_id }, folder)
+}
+
+/** Starts our server on a store that it has left. */
+export async function restartCairn(store: Store, folder: string): Promise<Server> {
+  const cairn = fileURLToPath(new URL('../../server/cli/cairn.js', import.meta.url))
+  const port = await freePort()
+  const environment = {
+    PORT: String(port),
+    DATABASE_URL: `sqlite:${store.file}`,
+    // The limiter counts every event and refuses none.
+    CAIRN_RATE_LIMIT: '1000000',
+  }
+  return await startServer({ args: [cairn, 'serve'], environment, port, readyPath: '/readyz', store, folder })
+}
+
+/** Starts a peer, a program of this folder, on a store that it makes. */
+export async function startPeer(name: string, folder: string): Promise<Server> {
+  const port = await freePort()
+  const store = { file: join(folder, 'peer.db'), key: newServiceKey('secret'), journey_id: newId('jrn') }
+  const args = [programFile(`${name}.ts`), JSON.stringify({ port, ...store })]
+  return await startServer({ args, environment: {}, port, readyPath: undefined, store, folder })
+}
+
+type StartOptions = {
+  args: string[]
+  environment: Record<string, string>
+  port: number
+  /** Must answer 200; without it any answer means ready. */
+  readyPath: string | undefined
+  store: Store
+  folder: string
+}
+
+async function startServer(options: StartOptions): Promise<Server> {
+  const { args, environment, port, readyPath, store, folder } = options
+  const url = `http://127.0.0.1:${port}`
+  // The log goes to a file on the same disk, for every server: writing it is a part of the work.
+  const logFile = openSync(join(folder, 'log'), 'a')
+  const started = performance.now()
+  const child = spawnOn('server', args, { environment, stdout: logFile })
+  closeSync(logFile)
+  const ended = once(child, 'exit')
+  try {
+    await untilReady(child, `${url}${readyPath ?? '/'}`, readyPath !== undefined)
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+  return {
+    ...store,
+    url,
+    customersFile: join(folder, 'customers.json'),
+    start_ms: performance.now() - started,
+    peakMemory_mb: () => peakMemory_mb(child.pid),
+    async metric(name) {
+      const line = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm')
+      const { status, body } = await getText(`${url}/metrics`)
+      const value = status === 200 ? line.exec(body)?.[1] : undefined
+      return value === undefined ? null : Number(value)
+    },
+    async end(signal = 'SIGTERM') {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** Runs load against a server, in a process of its own, to its end. */
+export async function runLoad(
+  server: Server,
+  job: Omit<Job, 'url' | 'key' | 'journey_id' | 'customersFile'>,
+): Promise<Result> {
+  const { url, key, journey_id, customersFile } = server
+  return await runProgram<Result>('load', 'load.ts', { url, key, journey_id, customersFile, ...job })
+}
+
+/**
+ * Runs a program of this folder to its end.
+ * @returns the JSON that it prints
+ */
+export async function runProgram<Printed>(
+  core: keyof typeof CORES,
+  name: string,
+  options: object,
+): Promise<Printed> {
+  const child = spawnOn(core, [programFile(name), JSON.stringify(options)], {
+    environment: {},
+    stdout: 'pipe',
+  })
+  let printed = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${name} failed`)
+  return JSON.parse(printed)
+}
+
+/** How many events a store holds. */
+export function countEvents(file: string): number {
+  const database = new Database(file, { readonly: true })
+  try {
+    const row = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM events').get()
+    return row?.count ?? 0
+  } finally {
+    database.close()
+  }
+}
+
+/** How many customers a store holds. */
+export function countCustomers(file: string): number {
+  const database = new Database(file, { readonly: true })
+  try {
+    const row = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM customers').get()
+    return row?.count ?? 0
+  } finally {
+    database.close()
+  }
+}
+
+/** Moves a store's write-ahead log into its file. Nobody may be writing. */
+export function checkpoint(file: string): void {
+  const database = new Database(file)
+  database.pragma('wal_checkpoint(TRUNCATE)')
+  database.close()
+}
+
+function spawnOn(
+  core: keyof typeof CORES,
+  args: string[],
+  { environment, stdout }: { environment: Record<string, string>; stdout: number | 'pipe' },
+): ChildProcess {
+  const [file = '', ...rest] = isPinned
+    ? ['taskset', '-c', String(CORES[core]), execPath, ...args]
+    : [execPath, ...args]
+  const child = spawn(file, rest, {
+    env: { PATH: processEnvironment().PATH, ...environment },
+    stdio: ['ignore', stdout, 'inherit'],
+  })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  return child
+}
+
+const children = new Set<ChildProcess>()
+
+/** Ends all that was started and still runs. */
+export function killAll(): void {
+  for (const child of children) child.kill('SIGKILL')
+}
+
+function programFile(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+async function untilReady(child: ChildProcess, url: string, mustBeReady: boolean): Promise<void> {
+  const deadline = performance.now() + READY_MS
+  while (performance.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
+    const status = await getText(url).then(
+      (reply) => reply.status,
+      () => undefined,
+    )
+    if (status === 200 || (status !== undefined && !mustBeReady)) return
+    await pause(POLL_MS)
+  }
+  throw new Error(`a server was not ready within ${READY_MS / 1000} s`)
+}
+
+/** Waits. */
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+async function getText(url: string): Promise<{ status: number; body: string }> {
+  return await new Promise((resolve, reject) => {
+    get(url, { agent: false }, (res) => {
+      let body = ''
+      res.setEncoding('utf8').on('data', (text) => {
+        body += text
+      })
+      res.once('end', () => resolve({ status: res.statusCode ?? 0, body }))
+      res.once('error', reject)
+    }).once('error', reject)
+  })
+}
+
+function peakMemory_mb(pid: number | undefined): number | null {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
+  } catch {
+    return null
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return address.port
+}

@@ -1,0 +1,155 @@
+import type { PeerFigures, PeerName } from './peers.ts'
+import type { FullStoreFigures } from './ten-million.ts'
+import type { Watched } from './watched.ts'
+
+/** What is wanted of each figure; `least` where more is better, `most` where less is. */
+const wanted = {
+  single_vs_manual: { least: 8 },
+  single_vs_fastify: { least: 1 },
+  batch_vs_append_limit: { least: 0.4 },
+  initialize_vs_manual: { least: 5 },
+  bytes_per_event: { most: 160 },
+  flat_10m: { least: 0.9 },
+  flat_10m_uuid4: {},
+  timeline_p99_ms: { most: 10 },
+  reader_penalty: { most: 1.5 },
+  indexing_pause_ms: { most: 50 },
+  start_ms: { most: 1000 },
+  rss_mb: { most: 400 },
+} as const satisfies Record<string, { least?: number; most?: number }>
+
+type RatioName = keyof typeof wanted
+type Ratios = Partial<Record<RatioName, number | null>>
+
+/** A rate this near to the load's own ceiling says more of the load than of the server. */
+const CEILING_PART = 0.8
+
+type Measured = { peers: PeerFigures | undefined; store: FullStoreFigures | undefined; watched: Watched }
+
+/** The figures that have a name of their own; null where the server does not tell. */
+export function ratiosOf({ peers, store, watched }: Measured): Ratios {
+  const bytes = [...(peers?.bytes_per_event ?? []), ...(store ? [store.bytes_per_event] : [])]
+  return {
+    ...(peers && peerRatios(peers)),
+    // The larger of two: half UUIDv7 and half UUIDv4 in a young store, UUIDv7 in the full one.
+    bytes_per_event: Math.max(...bytes),
+    ...(store && {
+      flat_10m: medianQuotient(store.flat.v7.full, store.flat.v7.empty),
+      flat_10m_uuid4: medianQuotient(store.flat.v4.full, store.flat.v4.empty),
+      timeline_p99_ms: median(store.timeline_p99_ms),
+      reader_penalty: medianQuotient(store.single_p99_ms.while_listing, store.single_p99_ms.alone),
+      start_ms: median(store.start_ms),
+    }),
+    indexing_pause_ms: watched.indexingPause_ms,
+    rss_mb: watched.rss_mb,
+  }
+}
+
+function peerRatios({
+  requests_per_s: { cairn, manual, fastify },
+  batch,
+  append_limit,
+}: PeerFigures): Ratios {
+  return {
+    single_vs_manual: medianQuotient(cairn.single, manual.single),
+    single_vs_fastify: medianQuotient(cairn.single, fastify.single),
+    batch_vs_append_limit: medianQuotient(batch, append_limit),
+    initialize_vs_manual: medianQuotient(cairn.initialize, manual.initialize),
+  }
+}
+
+/** The rates that lie within 20 % of what the load reaches against a server that stores nothing. */
+export function nearCeiling({ requests_per_s, batch, batch_ceiling }: PeerFigures): string[] {
+  const { bare, ...others } = requests_per_s
+  const isNear = (rates: number[], ceiling: number[]) => median(rates) > CEILING_PART * median(ceiling)
+  const near = Object.entries(others).flatMap(([name, figures]) =>
+    (['single', 'initialize'] as const)
+      .filter((kind) => isNear(figures[kind], bare[kind]))
+      .map((kind) => `${kind} of ${name}`),
+  )
+  return isNear(batch, batch_ceiling) ? [...near, 'batch of cairn'] : near
+}
+
+type Report = {
+  ratios: Ratios
+  does_not_count: string[]
+  node: string
+  cpu: string
+  minutes: number
+  rounds: number
+  peers: PeerFigures | undefined
+  store: FullStoreFigures | undefined
+  separate_cores: boolean
+}
+
+/** The report for people. */
+export function tableOf(report: Report): string {
+  const { ratios, peers, store, does_not_count } = report
+  const lines = [
+    `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
+  ]
+  lines.push(
+    `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
+  )
+  if (peers) {
+    lines.push('a second, median    single events   p99 ms   initializations')
+    for (const name of Object.keys(peers.requests_per_s) as PeerName[]) {
+      const { single, single_p99_ms, initialize } = peers.requests_per_s[name]
+      const label = name === 'bare' ? 'bare (the ceiling)' : name
+      const cells = [whole(median(single)).padStart(14), median(single_p99_ms).toFixed(1).padStart(9)]
+      lines.push(`${label.padEnd(19)}${cells.join('')}${whole(median(initialize)).padStart(18)}`)
+    }
+    for (const what of does_not_count) {
+      lines.push(`${what} is within 20 % of the load's own ceiling: what follows from it does not count`)
+    }
+    lines.push(`\nevents a second in batches of 1,000: ${whole(median(peers.batch))}`)
+    lines.push(`bare (the ceiling): ${whole(median(peers.batch_ceiling))}`)
+    lines.push(`append_limit: ${whole(median(peers.append_limit))}`)
+  }
+  if (store) {
+    const { flat } = store
+    lines.push(`\nfilling the store: ${whole(store.fill_events_per_s)} events a second`)
+    for (const ids of ['v7', 'v4'] as const) {
+      const [empty, full] = [whole(median(flat[ids].empty)), whole(median(flat[ids].full))]
+      lines.push(
+        `batches with UUID${ids}: ${empty} events a second in an empty store, ${full} in the full one`,
+      )
+    }
+    lines.push(`pages a second of a full listing while writing: ${whole(median(store.listing_pages_per_s))}`)
+  }
+  lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
+  for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
+    if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function figureLine(
+  name: RatioName,
+  value: number | null,
+  { least, most }: { least?: number; most?: number },
+) {
+  const measured = value === null ? 'unknown' : value.toFixed(2)
+  const want = least !== undefined ? `≥ ${least}` : most !== undefined ? `≤ ${most}` : ''
+  const isMissed =
+    value === null || (least !== undefined && value < least) || (most !== undefined && value > most)
+  return `${name.padEnd(24)}${measured.padStart(10)}   ${want}${want && isMissed ? '   missed' : ''}`
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+/** The middle value, or the mean of the two in the middle. */
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  const low = sorted[Math.ceil(middle) - 1] ?? Number.NaN
+  const high = sorted[Math.floor(middle)] ?? Number.NaN
+  return (low + high) / 2
+}
+
+/** The middle of the quotients of two series, round by round. */
+function medianQuotient(a: number[], b: number[]): number {
+  return median(a.map((value, round) => value / (b[round] ?? Number.NaN)))
+}

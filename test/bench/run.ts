@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { argv } from 'node:process'
+import { measurePeers } from './peers.ts'
+import { isPinned, killAll } from './processes.ts'
+import { nearCeiling, ratiosOf, tableOf } from './report.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { measureFullStore } from './ten-million.ts'
+import { Watched } from './watched.ts'
+
+/** Memory file systems, on which a commit costs nothing: tmpfs, ramfs. */
+const MEMORY_FILE_SYSTEMS = [0x01021994, 0x858458f6]
+
+async function main(settings: Settings) {
+  const parent = settings.folder ?? tmpdir()
+  if (MEMORY_FILE_SYSTEMS.includes(statfsSync(parent).type)) {
+    throw new Error(
+      `${parent} is in memory, where a commit costs nothing; give a folder on a disk with --folder`,
+    )
+  }
+  const folder = mkdtempSync(join(parent, 'cairn-bench-'))
+  process.once('exit', () => {
+    killAll()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const started = performance.now()
+  const watched = new Watched()
+  const peers = settings.only === 'store' ? undefined : await measurePeers(folder, { settings, watched })
+  const store = settings.only === 'peers' ? undefined : await measureFullStore(folder, { settings, watched })
+  const report = {
+    ratios: ratiosOf({ peers, store, watched }),
+    does_not_count: peers ? nearCeiling(peers) : [],
+    node: process.version,
+    cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
+    rounds: settings.rounds,
+    quick: settings.isQuick,
+    stored_events: settings.storedEvents,
+    separate_cores: isPinned,
+    minutes: (performance.now() - started) / 60_000,
+    peers,
+    store,
+  }
+  process.stdout.write(tableOf(report))
+  if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)
+}
+
+// So that the folder is removed and nothing goes on running.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+const settings = readSettings(argv.slice(2))
+if (settings) await main(settings)

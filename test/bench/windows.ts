@@ -1,0 +1,64 @@
+import { BATCH_EVENTS, CUSTOMERS, type MessageIds } from './data.ts'
+import { countEvents, pause, runLoad, type Server, startCairn } from './processes.ts'
+import type { Settings } from './settings.ts'
+
+/** Batches are sent by this many connections: enough to keep the writer busy, few enough not to queue for long. */
+export const BATCH_CONNECTIONS = 4
+
+/** Single events and initializations are sent by this many connections. */
+export const CONNECTIONS = 64
+
+/** The longest that filling the indexes may take. */
+const INDEXED_WAIT_MS = 600_000
+
+/** Our server on a new store whose customers are initialized. */
+export async function startCairnWithCustomers(folder: string): Promise<Server> {
+  const server = await startCairn(folder)
+  await initializeCustomers(server)
+  return server
+}
+
+/** Makes the customers known to a server, through its API. */
+export async function initializeCustomers(server: Server): Promise<void> {
+  await runLoad(server, {
+    kind: 'customers',
+    connections: CONNECTIONS,
+    messageIds: 'mixed',
+    warmUpSeconds: 0,
+    seconds: 0,
+    requests: CUSTOMERS,
+  })
+}
+
+/** Batches for a while: events a second, and how many were acknowledged in all. */
+export async function batchWindow(server: Server, messageIds: MessageIds, settings: Settings) {
+  const { requestsPerSecond, stored } = await runLoad(server, {
+    kind: 'batch',
+    connections: BATCH_CONNECTIONS,
+    messageIds,
+    warmUpSeconds: settings.warmUpSeconds,
+    seconds: settings.seconds,
+  })
+  return { eventsPerSecond: requestsPerSecond * BATCH_EVENTS, stored }
+}
+
+/** Waits until all events are in the indexes, so that what one window leaves undone does not burden the next. */
+export async function untilIndexed(server: Server): Promise<void> {
+  const deadline = performance.now() + INDEXED_WAIT_MS
+  while (((await server.metric('cairn_unindexed_events')) ?? 0) > 0) {
+    if (performance.now() > deadline) throw new Error('the indexes were not filled in time')
+    await pause(100)
+  }
+}
+
+/**
+ * How many events a store holds.
+ * @throws {Error} where it is less than was acknowledged, or more than was sent
+ */
+export function expectStored(file: string, { least, most }: { least: number; most: number }): number {
+  const count = countEvents(file)
+  if (count < least || count > most) {
+    throw new Error(`a store holds ${count} events; ${least} were acknowledged`)
+  }
+  return count
+}
