@@ -6,7 +6,7 @@ import { refusal, send } from './requests.ts'
 import { createKey } from './service-keys.ts'
 
 const ORIGIN = 'https://app.example.com'
-const PATHS = ['/customers/initialize', '/events/create']
+const PATHS = ['/customers/initialize', '/events/create', '/events/batch']
 
 let cairn: Cairn
 let workspace: Workspace
