@@ -38,6 +38,7 @@ async function main(settings: Settings) {
     stored_events: settings.storedEvents,
     separate_cores: isPinned,
     minutes: (performance.now() - started) / 60_000,
+    watched: watched.parts,
     peers,
     store,
   }
