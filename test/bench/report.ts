@@ -80,6 +80,7 @@ type Report = {
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
   separate_cores: boolean
+  load_average: number
 }
 
 /** The report for people. */
@@ -91,6 +92,11 @@ export function tableOf(report: Report): string {
   lines.push(
     `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
   )
+  if (report.load_average > 0.3) {
+    lines.push(
+      `The machine was not quiet before the start (load average ${report.load_average.toFixed(1)}).\n`,
+    )
+  }
   if (peers) {
     lines.push('a second, median    single events   p99 ms   CPU µs   initializations')
     for (const name of Object.keys(peers.requests_per_s) as PeerName[]) {
