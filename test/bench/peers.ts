@@ -22,7 +22,13 @@ import {
 } from './windows.ts'
 
 /** Requests a second, one number for each round. */
-export type RequestFigures = { single: number[]; initialize: number[]; single_p99_ms: number[] }
+export type RequestFigures = {
+  single: number[]
+  initialize: number[]
+  single_p99_ms: number[]
+  /** Microseconds of processor time that the server spends on an event; a busy machine hardly changes it. */
+  single_cpu_us: number[]
+}
 
 export type PeerName = 'cairn' | 'manual' | 'fastify' | 'bare'
 
@@ -46,7 +52,7 @@ export async function measurePeers(
   folder: string,
   { settings, watched }: { settings: Settings; watched: Watched },
 ): Promise<PeerFigures> {
-  const empty = (): RequestFigures => ({ single: [], initialize: [], single_p99_ms: [] })
+  const empty = (): RequestFigures => ({ single: [], initialize: [], single_p99_ms: [], single_cpu_us: [] })
   const figures: PeerFigures = {
     requests_per_s: { cairn: empty(), manual: empty(), fastify: empty(), bare: empty() },
     batch: [],
@@ -60,7 +66,7 @@ export async function measurePeers(
       await inFolder(folder, async (folder) => {
         const server = name === 'cairn' ? await startCairn(folder) : await startPeer(name, folder)
         await measureRequests(server, { name, settings, figures: figures.requests_per_s[name] })
-        if (name === 'cairn') await watched.note(server)
+        if (name === 'cairn') await watched.note('single', server)
         if (name === 'bare') {
           figures.batch_ceiling.push((await batchWindow(server, 'mixed', settings)).eventsPerSecond)
         }
@@ -93,7 +99,9 @@ async function measureRequests(
   const { seconds, warmUpSeconds } = settings
   const window = { connections: CONNECTIONS, messageIds: 'mixed', seconds, warmUpSeconds } as const
   await initializeCustomers(server)
+  const cpu_us = server.cpu_us()
   const single = await runLoad(server, { ...window, kind: 'single' })
+  figures.single_cpu_us.push((server.cpu_us() - cpu_us) / single.stored)
   const initialize = await runLoad(server, { ...window, kind: 'initialize' })
   figures.single.push(single.requestsPerSecond)
   figures.single_p99_ms.push(single.p99_ms)
@@ -118,7 +126,7 @@ async function measureBatches(
   const emptyBytes = statSync(server.file).size
   const { eventsPerSecond, stored } = await batchWindow(server, 'mixed', settings)
   await untilIndexed(server)
-  await watched.note(server)
+  await watched.note('batch', server)
   await server.end()
   checkpoint(server.file)
   expectStored(server.file, { least: stored, most: stored })

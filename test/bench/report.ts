@@ -40,7 +40,7 @@ export function ratiosOf({ peers, store, watched }: Measured): Ratios {
       reader_penalty: medianQuotient(store.single_p99_ms.while_listing, store.single_p99_ms.alone),
       start_ms: median(store.start_ms),
     }),
-    indexing_pause_ms: watched.indexingPause_ms,
+    indexing_pause_ms: watched.indexing_pause_ms,
     rss_mb: watched.rss_mb,
   }
 }
@@ -80,6 +80,7 @@ type Report = {
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
   separate_cores: boolean
+  load_average: number
 }
 
 /** The report for people. */
@@ -91,12 +92,21 @@ export function tableOf(report: Report): string {
   lines.push(
     `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
   )
+  if (report.load_average > 0.3) {
+    lines.push(
+      `The machine was not quiet before the start (load average ${report.load_average.toFixed(1)}).\n`,
+    )
+  }
   if (peers) {
-    lines.push('a second, median    single events   p99 ms   initializations')
+    lines.push('a second, median    single events   p99 ms   CPU µs   initializations')
     for (const name of Object.keys(peers.requests_per_s) as PeerName[]) {
-      const { single, single_p99_ms, initialize } = peers.requests_per_s[name]
+      const { single, single_p99_ms, single_cpu_us, initialize } = peers.requests_per_s[name]
       const label = name === 'bare' ? 'bare (the ceiling)' : name
-      const cells = [whole(median(single)).padStart(14), median(single_p99_ms).toFixed(1).padStart(9)]
+      const cells = [
+        whole(median(single)).padStart(14),
+        median(single_p99_ms).toFixed(1).padStart(9),
+        whole(median(single_cpu_us)).padStart(9),
+      ]
       lines.push(`${label.padEnd(19)}${cells.join('')}${whole(median(initialize)).padStart(18)}`)
     }
     for (const what of does_not_count) {

@@ -94,7 +94,7 @@ export async function measureFullStore(
       mayLoseServer: true,
     })
     await pause((settings.warmUpSeconds + settings.seconds / 2) * 1000)
-    await watched.note(server)
+    await watched.note('full store', server)
     await server.end('SIGKILL')
     stored += (await load).stored
     server = await restartCairn(store, folder)
@@ -103,7 +103,7 @@ export async function measureFullStore(
     const most = stored + BATCH_CONNECTIONS * BATCH_EVENTS
     stored = expectStored(store.file, { least: stored, most })
   }
-  await watched.note(server)
+  await watched.note('full store', server)
   await server.end()
   return {
     fill_events_per_s: full.eventsPerSecond,
@@ -136,7 +136,7 @@ async function filled(folder: string, { settings, watched }: { settings: Setting
   })
   await untilIndexed(filling)
   const seconds = (performance.now() - begun) / 1000
-  await watched.note(filling)
+  await watched.note('fill', filling)
   await filling.end()
   checkpoint(empty.file)
   expectStored(empty.file, { least: fill.stored, most: fill.stored })
@@ -161,7 +161,7 @@ async function emptyWindow(
   mkdirSync(inner)
   const server = await startCairnWithCustomers(inner)
   const { eventsPerSecond, stored } = await batchWindow(server, messageIds, settings)
-  await watched.note(server)
+  await watched.note('empty store', server)
   await server.end()
   expectStored(server.file, { least: stored, most: stored })
   rmSync(inner, { recursive: true })

@@ -1,19 +1,29 @@
 import type { Server } from './processes.ts'
 
-/** The worst of what our servers showed in the whole run. */
+/** The worst that our servers showed: in each part of the run, and in all of it; null where they do not tell. */
 export class Watched {
-  rss_mb: number | null = null
-  indexingPause_ms: number | null = null
+  readonly parts: Record<string, { rss_mb: number | null; indexing_pause_ms: number | null }> = {}
+
+  get rss_mb(): number | null {
+    return greatest(Object.values(this.parts).map((part) => part.rss_mb))
+  }
+
+  get indexing_pause_ms(): number | null {
+    return greatest(Object.values(this.parts).map((part) => part.indexing_pause_ms))
+  }
 
   /** Reads a server's figures; call it before the server ends. */
-  async note(server: Server): Promise<void> {
-    this.rss_mb = greater(this.rss_mb, server.peakMemory_mb())
+  async note(part: string, server: Server): Promise<void> {
     const pause = await server.metric('cairn_indexing_pause_seconds_max')
-    this.indexingPause_ms = greater(this.indexingPause_ms, pause === null ? null : pause * 1000)
+    const before = this.parts[part]
+    this.parts[part] = {
+      rss_mb: greatest([before?.rss_mb ?? null, server.peakMemory_mb()]),
+      indexing_pause_ms: greatest([before?.indexing_pause_ms ?? null, pause === null ? null : pause * 1000]),
+    }
   }
 }
 
-function greater(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b
-  return Math.max(a, b)
+function greatest(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : Math.max(...known)
 }
