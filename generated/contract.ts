@@ -573,7 +573,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "secret_key_required" | "origin_not_allowed" | "not_found" | "journey_not_found" | "customer_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "overloaded" | "storage_unavailable" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "secret_key_required" | "origin_not_allowed" | "not_found" | "journey_not_found" | "customer_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.

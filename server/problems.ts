@@ -115,6 +115,12 @@ export const problems = {
     title: 'The storage is not available',
     detail: 'Nothing was acknowledged. Send the same request again after the seconds that Retry-After gives.',
   },
+  storage_full: {
+    status: 503,
+    title: 'The disk is full',
+    detail:
+      'Nothing was acknowledged. Send the same request again later; the operator must make room on the disk.',
+  },
   shutting_down: {
     status: 503,
     title: 'The server is stopping',

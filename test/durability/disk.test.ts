@@ -1,8 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it } from 'vitest'
-import { startChildServerWithCustomer } from '../child-server.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { eventIdText } from '../../server/domain/identifiers.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { initialize } from '../operations/customer.ts'
 import { connect, storedEvents } from '../storage/store.ts'
 
 /** Lets the process write no file beyond this size, as a full disk would. */
@@ -48,6 +53,67 @@ it('acknowledges nothing while the disk takes nothing, and all again by itself w
   expect(await server.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
   const file = new Database(path)
   expect(storedEvents(file)).toEqual([...answered, 'after'])
+  expect(file.pragma('integrity_check', { simple: true })).toBe('ok')
+  file.close()
+})
+
+const MIB = 1024 * 1024
+
+/** A folder on a file system of its own, or what the machine says against it. */
+function smallDisk(bytes: number): { folder: string } | { refused: string } {
+  const folder = temporaryFolder()
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
+  if (status !== 0) return { refused: String(stderr) }
+  onTestFinished(() => {
+    spawnSync('umount', ['--lazy', folder])
+  })
+  return { folder }
+}
+
+it('refuses before a full disk fails, keeps what it acknowledged, and goes on when there is room', async () => {
+  const disk = smallDisk(32 * MIB)
+  if ('refused' in disk) {
+    // Where no disk can be made, the test above fills one in another way.
+    expect(disk.refused).not.toBe('')
+    return
+  }
+  const path = join(disk.folder, 'cairn.db')
+  const databaseUrl = `sqlite:${path}`
+  const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
+  const server = await startChildServer({ databaseUrl })
+  onTestFinished(() => server.kill('SIGKILL'))
+  const client = server.client(workspace.secret_key)
+  const { journey_id } = workspace
+  const customer_id = await initialize({ ...workspace, client }, 'user-1')
+  const event = { journey_id, customer_id, event_id: 'filled', custom_variables: 'x'.repeat(20_000) }
+  const isReady = async () => (await fetch(`${server.url}/readyz`)).status === 200
+
+  const filler = join(disk.folder, 'filler')
+  writeFileSync(filler, Buffer.alloc(16 * MIB))
+  const acknowledged: string[] = []
+  let refusal: string | undefined
+  while (refusal === undefined) {
+    const { data, error, response } = await client.createEvents({ body: { events: Array(100).fill(event) } })
+    if (data) acknowledged.push(...data.results.map(({ id }) => id ?? ''))
+    else refusal = `${response.status} ${error.code} ${response.headers.get('retry-after')}`
+  }
+  expect(refusal).toBe('503 storage_full 1')
+  expect(acknowledged.length).toBeGreaterThan(0)
+  await vi.waitUntil(async () => !(await isReady()))
+  // One that is small enough for the room that is left: it is refused all the same.
+  const small = { journey_id, customer_id, event_id: 'small' }
+  expect((await client.createEvent({ body: small })).error?.code).toBe('storage_full')
+  expect((await client.createJourney({ body: { name: 'Renewal' } })).error?.code).toBe('storage_full')
+  expect((await client.listEvents()).data?.data).toHaveLength(50)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+
+  rmSync(filler)
+  await vi.waitUntil(isReady)
+  expect((await client.createEvent({ body: small })).response.status).toBe(201)
+  await server.end('SIGTERM')
+  const file = new Database(path)
+  const stored = file.prepare<[], { id: Buffer }>('SELECT id FROM events ORDER BY seq').all()
+  expect(stored.slice(0, -1).map(({ id }) => eventIdText(id))).toEqual(acknowledged)
   expect(file.pragma('integrity_check', { simple: true })).toBe('ok')
   file.close()
 })

@@ -19,8 +19,8 @@ import {
 
 /** The engine's codes for a disk that is read-only and for one that is full. */
 const failures = [
-  ['may not be written', 'PRAGMA query_only = 1'],
-  ['is full', 'PRAGMA max_page_count = 1'],
+  ['may not be written', 'PRAGMA query_only = 1', 'storage_unavailable'],
+  ['is full', 'PRAGMA max_page_count = 1', 'storage_full'],
 ] as const
 
 /** Changes the writing connection, until it is opened again. */
@@ -28,7 +28,6 @@ async function disturb({ db }: Store, pragma: string) {
   await db.transaction().execute(async (db) => sql.raw(pragma).execute(db))
 }
 
-const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
 const large = { custom_variables: 'x'.repeat(50_000) }
 
 async function makeJourney({ db }: Store, { workspace_id }: Subject) {
@@ -37,7 +36,9 @@ async function makeJourney({ db }: Store, { workspace_id }: Subject) {
   return await db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
 }
 
-describe.each(failures)('a disk that %s', (_name, pragma) => {
+describe.each(failures)('a disk that %s', (_name, pragma, code) => {
+  const unavailable = { reason: { name: 'Unavailable', reason: code } }
+
   it('lets nothing be acknowledged, and everything again when it can be written', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
@@ -81,6 +82,8 @@ describe.each(failures)('a disk that %s', (_name, pragma) => {
 })
 
 describe('a file that is away', () => {
+  const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
+
   it('is not replaced by an empty one, and served again when it is back', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)

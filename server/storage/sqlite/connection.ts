@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statfsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 
@@ -6,6 +6,13 @@ export type Connection = Database.Database
 
 /** How long a connection waits for another process's write before it gives up. */
 const BUSY_MS = 5000
+
+/**
+ * With less room than this on its disk a store takes no more: the log must still be moved into the file, and other
+ * programs need some too. On a small disk a part of it.
+ */
+const FLOOR_BYTES = 64 * 1024 * 1024
+const FLOOR_PART = 0.05
 
 /** A file cannot be opened; the message is for the operator. */
 export class CannotOpen extends Error {
@@ -63,9 +70,21 @@ export function takeServerLock(path: string): Connection | undefined {
   }
 }
 
-/** Whether the engine or the disk under it failed, as opposed to a statement that is wrong. */
-export function isStorageFailure(error: unknown): boolean {
-  return error instanceof CannotOpen || (error instanceof Database.SqliteError && FAILURE.test(error.code))
+/** Whether the disk of a file has room for more; also where the system does not tell. */
+export function hasRoomToWrite(path: string): boolean {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(dirname(path))
+    return bavail * bsize >= Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_PART)
+  } catch {
+    return true
+  }
+}
+
+/** How the engine or the disk under it failed; undefined where a statement is wrong instead. */
+export function storageFailure(error: unknown): 'storage_unavailable' | 'storage_full' | undefined {
+  if (error instanceof CannotOpen) return storageFailure(error.cause) ?? 'storage_unavailable'
+  if (!(error instanceof Database.SqliteError) || !FAILURE.test(error.code)) return undefined
+  return error.code.startsWith('SQLITE_FULL') ? 'storage_full' : 'storage_unavailable'
 }
 
 const FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)/

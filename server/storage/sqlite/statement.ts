@@ -1,4 +1,4 @@
-import { type Connection, isStorageFailure } from './connection.ts'
+import { type Connection, storageFailure } from './connection.ts'
 
 /** A compiled query on its way to another thread. */
 export type Statement = { sql: string; parameters: readonly unknown[] }
@@ -6,7 +6,7 @@ export type Statement = { sql: string; parameters: readonly unknown[] }
 export type StatementResult = { rows: unknown[]; changes: number } | { failure: Failure }
 
 /** An error on its way to another thread; `message` is for the log. */
-export type Failure = { message: string; isStorageFailure: boolean }
+export type Failure = { message: string; outage?: 'storage_unavailable' | 'storage_full' | undefined }
 
 /** Runs one statement; what the driver throws becomes a failure. */
 export function runStatement(connection: Connection, { sql, parameters }: Statement): StatementResult {
@@ -22,5 +22,5 @@ export function runStatement(connection: Connection, { sql, parameters }: Statem
 
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { message, isStorageFailure: isStorageFailure(error) }
+  return { message, outage: storageFailure(error) }
 }

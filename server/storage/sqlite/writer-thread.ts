@@ -3,7 +3,7 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type Connection, takeServerLock } from './connection.ts'
+import { type Connection, hasRoomToWrite, takeServerLock } from './connection.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
 import type { Statement, StatementResult } from './statement.ts'
@@ -22,9 +22,10 @@ export type WriterReply =
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
+  | { kind: 'room'; hasRoom: boolean }
 
-/** Changes made by other programs are to be seen within a second. */
-const OUTSIDE_CHECK_MS = 200
+/** Changes made by other programs are to be seen within a second, and a disk that fills up before it is full. */
+const CHECK_MS = 200
 
 /** With nothing to do for so long, the writer does what was not urgent. */
 const IDLE_MS = 50
@@ -49,9 +50,13 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   }
 
+  let hasRoom = true
   const timer = setInterval(() => {
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
-  }, OUTSIDE_CHECK_MS)
+    if (hasRoomToWrite(path) === hasRoom) return
+    hasRoom = !hasRoom
+    say({ kind: 'room', hasRoom })
+  }, CHECK_MS)
   const index = (isIdle: boolean) => {
     const indexing = writing.index(isIdle)
     if (indexing) say({ kind: 'indexed', indexing })

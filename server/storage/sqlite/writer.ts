@@ -32,6 +32,7 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #turns: Turn[] = []
   #waitingRows = 0
+  #hasRoom = true
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
   #hadTurn = false
@@ -52,6 +53,7 @@ export class Writer {
     thread.on('message', (reply: WriterReply) => {
       if (reply.kind === 'changed-outside') onOutsideChange()
       else if (reply.kind === 'indexed') this.#indexing = reply.indexing
+      else if (reply.kind === 'room') this.#hasRoom = reply.hasRoom
       else this.#answer?.resolve(reply)
     })
     thread.on('error', (error) => this.#die(error, onDeath))
@@ -89,6 +91,7 @@ export class Writer {
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
+    if (!this.#hasRoom) throw new Unavailable('storage_full')
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
   }
 
@@ -191,8 +194,7 @@ export class Writer {
         else reject(errorOf(result.failure))
       }
       const last = results.at(-1)
-      if (last && 'failure' in last && last.failure.isStorageFailure)
-        this.#refuseWaiting(errorOf(last.failure))
+      if (last && 'failure' in last && last.failure.outage) this.#refuseWaiting(errorOf(last.failure))
     } catch (error) {
       for (const { reject } of group) reject(error as Error)
     }
@@ -230,6 +232,6 @@ export class Writer {
   }
 }
 
-export function errorOf({ message, isStorageFailure }: Failure): Error {
-  return isStorageFailure ? new Unavailable('storage_unavailable', message) : new Error(message)
+export function errorOf({ message, outage }: Failure): Error {
+  return outage ? new Unavailable(outage, message) : new Error(message)
 }

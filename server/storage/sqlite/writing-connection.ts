@@ -42,7 +42,7 @@ export class WritingConnection {
     } catch (error) {
       const failure = failureOf(error)
       this.#recover(failure)
-      if (group.length === 1 || failure.isStorageFailure) return group.map(() => ({ failure }))
+      if (group.length === 1 || failure.outage) return group.map(() => ({ failure }))
       return group.flatMap((unit) => this.commitGroup([unit], now_ms))
     }
   }
@@ -52,7 +52,7 @@ export class WritingConnection {
     // After some failures the transaction is over; what follows must not be stored piece by piece.
     const isOver = !this.#open?.connection.inTransaction && statement.sql !== 'BEGIN IMMEDIATE'
     if (isOver && statement.sql === 'ROLLBACK') return { rows: [], changes: 0 }
-    if (isOver) return { failure: { message: 'the transaction has failed before', isStorageFailure: false } }
+    if (isOver) return { failure: { message: 'the transaction has failed before' } }
     let open: Open
     try {
       open = this.#opened()
@@ -60,7 +60,7 @@ export class WritingConnection {
       return { failure: failureOf(error) }
     }
     const result = runStatement(open.connection, statement)
-    if ('failure' in result && result.failure.isStorageFailure) this.#recover(result.failure)
+    if ('failure' in result && result.failure.outage) this.#recover(result.failure)
     // At its end the transaction may have changed what units have looked up.
     if (!open.connection.inTransaction) open.units.forget()
     return result
@@ -95,7 +95,7 @@ export class WritingConnection {
     } catch (error) {
       const failure = failureOf(error)
       // Whatever it was, the footing is found again from what is on disk.
-      this.#recover({ ...failure, isStorageFailure: true })
+      this.#recover({ ...failure, outage: 'storage_unavailable' })
       return { unindexedEvents: units.tail.length, longestPause_ms: indexer.longestPause_ms, failure }
     }
   }
@@ -126,7 +126,7 @@ export class WritingConnection {
     try {
       if (open?.connection.inTransaction) open.connection.exec('ROLLBACK')
       open?.units.forget()
-      if (failure.isStorageFailure) this.close()
+      if (failure.outage) this.close()
     } catch {
       // The connection is beyond use; the next request opens another.
       this.#open = undefined
