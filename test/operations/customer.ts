@@ -13,7 +13,7 @@ export async function customerInJourney(cairn: Cairn): Promise<{
 
 /** Initializes a contact in the workspace's journey. @returns its `customer_id` */
 export async function initialize(
-  { client, journey_id }: Workspace,
+  { client, journey_id }: Pick<Workspace, 'client' | 'journey_id'>,
   client_customer_id: string,
 ): Promise<string> {
   const { data, error } = await client.initializeCustomer({
