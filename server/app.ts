@@ -8,6 +8,8 @@ import type { Credentials } from './credentials.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
 import { isServiceKey } from './domain/service-keys.ts'
+import type { Metrics } from './metrics.ts'
+import { mayReadMetrics } from './metrics-access.ts'
 import { allOperations } from './operations/index.ts'
 import { Problem } from './problems.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -20,6 +22,8 @@ export type AppOptions = {
   storage: Storage
   credentials: Credentials
   limiter: RateLimiter
+  metrics: Metrics
+  metricsToken: string | undefined
   log: Logger
   /** Milliseconds since 1970. */
   now: () => number
@@ -73,6 +77,7 @@ export function createApp(options: AppOptions): Express {
     await storage.assertWritable()
     res.json({ status: 'ok' })
   })
+  app.all('/metrics', (req, res) => sendMetrics(req, res, options))
   app.use((_req, res) => refuse(res, new Problem('not_found'), options))
   const onError: ErrorRequestHandler = (error, _req, res, _next) => refuse(res, error, options)
   app.use(onError)
@@ -101,7 +106,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 
 /** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
-  const { credentials, limiter, storage, now } = options
+  const { credentials, limiter, storage, metrics, now } = options
   res.locals.operation = route.operationId
   const key = await credentials.check(req.get('x-service-key'), {
     accepts: route.accepts,
@@ -118,11 +123,12 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (count > 1) addHeaders(res, limiter.takeRest(key, count))
   // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
   const operation = allOperations[route.operationId] as Operation<OperationId>
-  const reply = await operation({ workspaceId: key.workspace_id, ...checked }, { storage, now, newId })
+  const tally = metrics.tallies.of(key.key_id)
+  const reply = await operation({ workspaceId: key.workspace_id, ...checked }, { storage, now, newId, tally })
   sendJson(res, reply.status, 'application/json', reply.body)
 }
 
-function beginRequest(req: Request, res: Response, { log }: AppOptions) {
+function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
   // A key that someone puts here by mistake would be logged.
@@ -134,6 +140,7 @@ function beginRequest(req: Request, res: Response, { log }: AppOptions) {
     const { operation, key_id, code } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent ? res.statusCode : 'aborted'
+    metrics.requestEnded({ operation, status, code, duration_ms })
     // Neither the query nor an unknown path: a caller's mistake may have put a key there.
     log.info({ request_id: requestId, method: req.method, operation, status, code, key_id, duration_ms })
   })
@@ -167,6 +174,19 @@ function sendJson(res: Response, status: number, contentType: string, body: unkn
     'Cache-Control': 'no-store',
   })
   answer(res, status, text)
+}
+
+async function sendMetrics(req: Request, res: Response, { metrics, metricsToken, storage }: AppOptions) {
+  if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
+  if (!mayReadMetrics(req, metricsToken)) {
+    // Not 404: that the path exists is in the README, and an operator is to see what is missing.
+    throw new Problem('unauthorized', {
+      detail: 'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or ask on its own machine without a proxy.',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    })
+  }
+  const { contentType, text } = await metrics.exposition(storage.statistics())
+  res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-store' }).send(text)
 }
 
 /** Sends the answer whole at once, also to a sender that is still sending. */

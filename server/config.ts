@@ -12,6 +12,11 @@ export const settings = [
     default: '500',
     description: 'Events a second for each key, twice as many at once; 0 for no limit',
   },
+  {
+    name: 'CAIRN_METRICS_TOKEN',
+    default: '',
+    description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
+  },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
 ] as const
 
@@ -23,11 +28,16 @@ export type Config = {
   databaseUrl: string
   /** Events a second for each key without a rate of its own; 0: no limit. */
   rateLimit: number
+  /** Opens `/metrics`; without one only this machine reads it. */
+  metricsToken: string | undefined
   logLevel: string
 }
 
 /** A path to a file: not in memory, no folder, and no host, which `data` would be in `sqlite://data/cairn.db`. */
 const SQLITE_URL = /^sqlite:(?!:memory:|\/\/(?!\/)).*[^/]$/
+
+/** What fits into the header (RFC 6750), and cannot be guessed: 32 hexadecimal digits are 128 bits. */
+const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,255}$/
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
@@ -42,7 +52,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: text('HOST'),
     databaseUrl: text('DATABASE_URL'),
     rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
+    metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     logLevel: text('LOG_LEVEL'),
+  }
+  // Never with what it is: the message ends up in a log.
+  if (config.metricsToken !== undefined && !METRICS_TOKEN.test(config.metricsToken)) {
+    faults.push('CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -')
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
   if (!SQLITE_URL.test(config.databaseUrl)) faults.push(databaseFault(config.databaseUrl))

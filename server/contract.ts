@@ -13,11 +13,18 @@ import { LISTED_FAULTS, Problem } from './problems.ts'
 import { type Parameter, readQuery } from './query.ts'
 import type { BodyLimits } from './request-body.ts'
 import type { Storage } from './storage/storage.ts'
+import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
 
 /** What an operation may use besides its request. */
-export type Context = { storage: Storage; now: () => number; newId: typeof newId }
+export type Context = {
+  storage: Storage
+  now: () => number
+  newId: typeof newId
+  /** Of the caller's key. Whoever stores what was sent counts it here. */
+  tally: Tally
+}
 
 /** A request that the contract allows, of a caller who may make it. */
 export type OperationRequest<Id extends OperationId> = {

@@ -5,8 +5,10 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { loadContract } from './contract.ts'
 import { Credentials } from './credentials.ts'
+import { Metrics } from './metrics.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { openStorage } from './storage/storage.ts'
+import { version } from './version.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
@@ -48,12 +50,14 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   died.promise.catch(() => {})
   let isStopping = false
   const contract = await loadContract(contractFile)
+  const metrics = new Metrics(version)
   let credentials: Credentials | undefined
   const storage = await openStorage({
     url: config.databaseUrl,
     now,
     onChange: () => credentials?.forget(),
     onDeath: died.reject,
+    onGroup: (group) => metrics.groupEnded(group),
   })
   credentials = new Credentials({
     storage,
@@ -66,6 +70,8 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     storage,
     credentials,
     limiter,
+    metrics,
+    metricsToken: config.metricsToken,
     log: logger,
     now,
     isStopping: () => isStopping,

@@ -21,7 +21,7 @@ export const problems = {
   },
   unauthorized: {
     status: 401,
-    title: 'No valid service key',
+    title: 'No valid credential',
     detail: 'Send a valid service key in the header x-service-key.',
   },
   secret_key_required: {

@@ -31,13 +31,17 @@ export type Cairn = {
   stop(): Promise<void>
 }
 
-export type CairnOptions = Partial<Pick<Config, 'databaseUrl' | 'rateLimit'>> & { now?: () => number }
+export type CairnOptions = Partial<Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'metricsToken'>> & {
+  now?: () => number
+}
 
 /** Starts a server in this process, on a real socket and a real file. It ends with the test or with `stop`. */
 export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   const {
     now = Date.now,
     rateLimit = 0,
+    metricsToken,
+    host = '127.0.0.1',
     databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`,
   } = options
   const log: Record<string, unknown>[] = []
@@ -47,7 +51,14 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
       done()
     },
   })
-  const config: Config = { port: 0, host: '127.0.0.1', databaseUrl, rateLimit, logLevel: 'info' }
+  const config: Config = {
+    port: 0,
+    host,
+    databaseUrl,
+    rateLimit,
+    metricsToken,
+    logLevel: 'info',
+  }
   const server = await startServer({ config, now, log: pino(lines) })
   const checkedFetch = async (request: Request, init?: RequestInit) => {
     const path = new URL(request.url).pathname.slice('/v1'.length)

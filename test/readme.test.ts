@@ -115,7 +115,7 @@ describe('the README', () => {
 
   it('lists every setting with its default', () => {
     for (const { name, default: value, description } of settings) {
-      expect(readme).toContain(`| \`${name}\` | \`${value}\` | ${description} |`)
+      expect(readme).toContain(`| \`${name}\` | ${value ? `\`${value}\`` : 'none'} | ${description} |`)
     }
   })
 })

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { processEnvironment, readConfig, settings } from '../config.ts'
+import { version } from '../version.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
 import { addServe } from './serve.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 const program = new Command('cairn')
   .description('Registers customers and takes in their events, journey by journey.')
@@ -41,7 +39,7 @@ function report(error: unknown): number {
 
 function environmentHelp(): string {
   const rows = settings.map(({ name, default: value, description }) => {
-    return `  ${name.padEnd(18)}${description} (default: ${value})`
+    return `  ${name.padEnd(20)}${description} (default: ${value || 'none'})`
   })
   return `Environment:\n${rows.join('\n')}\n`
 }

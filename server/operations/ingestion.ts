@@ -4,22 +4,25 @@ import { isTooLarge } from '../domain/event-content.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
 import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
+import type { Storage } from '../storage/storage.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
+type Outcome = EventOutcome | { status: 'rejected'; code: 'event_too_large' }
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body },
-  { storage },
+  { storage, tally },
 ) => {
   const outcome = await storage.events.initializeCustomer(workspaceId, body)
   if (outcome.status === 'refused') throw new Problem(outcome.code)
+  tally.customer(outcome)
   const { customer_id, created } = outcome
   return { status: created ? 201 : 200, body: { customer_id, created } }
 }
 
-export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body }, { storage }) => {
-  const [outcome] = await storage.events.insertEvents(workspaceId, [newEvent(body)])
+export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body }, { storage, tally }) => {
+  const [outcome] = await tally.events(1, () => storage.events.insertEvents(workspaceId, [newEvent(body)]))
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') throw new Problem(outcome.code)
   const { id, received_ms } = outcome
@@ -30,22 +33,35 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body 
   }
 }
 
-export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body }, { storage }) => {
-  const all = body.events.map((event) => {
+export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body }, { storage, tally }) => {
+  const { events } = body
+  const outcomes = await tally.events(events.length, () => insertFitting(storage, workspaceId, events))
+  const count = { created: 0, duplicate: 0, rejected: 0 }
+  const results = outcomes.map((outcome, index) => {
+    count[outcome.status] += 1
+    return resultOf(outcome, events[index]?.message_id ?? null)
+  })
+  return { status: 200, body: { received: events.length, ...count, results } }
+}
+
+/** Stores those events of a batch that are not too large, and gives all their outcomes in order. */
+async function insertFitting(
+  storage: Storage,
+  workspaceId: string,
+  events: readonly EventCreation[],
+): Promise<Outcome[]> {
+  const all = events.map((event) => {
     const row = newEvent(event)
     return isTooLarge(event, row.custom_variables) ? undefined : row
   })
   const fitting = all.filter((row) => row !== undefined)
   const outcomes = await storage.events.insertEvents(workspaceId, fitting)
-  const count = { created: 0, duplicate: 0, rejected: 0 }
   let next = 0
-  const results = all.map((row, index): EventResult => {
+  return all.map((row) => {
     const outcome = row ? outcomes[next++] : ({ status: 'rejected', code: 'event_too_large' } as const)
     if (!outcome) throw new Error('the store gave no outcome')
-    count[outcome.status] += 1
-    return resultOf(outcome, body.events[index]?.message_id ?? null)
+    return outcome
   })
-  return { status: 200, body: { received: all.length, ...count, results } }
 }
 
 function newEvent({ occurred_at, custom_variables, ...event }: EventCreation): NewEvent {
@@ -55,8 +71,6 @@ function newEvent({ occurred_at, custom_variables, ...event }: EventCreation): N
     ...(custom_variables !== undefined && { custom_variables: JSON.stringify(custom_variables) }),
   }
 }
-
-type Outcome = EventOutcome | { status: 'rejected'; code: 'event_too_large' }
 
 function resultOf(outcome: Outcome, message_id: string | null): EventResult {
   if (outcome.status !== 'rejected') {

@@ -12,6 +12,28 @@ export type StorageOptions = {
   onChange: () => void
   /** Called when the store can no longer work; the process should end. */
   onDeath: (error: Error) => void
+  /** Called when a group of writes has been answered, or could not be. */
+  onGroup?: (group: CommittedGroup) => void
+}
+
+/** Writes that were made in one transaction. */
+export type CommittedGroup = {
+  rows: number
+  /** From being handed to the writer to being on disk. */
+  commit_ms: number
+  /** Whether any of it is not on disk. */
+  failed: boolean
+}
+
+/** How busy the store is. */
+export type StorageStatistics = {
+  /** Rows that wait to be written; those of the group that is being committed wait no more. */
+  waitingRows: number
+  waitingTransactions: number
+  /** Events that are stored and readable, but not in the indexes yet. */
+  unindexedEvents: number
+  /** The longest since the store was opened for which indexing has held up writing. */
+  longestIndexingPause_ms: number
 }
 
 /** All that the service keeps. */
@@ -25,6 +47,7 @@ export type Storage = {
   noteKeyUse(keyId: string): Promise<void>
   /** Commits a write that changes nothing. @throws {Error} where that fails */
   assertWritable(): Promise<void>
+  statistics(): StorageStatistics
   /** Finishes what was taken and closes. */
   close(): Promise<void>
 }

@@ -11,7 +11,9 @@ describe('cairn', () => {
     const help = await runCairn(['--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     for (const { name, default: value, description } of settings) {
-      expect(help.stdout).toMatch(new RegExp(`^ +${name} +${description} \\(default: ${value}\\)$`, 'm'))
+      expect(help.stdout).toMatch(
+        new RegExp(`^ +${name} +${description} \\(default: ${value || 'none'}\\)$`, 'm'),
+      )
     }
     for (const command of ['serve', 'init', 'key']) {
       expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))

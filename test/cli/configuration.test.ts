@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readConfig } from '../../server/config.ts'
+import { readConfig, settings } from '../../server/config.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { serve, startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
 
 const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
+const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
 const DATABASE = 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
 
@@ -19,12 +20,11 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       databaseUrl: 'sqlite:./data/cairn.db',
       rateLimit: 500,
+      metricsToken: undefined,
       logLevel: 'info',
     }
     expect(readConfig({})).toEqual(defaults)
-    expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', CAIRN_RATE_LIMIT: '', LOG_LEVEL: '' })).toEqual(
-      defaults,
-    )
+    expect(readConfig(Object.fromEntries(settings.map(({ name }) => [name, ''])))).toEqual(defaults)
   })
 
   it.each([
@@ -32,6 +32,8 @@ describe('the configuration', () => {
     ['PORT', '65535'],
     ['CAIRN_RATE_LIMIT', '0'],
     ['CAIRN_RATE_LIMIT', '1000000'],
+    ['CAIRN_METRICS_TOKEN', '0123456789abcdefABCDEF-._~+/=000'],
+    ['CAIRN_METRICS_TOKEN', 'x'.repeat(255)],
     ['LOG_LEVEL', 'silent'],
     ['DATABASE_URL', 'sqlite:cairn.db'],
     ['DATABASE_URL', 'sqlite:/var/lib/cairn.db'],
@@ -50,6 +52,10 @@ describe('the configuration', () => {
     ['CAIRN_RATE_LIMIT', '1000001', RATE],
     ['CAIRN_RATE_LIMIT', '1e3', RATE],
     ['CAIRN_RATE_LIMIT', 'none', RATE],
+    ['CAIRN_METRICS_TOKEN', 'x'.repeat(31), TOKEN],
+    ['CAIRN_METRICS_TOKEN', 'x'.repeat(256), TOKEN],
+    ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, TOKEN],
+    ['CAIRN_METRICS_TOKEN', 'é'.repeat(32), TOKEN],
     ['LOG_LEVEL', 'verbose', LEVEL],
     ['LOG_LEVEL', 'INFO', LEVEL],
     [
@@ -69,8 +75,8 @@ describe('the configuration', () => {
   })
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
-    const environment = { PORT: 'x', CAIRN_RATE_LIMIT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x' }
-    const stderr = `cairn: ${[PORT, RATE, LEVEL, DATABASE].join('\n')}\n`
+    const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
+    const stderr = `cairn: ${[PORT, RATE, TOKEN, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -23,7 +23,11 @@ type Sent = {
  * @param line method and path below the base path, for example `GET /customers?limit=0`; nothing is normalised
  * @throws {Error} where the sender does not get to see an answer
  */
-export async function send(cairn: Cairn, line: string, { key, headers, body }: Sent = {}): Promise<Response> {
+export async function send(
+  cairn: Pick<Cairn, 'url'>,
+  line: string,
+  { key, headers, body }: Sent = {},
+): Promise<Response> {
   const [method = '', path = ''] = line.split(' ')
   const { hostname, port } = new URL(cairn.url)
   const isChunked = headers?.['transfer-encoding'] !== undefined

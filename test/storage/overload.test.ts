@@ -1,13 +1,7 @@
-import { pino } from 'pino'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { createApp } from '../../server/app.ts'
-import { createWorkspace } from '../../server/cli/init.ts'
-import { loadContract } from '../../server/contract.ts'
-import { Credentials } from '../../server/credentials.ts'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
-import { contractFile } from '../../server/main.ts'
-import { RateLimiter } from '../../server/rate-limit.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
+import { serveStoreForTest } from './served-store.ts'
 import { connect, insert, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
 
 /** As many rows as may wait. */
@@ -72,27 +66,12 @@ describe('a full queue', () => {
   })
 
   it('is answered over HTTP with 503 before the body is looked at', async () => {
-    const store = await openStoreForTest()
+    const { store, url, workspace } = await serveStoreForTest()
     const subject = await newSubject(store)
-    const { secret_key } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
-    const app = createApp({
-      contract: await loadContract(contractFile),
-      storage: store,
-      credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
-      limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
-      log: pino({ level: 'silent' }),
-      now: Date.now,
-      isStopping: () => false,
-    })
-    const server = app.listen(0)
-    onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : undefined
     const { taken, release } = await holdWriter(store, subject)
     taken.push(insertMany(store, subject, WAITING_ROWS))
-    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
-    const send = (body: string) =>
-      fetch(`http://127.0.0.1:${port}/v1/events/create`, { method: 'POST', headers, body })
+    const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
+    const send = (body: string) => fetch(`${url}/v1/events/create`, { method: 'POST', headers, body })
     for (const reply of [await send('{}'), await send('no JSON')]) {
       expect(reply.status).toBe(503)
       expect(reply.headers.get('retry-after')).toBe('1')

@@ -9,9 +9,9 @@ import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onChange, onDeath } = options
+  const { now, onChange, onDeath, onGroup = () => {} } = options
   const ring = new CustomerRing()
-  const writer = await Writer.open({ path, ring, now, onOutsideChange: onChange, onDeath })
+  const writer = await Writer.open({ path, ring, now, onOutsideChange: onChange, onDeath, onGroup })
   const reader = await Reader.open({ path, ring, onDeath })
   const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
   return {
@@ -27,6 +27,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     async assertWritable() {
       await writer.submit({ kind: 'probe' })
     },
+    statistics: () => writer.statistics(),
     close: () => writer.close(reader.close()),
   }
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { CommittedGroup, StorageStatistics } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
@@ -20,6 +21,15 @@ type Waiting = {
   reject: (error: Error) => void
 }
 type Turn = { begin: () => void; reject: (error: Error) => void }
+type WriterOptions = {
+  path: string
+  /** Where readers look up what is not indexed yet. */
+  ring: CustomerRing
+  now: () => number
+  onOutsideChange: () => void
+  onDeath: (error: Error) => void
+  onGroup: (group: CommittedGroup) => void
+}
 type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind }>
 
 /**
@@ -29,6 +39,7 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
 export class Writer {
   readonly #thread: Worker
   readonly #now: () => number
+  readonly #onGroup: WriterOptions['onGroup']
   readonly #waiting: Waiting[] = []
   readonly #turns: Turn[] = []
   #waitingRows = 0
@@ -42,14 +53,10 @@ export class Writer {
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  private constructor(
-    thread: Worker,
-    now: () => number,
-    onOutsideChange: () => void,
-    onDeath: (error: Error) => void,
-  ) {
+  private constructor(thread: Worker, { now, onOutsideChange, onDeath, onGroup }: WriterOptions) {
     this.#thread = thread
     this.#now = now
+    this.#onGroup = onGroup
     thread.on('message', (reply: WriterReply) => {
       if (reply.kind === 'changed-outside') onOutsideChange()
       else if (reply.kind === 'indexed') this.#indexing = reply.indexing
@@ -63,18 +70,11 @@ export class Writer {
   /**
    * @throws {Error} with a message for the operator where the file cannot be served
    */
-  static async open(options: {
-    path: string
-    /** Where readers look up what is not indexed yet. */
-    ring: CustomerRing
-    now: () => number
-    onOutsideChange: () => void
-    onDeath: (error: Error) => void
-  }): Promise<Writer> {
+  static async open(options: WriterOptions): Promise<Writer> {
     const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
       workerData: { path: options.path, ring: options.ring.buffer },
     })
-    const writer = new Writer(thread, options.now, options.onOutsideChange, options.onDeath)
+    const writer = new Writer(thread, options)
     const reply = await writer.#reply()
     if (reply.kind === 'refused') {
       writer.#isOver = true
@@ -84,15 +84,21 @@ export class Writer {
     return writer
   }
 
-  get indexing(): Indexing {
-    return this.#indexing
-  }
-
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
     if (!this.#hasRoom) throw new Unavailable('storage_full')
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
+  }
+
+  statistics(): StorageStatistics {
+    const { unindexedEvents, longestPause_ms } = this.#indexing
+    return {
+      waitingRows: this.#waitingRows,
+      waitingTransactions: this.#turns.length,
+      unindexedEvents,
+      longestIndexingPause_ms: longestPause_ms,
+    }
   }
 
   /** Resolves when the unit is on disk. */
@@ -184,10 +190,13 @@ export class Writer {
   }
 
   async #commit(group: Waiting[]) {
+    const began_ms = performance.now()
+    let failed = true
     try {
       const units = packGroup(group.map(({ unit }) => unit))
       const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now() })
       const results = unpackResults(reply.results)
+      failed = results.some((result) => 'failure' in result)
       for (const [index, { resolve, reject }] of group.entries()) {
         const result = results[index] as UnitResult
         if ('outcome' in result) resolve(result.outcome)
@@ -198,6 +207,8 @@ export class Writer {
     } catch (error) {
       for (const { reject } of group) reject(error as Error)
     }
+    const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
+    this.#onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
     // At once, not by way of #schedule: what arrived during the commit has waited long enough.
     this.#next()

@@ -1,0 +1,272 @@
+import { type IncomingMessage, request } from 'node:http'
+import { networkInterfaces } from 'node:os'
+import { buffer } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { operations } from '../contract/document.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { parseExposition, scrape, sumOf } from './exposition.ts'
+import { send } from './requests.ts'
+import { createKey } from './service-keys.ts'
+
+const TOKEN = 'a-token.of_letters~digits+and/marks=0'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn({ metricsToken: TOKEN })
+  return cairn.stop
+})
+
+/** Asks for the metrics as they stand: `fetch` would not send every header. */
+async function ask(
+  { url }: Pick<Cairn, 'url'>,
+  headers: Record<string, string> = {},
+  { method = 'GET', path = '/metrics', body = '' } = {},
+) {
+  const { hostname, port } = new URL(url)
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(
+      { hostname: hostname.replace(/^\[|\]$/g, ''), port, method, path, headers, agent: false },
+      resolve,
+    )
+    sent.once('error', reject)
+    sent.end(body)
+  })
+  return { status: reply.statusCode, headers: reply.headers, text: String(await buffer(reply)) }
+}
+
+/** Of this machine. */
+function addresses() {
+  return Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+}
+
+const proxied = { 'x-forwarded-for': '203.0.113.7' }
+
+describe('the metrics', () => {
+  it('are open to a program on the same machine', async () => {
+    for (const host of ['localhost', '127.0.0.1:3000', '127.1.2.3', '[::1]:3000', 'LOCALHOST:80']) {
+      expect([host, (await ask(cairn, { host })).status]).toEqual([host, 200])
+    }
+    const { headers } = await ask(cairn)
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(headers['cache-control']).toBe('no-store')
+    expect(headers['access-control-allow-origin']).toBeUndefined()
+  })
+
+  it('are open to a sender on the same machine on either family of addresses', async () => {
+    const loopback = addresses().filter(({ internal }) => internal)
+    // A machine without IPv6 has one family only.
+    const hasBoth = loopback.some(({ family }) => family === 'IPv6')
+    const other = await startCairnForTest({ host: hasBoth ? '::' : '0.0.0.0' })
+    const { port } = new URL(other.url)
+    for (const { address, family } of loopback) {
+      const host = family === 'IPv6' ? `[${address}]` : address
+      expect([host, (await ask({ url: `http://${host}:${port}` })).status]).toEqual([host, 200])
+    }
+  })
+
+  it('are closed to another machine without a token', async () => {
+    const other = await startCairnForTest({ host: '0.0.0.0', metricsToken: TOKEN })
+    const { port } = new URL(other.url)
+    // The machine's own address stands for another machine's; one without a network has none.
+    for (const { address } of addresses().filter(({ internal, family }) => !internal && family === 'IPv4')) {
+      const from = { url: `http://${address}:${port}` }
+      expect((await ask(from)).status).toBe(401)
+      expect((await ask(from, { host: 'localhost' })).status).toBe(401)
+      expect((await ask(from, { authorization: `Bearer ${TOKEN}` })).status).toBe(200)
+    }
+  })
+
+  it.each([
+    ['x-forwarded-for', '203.0.113.7'],
+    ['x-forwarded-for', '127.0.0.1'],
+    ['x-forwarded-for', ''],
+    ['X-Forwarded-Host', 'cairn.example.com'],
+    ['x-forwarded-proto', 'https'],
+    ['forwarded', 'for=127.0.0.1'],
+    ['via', '1.1 proxy'],
+    ['x-real-ip', '127.0.0.1'],
+    ['x-client-ip', '127.0.0.1'],
+    ['cf-connecting-ip', '203.0.113.7'],
+    ['true-client-ip', '203.0.113.7'],
+    ['host', 'cairn.example.com'],
+    ['host', 'localhost.example.com'],
+    ['host', '127.0.0.1.example.com'],
+    ['host', 'localhost@example.com'],
+  ])(
+    'are closed to what comes through a proxy, or under the name of another: %s: %s',
+    async (name, value) => {
+      const refused = await ask(cairn, { [name]: value })
+      expect(refused.status).toBe(401)
+      expect(refused.headers['www-authenticate']).toBe('Bearer')
+      expect(JSON.parse(refused.text)).toMatchObject({
+        code: 'unauthorized',
+        title: 'No valid credential',
+        detail: expect.stringContaining('CAIRN_METRICS_TOKEN'),
+      })
+      expect((await ask(cairn, { [name]: value, authorization: `Bearer ${TOKEN}` })).status).toBe(200)
+    },
+  )
+
+  it('are open to the token from anywhere', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      expect((await ask(cairn, { ...proxied, authorization: `${scheme} ${TOKEN}` })).status).toBe(200)
+    }
+  })
+
+  it.each([
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(0, -1)}`,
+    `Bearer ${TOKEN.toUpperCase()}`,
+    `Bearer ${TOKEN} ${TOKEN}`,
+    'Bearer undefined',
+    'Bearer',
+    'Bearer ',
+    `Basic ${TOKEN}`,
+    TOKEN,
+    '',
+  ])('are closed to another token wherever it comes from: %s', async (authorization) => {
+    for (const headers of [{}, proxied]) {
+      const refused = await ask(cairn, { ...headers, authorization })
+      expect(refused.status).toBe(401)
+      expect(refused.text).not.toContain(TOKEN.slice(0, 8))
+    }
+  })
+
+  it('are closed to every token where none is set, and to service keys', async () => {
+    const other = await startCairnForTest()
+    const { secret_key } = await other.workspace()
+    for (const token of ['', 'undefined', TOKEN, secret_key]) {
+      expect((await ask(other, { authorization: `Bearer ${token}` })).status).toBe(401)
+    }
+    expect((await ask(other, { ...proxied, 'x-service-key': secret_key })).status).toBe(401)
+    expect((await ask(other)).status).toBe(200)
+  })
+
+  it.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('are not for %s', async (method) => {
+    for (const headers of [{}, { authorization: `Bearer ${TOKEN}` }, proxied]) {
+      const refused = await ask(cairn, headers, { method })
+      expect([refused.status, refused.headers.allow]).toEqual([405, 'GET'])
+    }
+  })
+
+  it('have one path, and no part in the contract', async () => {
+    for (const path of ['/metrics/', '/Metrics', '/v1/metrics']) {
+      expect((await ask(cairn, { authorization: `Bearer ${TOKEN}` }, { path })).status).toBe(404)
+    }
+    expect((await ask(cairn, {}, { path: '/metrics?name=value' })).status).toBe(200)
+    expect(operations.map(({ path }) => path)).not.toContain('/metrics')
+  })
+
+  it('belong to one server, however many there are in a process', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const other = await startCairnForTest()
+    expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+    expect(sumOf(await scrape(cairn), 'cairn_events_received_total')).toBeGreaterThan(0)
+    expect(sumOf(await scrape(other), 'cairn_events_received_total')).toBe(0)
+  })
+})
+
+describe('the text', () => {
+  it('is valid, and holds what an operator looks for', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    await workspace.client.createEvent({ body: event })
+    const samples = await scrape(cairn)
+    const names = new Set(samples.map(({ name }) => name))
+    expect([...names]).toEqual(
+      expect.arrayContaining([
+        'cairn_build_info',
+        'cairn_commit_duration_seconds_bucket',
+        'cairn_commit_failures_total',
+        'cairn_commit_rows_bucket',
+        'cairn_customers_initialized_total',
+        'cairn_events_received_total',
+        'cairn_events_total',
+        'cairn_events_unavailable_total',
+        'cairn_indexing_pause_seconds_max',
+        'cairn_request_duration_seconds_bucket',
+        'cairn_requests_total',
+        'cairn_unindexed_events',
+        'cairn_waiting_rows',
+        'cairn_waiting_transactions',
+        'nodejs_eventloop_lag_p99_seconds',
+        'process_cpu_seconds_total',
+        'process_resident_memory_bytes',
+      ]),
+    )
+    expect(sumOf(samples, 'cairn_commit_duration_seconds_count')).toBeGreaterThan(0)
+    expect(sumOf(samples, 'cairn_commit_rows_sum')).toBeGreaterThanOrEqual(2)
+    expect(sumOf(samples, 'cairn_commit_failures_total')).toBe(0)
+    expect(samples.find(({ name }) => name === 'cairn_build_info')).toMatchObject({
+      labels: { version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+      value: 1,
+    })
+  })
+
+  it('is read so strictly that a fault would be found', () => {
+    const good = '# HELP a b\n# TYPE a counter\na{b="c\\"\\n\\\\",d=""} 1\n'
+    expect(parseExposition(good)).toEqual([{ name: 'a', labels: { b: 'c\\"\\n\\\\', d: '' }, value: 1 }])
+    for (const bad of [
+      good.slice(0, -1),
+      good + good,
+      `${good}a 1 2 3\n`,
+      `${good}a{b="c"\n`,
+      `${good}a{b="c"} x\n`,
+      `${good}a{b="c"d"} 1\n`,
+      `${good}b 1\n`,
+      `${good}a{b="c\\"\\n\\\\",d=""} 2\n`,
+    ]) {
+      expect(() => parseExposition(bad)).toThrow()
+    }
+  })
+
+  it('takes into its labels nothing that a caller sends, and never a key', async () => {
+    const other = await startCairnForTest()
+    const { workspace, event } = await customerInJourney(other)
+    const { secret_key, publishable_key } = workspace
+    const { key_id } = await createKey(other, workspace, 'secret')
+    const hostile = `s3cret"} 1\\\n# HELP s3cret`
+    const body = (change: object) => JSON.stringify({ ...event, ...change })
+    const unknown = newServiceKey('secret')
+    const requests: [string, Parameters<typeof send>[2]][] = [
+      ['POST /events/create', { key: secret_key, body: body({ event_id: hostile, message_id: hostile }) }],
+      ['POST /events/create', { key: publishable_key, body: body({ journey_id: hostile }) }],
+      ['POST /events/create', { key: publishable_key, body: body({ [hostile]: hostile }) }],
+      [
+        'POST /events/batch',
+        { key: secret_key, body: JSON.stringify({ events: [{ ...event, event_id: hostile }] }) },
+      ],
+      ['POST /events/create', { key: unknown, body: '{}' }],
+      ['POST /events/create', { key: key_id, body: '{}' }],
+      [
+        'POST /events/create',
+        { key: secret_key, body: hostile, headers: { 'content-type': 's3cret/s3cret' } },
+      ],
+      [`GET /customers/${encodeURIComponent(hostile)}`, { key: secret_key }],
+      [`GET /${encodeURIComponent(hostile)}`, { key: secret_key }],
+      [
+        `PROPFIND /s3cret?${encodeURIComponent(hostile)}`,
+        { headers: { 'x-request-id': 's3cret', origin: 's3cret' } },
+      ],
+    ]
+    for (const [line, sent] of requests) await send(other, line, sent)
+    const samples = await vi.waitFor(async () => {
+      const samples = await scrape(other)
+      expect(sumOf(samples, 'cairn_requests_total', { operation: 'none' })).toBeGreaterThanOrEqual(2)
+      return samples
+    })
+    const text = JSON.stringify(samples)
+    expect(text).not.toContain('s3cret')
+    for (const key of [secret_key, publishable_key, unknown]) expect(text).not.toContain(key.slice(3, 30))
+    const labels = (name: string) => new Set(samples.flatMap(({ labels }) => labels[name] ?? []))
+    const known = [...operations.map(({ operationId }) => operationId), 'none']
+    expect(known).toEqual(expect.arrayContaining([...labels('operation')]))
+    for (const keyId of labels('key_id')) expect(keyId).toMatch(/^key_[0-9a-z]{26}$/)
+    // The secret and the publishable key; no other was valid.
+    expect(labels('key_id').size).toBe(2)
+    for (const code of labels('code')) expect(code).toMatch(/^[a-z_]*$/)
+    for (const status of labels('status')) expect(status).toMatch(/^([1-5]\d\d|aborted)$/)
+  })
+})

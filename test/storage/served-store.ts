@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { createApp } from '../../server/app.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { loadContract } from '../../server/contract.ts'
+import { Credentials } from '../../server/credentials.ts'
+import { contractFile } from '../../server/main.ts'
+import { Metrics } from '../../server/metrics.ts'
+import { RateLimiter } from '../../server/rate-limit.ts'
+import { openStoreForTest, type Store } from './store.ts'
+
+/** A store within reach of the test, behind HTTP. Both end with the test. */
+export type ServedStore = {
+  store: Store
+  /** Without the base path. */
+  url: string
+  workspace: Awaited<ReturnType<typeof createWorkspace>>
+}
+
+export async function serveStoreForTest(): Promise<ServedStore> {
+  const metrics = new Metrics('1.0.0')
+  const store = await openStoreForTest({ onGroup: (group) => metrics.groupEnded(group) })
+  const workspace = await createWorkspace(store.databaseUrl, {
+    workspace: 'Example Ltd',
+    journey: 'Onboarding',
+  })
+  const app = createApp({
+    contract: await loadContract(contractFile),
+    storage: store,
+    credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
+    limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
+    metrics,
+    metricsToken: undefined,
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+    isStopping: () => false,
+  })
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { store, url: `http://127.0.0.1:${port}`, workspace }
+}
