@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { processEnvironment, readConfig, settings } from '../config.ts'
+import { addBackup } from './backup.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
@@ -25,6 +26,7 @@ const config = () => {
 addServe(program, config)
 addInit(program, config)
 addKey(program, config)
+addBackup(program, config)
 
 try {
   await program.parseAsync()

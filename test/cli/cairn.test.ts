@@ -13,7 +13,7 @@ describe('cairn', () => {
     for (const { name, default: value, description } of settings) {
       expect(help.stdout).toMatch(new RegExp(`^ +${name} +${description} \\(default: ${value}\\)$`, 'm'))
     }
-    for (const command of ['serve', 'init', 'key']) {
+    for (const command of ['serve', 'init', 'key', 'backup']) {
       expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))
     }
     expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+$/m)
