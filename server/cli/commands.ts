@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { processEnvironment, readConfig, settings } from '../config.ts'
 import { version } from '../version.ts'
+import { addBackup } from './backup.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
@@ -23,6 +24,7 @@ const config = () => {
 addServe(program, config)
 addInit(program, config)
 addKey(program, config)
+addBackup(program, config)
 
 try {
   await program.parseAsync()

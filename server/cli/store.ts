@@ -19,10 +19,7 @@ export async function inStore<Result>(
   { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
   const path = sqlitePath(databaseUrl)
-  if (!create && !existsSync(path)) {
-    const advice = 'Give this command the DATABASE_URL that the server has, or make a store with cairn init'
-    throw new CommandFailure(`there is no store at ${path}. ${advice}`, ExitCode.conflict)
-  }
+  if (!create) assertStore(path)
   const database = openWritable(path, { create })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
   try {
@@ -31,4 +28,11 @@ export async function inStore<Result>(
   } finally {
     await db.destroy()
   }
+}
+
+/** @throws {CommandFailure} where there is no store at the path */
+export function assertStore(path: string): void {
+  if (existsSync(path)) return
+  const advice = 'Give this command the DATABASE_URL that the server has, or make a store with cairn init'
+  throw new CommandFailure(`there is no store at ${path}. ${advice}`, ExitCode.conflict)
 }

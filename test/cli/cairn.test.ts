@@ -15,7 +15,7 @@ describe('cairn', () => {
         new RegExp(`^ +${name} +${description} \\(default: ${value || 'none'}\\)$`, 'm'),
       )
     }
-    for (const command of ['serve', 'init', 'key']) {
+    for (const command of ['serve', 'init', 'key', 'backup']) {
       expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))
     }
     expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+$/m)

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { instantText } from '../domain/instants.ts'
+import { copyStore } from '../storage/sqlite/copy.ts'
+import { sqlitePath } from '../storage/storage.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
+import { assertStore } from './store.ts'
+
+type BackupOptions = { overwrite?: boolean; json?: boolean }
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** What the engine keeps beside a store. Left beside another file of that name, it would be taken for that file's. */
+const COMPANIONS = ['-wal', '-shm', '-journal']
+
+export function addBackup(program: Command, config: () => Config): void {
+  program
+    .command('backup')
+    .description('copy the store to a file, beside a running server or without one')
+    .argument('<file>', 'where the copy goes; its folder must exist')
+    .option('--overwrite', 'replace the file where it exists')
+    .option('--json', 'print one JSON object and nothing else')
+    .addHelpText('after', '\nThe README tells how to restore from the file.')
+    .action((file: string, options: BackupOptions) => backup(config(), file, options))
+}
+
+async function backup(config: Config, file: string, { overwrite = false, json }: BackupOptions) {
+  const path = sqlitePath(config.databaseUrl)
+  assertStore(path)
+  assertFree(file, path, overwrite)
+  const folder = dirname(resolve(file))
+  const partial = join(folder, `.cairn-backup-${randomUUID()}.partial`)
+  const remove = () => rmSync(partial, { force: true })
+  const interrupted = (signal: NodeJS.Signals) => {
+    remove()
+    // To end by the signal itself: an exit would wait for the thread that copies.
+    for (const each of SIGNALS) process.off(each, interrupted)
+    process.kill(process.pid, signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, interrupted)
+  try {
+    // Made here and not by the engine, so that nobody else may read it at any time.
+    closeSync(openSync(partial, 'wx', 0o600))
+    const copied = await copyStore({ path, copy: partial })
+    sync(partial)
+    put(partial, file, overwrite)
+    sync(folder)
+    const { events, newest_ms } = copied
+    const newest_event_at = newest_ms === null ? null : instantText(newest_ms)
+    const made = { file, bytes: statSync(file).size, events, newest_event_at }
+    process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made))
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw new CommandFailure(`no backup was made: ${error instanceof Error ? error.message : error}`)
+  } finally {
+    remove()
+    for (const signal of SIGNALS) process.off(signal, interrupted)
+  }
+}
+
+/** @throws {CommandFailure} where the copy may not or cannot go there */
+function assertFree(file: string, path: string, overwrite: boolean) {
+  const folder = dirname(resolve(file))
+  if (!existsSync(folder)) throw new CommandFailure(`there is no folder ${folder}`, ExitCode.conflict)
+  if (!overwrite && existsSync(file)) throw exists(file)
+  const inUse = [path, `${path}.lock`, ...COMPANIONS.map((suffix) => `${path}${suffix}`)]
+  const target = existsSync(file)
+    ? realpathSync(file)
+    : join(realpathSync(folder), resolve(file).slice(folder.length))
+  if (inUse.some((used) => existsSync(used) && realpathSync(used) === target)) {
+    throw new CommandFailure(`${file} belongs to the store itself`, ExitCode.conflict)
+  }
+  const stray = COMPANIONS.map((suffix) => `${file}${suffix}`).find((companion) => existsSync(companion))
+  if (stray !== undefined) {
+    throw new CommandFailure(
+      `${stray} is there and would damage the copy; use another name`,
+      ExitCode.conflict,
+    )
+  }
+}
+
+/** Gives the finished copy its name. */
+function put(partial: string, file: string, overwrite: boolean) {
+  if (overwrite) return renameSync(partial, file)
+  try {
+    // Unlike a rename it cannot take the place of a file that somebody has made meanwhile.
+    linkSync(partial, file)
+  } catch {
+    // Not every file system has links.
+    if (existsSync(file)) throw exists(file)
+    renameSync(partial, file)
+  }
+}
+
+function exists(file: string): CommandFailure {
+  return new CommandFailure(`${file} exists already; --overwrite would replace it`, ExitCode.conflict)
+}
+
+/** Waits until a file, or the names in a folder, are on disk. */
+function sync(path: string) {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function report(made: {
+  file: string
+  bytes: number
+  events: number
+  newest_event_at: string | null
+}): string {
+  const newest = made.newest_event_at === null ? '' : `, the newest received at ${made.newest_event_at}`
+  return `${made.file}: ${made.bytes} bytes, ${made.events} events${newest}\n`
+}

@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { connect } from '../storage/store.ts'
+
+const SENDERS = 8
+
+/** A store without a server, with some megabytes of other data where `filled`. */
+async function newStore({ filled = false } = {}) {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const DATABASE_URL = `sqlite:${path}`
+  await createWorkspace(DATABASE_URL, { workspace: 'Example Ltd', journey: 'Onboarding' })
+  if (filled) connect(path).exec('CREATE TABLE other AS SELECT randomblob(20000000)')
+  const folder = temporaryFolder()
+  const file = join(folder, 'copy.db')
+  const backup = (...args: string[]) =>
+    runCairn(['backup', ...args], { environment: { DATABASE_URL }, folder })
+  return { path, DATABASE_URL, folder, file, backup }
+}
+
+describe('cairn backup', () => {
+  it('beside a server under load copies every event answered before, once, and the copy can be served', async () => {
+    const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
+    const answered: string[] = []
+    const state = { isOver: false }
+    async function sendUntilOver(sender: number) {
+      for (let count = 0; !state.isOver; count += 1) {
+        const message_id = `${sender}-${count}`
+        const { data } = await client.createEvent({ body: { ...event, message_id } })
+        if (data) answered.push(message_id)
+      }
+    }
+    const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilOver(sender))
+    await vi.waitUntil(() => answered.length > 300, { timeout: 20_000 })
+
+    const folder = temporaryFolder()
+    const file = join(folder, 'copy.db')
+    const before = [...answered]
+    const made = await runCairn(['backup', file], { environment: { DATABASE_URL: databaseUrl } })
+    const whileCopied = answered.length - before.length
+    state.isOver = true
+    await Promise.all(senders)
+    await server.end('SIGTERM')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    expect(whileCopied).toBeGreaterThan(0)
+    expect(readdirSync(folder)).toEqual(['copy.db'])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+
+    const copy = new Database(file, { readonly: true })
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok')
+    const stored = copy.prepare<[], string>('SELECT message_id FROM events').pluck().all()
+    const newest = copy.prepare<[], number>('SELECT max(received_ms) FROM events').pluck().get() ?? 0
+    copy.close()
+    expect(new Set(stored).size).toBe(stored.length)
+    expect(before.filter((message_id) => !stored.includes(message_id))).toEqual([])
+    const size = statSync(file).size
+    expect(made.stdout).toBe(
+      `${file}: ${size} bytes, ${stored.length} events, the newest received at ${new Date(newest).toISOString()}\n`,
+    )
+
+    const restored = await startChildServer({ databaseUrl: `sqlite:${file}` })
+    const restoredClient = restored.client(secret_key)
+    expect((await restoredClient.listEvents({ query: { limit: 500 } })).data?.data).toHaveLength(
+      Math.min(stored.length, 500),
+    )
+    const resent = await restoredClient.createEvent({ body: { ...event, message_id: before[0] ?? '' } })
+    expect(resent).toMatchObject({ data: { duplicate: true }, response: { status: 200 } })
+    const created = await restoredClient.createEvent({ body: { ...event, message_id: 'after' } })
+    expect(created.response.status).toBe(201)
+    expect(connect(file).pragma('journal_mode', { simple: true })).toBe('wal')
+  })
+
+  it('works without a server, and prints one object with --json', async () => {
+    const { file, backup } = await newStore()
+    const made = await backup('copy.db', '--json')
+    expect([made.code, made.stderr]).toEqual([0, ''])
+    expect(JSON.parse(made.stdout)).toEqual({
+      file: 'copy.db',
+      bytes: statSync(file).size,
+      events: 0,
+      newest_event_at: null,
+    })
+    const keys = await runCairn(['key', 'list', '--json'], {
+      environment: { DATABASE_URL: `sqlite:${file}` },
+    })
+    expect(JSON.parse(keys.stdout)).toHaveLength(2)
+  })
+
+  it('replaces a file only when told to, and then as a whole', async () => {
+    const { file, folder, backup } = await newStore()
+    writeFileSync(file, 'of somebody else', { mode: 0o644 })
+    const stderr = `cairn: ${file} exists already; --overwrite would replace it\n`
+    expect(await backup(file)).toMatchObject({ code: 3, stdout: '', stderr })
+    expect(readFileSync(file, 'utf8')).toBe('of somebody else')
+    expect(readdirSync(folder)).toEqual(['copy.db'])
+    expect(await backup(file, '--overwrite')).toMatchObject({ code: 0 })
+    expect(connect(file, { readonly: true }).pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('refuses to write over the store itself, or where a log would be taken for its own', async () => {
+    const { path, file, backup } = await newStore()
+    const store = readFileSync(path)
+    const itself = await backup(path, '--overwrite')
+    expect(itself).toMatchObject({ code: 3, stderr: expect.stringContaining('belongs to the store itself') })
+    expect(readFileSync(path).equals(store)).toBe(true)
+    writeFileSync(`${file}-wal`, 'left over')
+    const stray = await backup(file)
+    expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal is there') })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('says what is missing, be it the folder or the store', async () => {
+    const { folder, DATABASE_URL, backup } = await newStore()
+    const missing = await backup(join(folder, 'none', 'copy.db'))
+    expect(missing).toMatchObject({ code: 3, stderr: `cairn: there is no folder ${join(folder, 'none')}\n` })
+    const other = { environment: { DATABASE_URL: `${DATABASE_URL}-none` } }
+    const noStore = await runCairn(['backup', join(folder, 'copy.db')], other)
+    expect(noStore).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no store at') })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('leaves nothing behind where the disk is full', async () => {
+    const { folder, file, DATABASE_URL } = await newStore({ filled: true })
+    // A file cannot grow beyond 4 MiB, as on a full disk.
+    const limited = ['-c', 'ulimit -f 4096; exec "$@"', 'bash', process.execPath, cairnFile, 'backup', file]
+    const full = await startCommand('bash', limited, { environment: { DATABASE_URL } }).ended
+    expect(full).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^cairn: no backup was made: .+\n$/),
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'leaves nothing behind when %s interrupts it',
+    async (signal) => {
+      const { folder, file, DATABASE_URL } = await newStore({ filled: true })
+      const command = startCommand(process.execPath, [cairnFile, 'backup', file], {
+        environment: { DATABASE_URL },
+      })
+      await vi.waitUntil(() => readdirSync(folder).length > 0, { interval: 1, timeout: 20_000 })
+      command.process.kill(signal)
+      expect(await command.ended).toMatchObject({ code: null, signal, stdout: '' })
+      expect(readdirSync(folder)).toEqual([])
+    },
+  )
+
+  it('does not pass a damaged store on', async () => {
+    const { path, folder, file, backup } = await newStore()
+    const bytes = readFileSync(path)
+    const damaged = bytes.fill(0xff, 3 * 4096, 5 * 4096)
+    writeFileSync(path, damaged)
+    expect(await backup(file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('malformed'),
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
