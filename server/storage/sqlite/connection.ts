@@ -33,7 +33,7 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
     // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
-    connection.pragma('cache_size = -65536')
+    connection.pragma('cache_size = -32768')
     const journal = connection.pragma('journal_mode', { simple: true })
     const synchronous = connection.pragma('synchronous', { simple: true })
     if (journal !== 'wal' || synchronous !== 2) {
