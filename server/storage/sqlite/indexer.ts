@@ -13,8 +13,10 @@ const IDLE_EVENTS = 10_000
 /** Entries owed before a slice is worth a commit of its own. */
 const SLICE_ENTRIES = 4_000
 
-/** A slice ends after this; its commit comes on top. */
+/** A slice ends after this, or after the longer time where a slow disk has let the tail grow. Its commit is not in it. */
 const SLICE_MS = 10
+const LONG_SLICE_MS = 25
+const LONG_TAIL_EVENTS = 160_000
 
 /** The time is looked at, and rows are inserted, in chunks of this many entries. */
 const CHUNK_ENTRIES = 50
@@ -86,11 +88,12 @@ export class Indexer {
     const pass = this.#pass
     if (!pass) return
     const started = performance.now()
+    const slice_ms = this.#tail.length > LONG_TAIL_EVENTS ? LONG_SLICE_MS : SLICE_MS
     const begun = pass.done
     const total = pass.timeline.length + pass.messages.length
     try {
       this.#connection.exec('BEGIN IMMEDIATE')
-      while (pass.done < total && performance.now() - started < SLICE_MS) this.#insertChunk(pass)
+      while (pass.done < total && performance.now() - started < slice_ms) this.#insertChunk(pass)
       if (pass.done === total) this.#statements.indexed.run(pass.segment.firstSeq + pass.segment.length - 1)
       this.#connection.exec('COMMIT')
     } catch (error) {
