@@ -7,6 +7,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { eventIdText } from '../../server/domain/identifiers.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { scrape, sumOf } from '../http/exposition.ts'
 import { initialize } from '../operations/customer.ts'
 import { connect, storedEvents } from '../storage/store.ts'
 
@@ -50,6 +51,11 @@ it('acknowledges nothing while the disk takes nothing, and all again by itself w
   expect(await create('after')).toBe(201)
   expect((await client.createJourney({ body: { name: 'Renewal' } })).response.status).toBe(201)
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  const samples = await scrape(server)
+  expect(sumOf(samples, 'cairn_events_received_total')).toBe(answered.length + 1)
+  expect(sumOf(samples, 'cairn_events_total', { outcome: 'created' })).toBe(answered.length + 1)
+  expect(sumOf(samples, 'cairn_events_unavailable_total')).toBe(refused.length)
+  expect(sumOf(samples, 'cairn_commit_failures_total')).toBeGreaterThanOrEqual(refused.length)
   expect(await server.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
   const file = new Database(path)
   expect(storedEvents(file)).toEqual([...answered, 'after'])

@@ -3,7 +3,8 @@ export type Sample = { name: string; labels: Record<string, string>; value: numb
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\n"])*"'
-const NUMBER = '[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|Inf)|NaN'
+/** As Go's ParseFloat reads it, which does not mind the case of NaN. */
+const NUMBER = '[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|Inf)|[Nn]a[Nn]'
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(${LABEL}(?:,${LABEL})*)\\})? (${NUMBER})$`)
 const COMMENT = new RegExp(`^# (HELP|TYPE) (${NAME}) (.+)$`)
 

@@ -2,7 +2,9 @@ import { type IncomingMessage, request } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { inStore } from '../../server/cli/store.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { Metrics } from '../../server/metrics.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { operations } from '../contract/document.ts'
 import { customerInJourney } from '../operations/customer.ts'
@@ -220,6 +222,33 @@ describe('the text', () => {
     ]) {
       expect(() => parseExposition(bad)).toThrow()
     }
+  })
+
+  it('names two hundred keys and counts the others together', async () => {
+    const metrics = new Metrics('1.0.0')
+    const store = async () => [{ status: 'created' as const }, { status: 'rejected' as const }]
+    for (let round = 0; round < 2; round += 1) {
+      for (let key = 0; key < 203; key += 1) await metrics.tallies.of(`key_${key}`).events(2, store)
+    }
+    const idle = { waitingRows: 0, waitingTransactions: 0, unindexedEvents: 0, longestIndexingPause_ms: 0 }
+    const samples = parseExposition((await metrics.exposition(idle)).text)
+    const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
+    expect(received).toHaveLength(201)
+    expect(sumOf(received, 'cairn_events_received_total', { key_id: 'key_199' })).toBe(4)
+    expect(sumOf(received, 'cairn_events_received_total', { key_id: 'other' })).toBe(12)
+    expect(sumOf(samples, 'cairn_events_total', { key_id: 'other', outcome: 'created' })).toBe(6)
+  })
+
+  it('counts events that a fault of the server has met as unavailable', async () => {
+    const other = await startCairnForTest()
+    const { workspace, event } = await customerInJourney(other)
+    await inStore(other.databaseUrl, (db) => db.schema.dropTable('events').execute())
+    const { response } = await workspace.client.createEvents({ body: { events: [event, event] } })
+    expect(response.status).toBe(500)
+    const samples = await scrape(other)
+    expect(sumOf(samples, 'cairn_events_unavailable_total')).toBe(2)
+    expect(sumOf(samples, 'cairn_events_received_total')).toBe(0)
+    expect(sumOf(samples, 'cairn_commit_failures_total')).toBe(1)
   })
 
   it('takes into its labels nothing that a caller sends, and never a key', async () => {
