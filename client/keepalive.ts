@@ -10,22 +10,25 @@ const leastShare_bytes = 1024
 /** One figure for all clients, because the browser has one for the page. */
 let inFlight_bytes = 0
 
-/** Whether a request with this body would outlive the page if it were sent now. */
-export function canOutlivePage(body: string): boolean {
-  return inFlight_bytes + share_bytes(body) <= limit_bytes
+/** Whether a request with a body of this size would outlive the page if it were sent now. */
+export function canOutlivePage(size_bytes: number): boolean {
+  return inFlight_bytes + Math.max(size_bytes, leastShare_bytes) <= limit_bytes
 }
 
 /** Calls `send`, with `keepalive` if the body may outlive the page, and counts the body until it has settled. */
 export async function sendCounted<T>(body: string, send: (keepalive: boolean) => Promise<T>): Promise<T> {
-  if (!canOutlivePage(body)) return await send(false)
-  inFlight_bytes += share_bytes(body)
+  const size_bytes = bytesOf(body)
+  if (!canOutlivePage(size_bytes)) return await send(false)
+  const share_bytes = Math.max(size_bytes, leastShare_bytes)
+  inFlight_bytes += share_bytes
   try {
     return await send(true)
   } finally {
-    inFlight_bytes -= share_bytes(body)
+    inFlight_bytes -= share_bytes
   }
 }
 
-function share_bytes(body: string): number {
-  return Math.max(new TextEncoder().encode(body).length, leastShare_bytes)
+/** The size of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length
 }

@@ -4,13 +4,11 @@
  */
 export function newMessageId(): string {
   // getRandomValues and not randomUUID: browsers offer the latter to pages served over HTTPS only.
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  const view = new DataView(bytes.buffer)
-  const now_ms = Date.now()
-  view.setUint16(0, now_ms / 2 ** 32)
-  view.setUint32(2, now_ms) // Keeps the low 32 bits.
-  view.setUint8(6, 0x70 | (view.getUint8(6) & 0x0f)) // version 7
-  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f)) // variant 10
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const random = crypto.getRandomValues(new Uint8Array(10))
+  const time = Date.now().toString(16).padStart(12, '0')
+  const rest = Array.from(random, (byte, index) => {
+    const marked = index === 0 ? 0x70 | (byte & 0x0f) : index === 2 ? 0x80 | (byte & 0x3f) : byte // version 7, variant 10
+    return marked.toString(16).padStart(2, '0')
+  })
+  return (time + rest.join('')).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -94,6 +94,16 @@ describe('a request', () => {
     expect(keepalive).toEqual([true, true, false, true, false, false])
   })
 
+  it('outlives the page with a batch that fits', async () => {
+    const { cairn, keepalive } = await clientThatNotesKeepalive()
+    const variables = (size_bytes: number) => ({ ...event, custom_variables: 'x'.repeat(size_bytes) })
+
+    await cairn.createEvents({ body: { events: [variables(30_000), variables(30_000)] } })
+    await cairn.createEvents({ body: { events: [variables(30_000), variables(40_000)] } })
+
+    expect(keepalive).toEqual([true, false])
+  })
+
   it('outlives the page with 64 at a time, because browsers limit their number too', async () => {
     const { cairn, keepalive } = await clientThatNotesKeepalive()
 
@@ -171,6 +181,18 @@ describe('message_id', () => {
     await createClient({ baseUrl, serviceKey }).createEvent({ body: { ...event, message_id: 'mine' } })
 
     expect(JSON.parse(arrivals[0]?.body ?? '')).toEqual({ ...event, message_id: 'mine' })
+  })
+
+  it('is one of its own for every event of a batch', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(json(200, {}))
+    const events = Object.freeze([Object.freeze({ ...event }), { ...event, message_id: 'mine' }, event])
+
+    await createClient({ baseUrl, serviceKey }).createEvents({ body: { events: [...events] } })
+
+    const sent: { message_id: string }[] = JSON.parse(arrivals[0]?.body ?? '').events
+    expect(sent).toMatchObject([event, { ...event, message_id: 'mine' }, event])
+    expect(new Set(sent.map(({ message_id }) => message_id)).size).toBe(3)
+    expect(events).toEqual([event, { ...event, message_id: 'mine' }, event])
   })
 
   it("never appears in the caller's object", async () => {

@@ -40,12 +40,27 @@ describe('a retry', () => {
     })
   })
 
+  it('sends the same batch again, with the same message_id for each event', async () => {
+    const { baseUrl, arrivals } = await startScriptedServer(reset, problem(503, 'overloaded'), json(200, {}))
+
+    await createClient({ baseUrl, serviceKey }).createEvents({
+      body: { events: [event, { ...event, message_id: 'mine' }] },
+    })
+
+    const bodies = arrivals.map(({ body }) => body)
+    expect(bodies).toEqual(Array(3).fill(bodies[0]))
+    expect(JSON.parse(bodies[0] ?? '').events).toEqual([
+      { ...event, message_id: expect.any(String) },
+      { ...event, message_id: 'mine' },
+    ])
+  })
+
   it('repeats every operation that is safe to repeat after a network error', async () => {
-    const { baseUrl, arrivals } = await startScriptedServer((request, response) => {
+    const { baseUrl, arrivals } = await startScriptedServer((request, response, body) => {
       // Every second request of a path is answered.
       const attempts = arrivals.filter(({ url }) => url === request.url).length
       const answer = attempts % 2 ? reset : json(200, {})
-      answer(request, response)
+      answer(request, response, body)
     })
     const cairn = createClient({ baseUrl, serviceKey })
     const path = { journey_id: 'jrn_1', customer_id: 'cus_1' }

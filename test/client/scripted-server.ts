@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Problem } from '../../client/index.ts'
 
-/** How the scripted server treats one request. */
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+/** How the scripted server treats one request, whose body has been read. */
+export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 /** A request as it arrived, its body read to the end. */
 export type Arrival = {
@@ -27,9 +27,10 @@ export async function startScriptedServer(...script: [Answer, ...Answer[]]) {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const { method, url, headers } = request
-    arrivals.push({ method, url, headers, body: Buffer.concat(chunks).toString(), arrived_ms })
+    const body = Buffer.concat(chunks).toString()
+    arrivals.push({ method, url, headers, body, arrived_ms })
     const answer = script[arrivals.length - 1] ?? script.at(-1)
-    answer?.(request, response)
+    answer?.(request, response, body)
     server.emit('arrival')
   })
   server.listen(0, '127.0.0.1')

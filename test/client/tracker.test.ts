@@ -7,7 +7,7 @@ import {
   UnexpectedResponseError,
 } from '../../client/index.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
-import { type Answer, html, json, problem, reset, startScriptedServer } from './scripted-server.ts'
+import { type Answer, html, json, problem, reset, silence, startScriptedServer } from './scripted-server.ts'
 
 const customer = {
   client_customer_id: 'user-8412',
@@ -17,7 +17,18 @@ const customer = {
 } as const
 const initialized = json(201, { customer_id: 'cus_1', created: true })
 const created = { success: true, id: 'evt_1', duplicate: false, received_at: '2026-11-20T08:29:58.007Z' }
-const stored = json(201, created)
+/** Stores an event, or each of a batch. */
+const stored: Answer = (request, response, body) => {
+  const { events } = JSON.parse(body)
+  const answer = events ? json(200, batchResult(events.map(() => createdResult))) : json(201, created)
+  answer(request, response, body)
+}
+const createdResult = { status: 'created', id: 'evt_1', message_id: 'm', received_at: created.received_at }
+function batchResult(results: { status: string }[]) {
+  const count = (status: string) => results.filter((result) => result.status === status).length
+  const [created, duplicate, rejected] = ['created', 'duplicate', 'rejected'].map(count)
+  return { received: results.length, created, duplicate, rejected, results }
+}
 /** Polling ends when what is expected is there; a busy machine may take long. */
 const patience = { timeout: 10_000 }
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -48,20 +59,25 @@ async function workspaceOnCairn() {
 async function trackerOnScript(script: [Answer, ...Answer[]], options: Partial<TrackerOptions> = {}) {
   const server = await startScriptedServer(...script)
   const tracker = createTracker({ baseUrl: server.baseUrl, serviceKey: 'pk_test', customer, ...options })
-  /** What arrived: `initialize`, or the name of the event. */
+  /** What arrived: `initialize`, or the names of the request's events: `opened`, `opened + signed_up`. */
   const arrived = () =>
     server.arrivals.map(({ url, body }) =>
-      url?.endsWith('/customers/initialize') ? 'initialize' : JSON.parse(body).event_id,
+      url?.endsWith('/customers/initialize') ? 'initialize' : namesIn(body),
     )
   return { ...server, tracker, arrived }
+}
+
+function namesIn(body: string): string {
+  const content: { events?: { event_id: string }[]; event_id: string } = JSON.parse(body)
+  return (content.events ?? [content]).map(({ event_id }) => event_id).join(' + ')
 }
 
 /** An answer that waits until it is let go. */
 function held(answer: Answer) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>()
-  const waiting: Answer = async (request, response) => {
+  const waiting: Answer = async (...request) => {
     await promise
-    answer(request, response)
+    answer(...request)
   }
   return { answer: waiting, letGo }
 }
@@ -142,8 +158,8 @@ describe('a tracker on a real server', () => {
     expect(left).toEqual([])
     const ids = (await Promise.all(outcomes)).map(({ data }) => data?.id)
     const events = await storedEvents()
-    expect(events.map(({ event_id }) => event_id).toSorted()).toEqual(names.toSorted())
-    expect(events.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(events.map(({ event_id }) => event_id)).toEqual(names)
+    expect(events.map(({ id }) => id)).toEqual(ids)
   })
 })
 
@@ -159,14 +175,15 @@ describe('initialization', () => {
     await Promise.all(outcomes)
 
     expect((await tracker.initialization()).data).toEqual({ customer_id: 'cus_1', created: true })
-    expect(arrived()).toEqual(['initialize', 'opened', 'signed_up'])
+    expect(arrived()).toEqual(['initialize', 'opened + signed_up'])
     const [sent] = arrivals
     expect(sent).toMatchObject({ headers: { 'x-service-key': 'pk_test' }, body: JSON.stringify(customer) })
+    const common = { journey_id: 'jrn_1', customer_id: 'cus_1', message_id: expect.stringMatching(uuidV7) }
     expect(JSON.parse(arrivals[1]?.body ?? '')).toEqual({
-      journey_id: 'jrn_1',
-      customer_id: 'cus_1',
-      event_id: 'opened',
-      message_id: expect.stringMatching(uuidV7),
+      events: [
+        { ...common, event_id: 'opened' },
+        { ...common, event_id: 'signed_up' },
+      ],
     })
   })
 
@@ -212,24 +229,28 @@ describe('initialization', () => {
 })
 
 describe('an event', () => {
-  it('is sent when the one before it has its outcome, retries included', async () => {
-    const busy = problem(503, 'overloaded')
+  it('waits until the request before it has ended, retries included, and goes with all that wait', async () => {
+    const { answer: busy, letGo } = held(problem(503, 'overloaded'))
     const { tracker, arrivals, arrived } = await trackerOnScript([initialized, busy, stored])
+    const outcomes = [tracker.track('opened')]
+    await expect.poll(arrived, patience).toEqual(['initialize', 'opened'])
 
-    await Promise.all([tracker.track('opened'), tracker.track('signed_up')])
+    outcomes.push(tracker.track('signed_up'), tracker.track('plan_chosen'))
+    letGo()
+    await Promise.all(outcomes)
 
-    expect(arrived()).toEqual(['initialize', 'opened', 'opened', 'signed_up'])
+    expect(arrived()).toEqual(['initialize', 'opened', 'opened', 'signed_up + plan_chosen'])
     expect(arrivals[2]?.body).toBe(arrivals[1]?.body)
   })
 
   it('rejects without an answer of Cairn, and the next one is sent', async () => {
     const { tracker } = await trackerOnScript([initialized, reset, html(502), stored], { retries: 0 })
 
-    const outcomes = await Promise.allSettled([
-      tracker.track('opened'),
-      tracker.track('signed_up'),
-      tracker.track('plan_chosen'),
-    ])
+    const outcomes = [
+      ...(await Promise.allSettled([tracker.track('opened')])),
+      ...(await Promise.allSettled([tracker.track('signed_up')])),
+      ...(await Promise.allSettled([tracker.track('plan_chosen')])),
+    ]
 
     expect(outcomes).toMatchObject([
       { status: 'rejected', reason: expect.any(TypeError) },
@@ -262,6 +283,121 @@ describe('an event', () => {
   })
 })
 
+describe('a batch', () => {
+  /** Tracks all of them while the initialization is under way. */
+  async function trackTogether(names: string[], script: Answer[], options: Partial<TrackerOptions> = {}) {
+    const scripted = await trackerOnScript([initialized, ...script], options)
+    return { ...scripted, outcomes: names.map((name) => scripted.tracker.track(name)) }
+  }
+  const requestId = { 'x-request-id': 'r-1' }
+
+  it('gives each event its own outcome, in the form of createEvent', async () => {
+    const { type, title, detail } = { type: '/docs/problems#x', title: 'A problem', detail: 'Change it.' }
+    const rejection = { type, title, detail, status: 409, code: 'message_id_conflict' }
+    const { id, message_id, received_at } = createdResult
+    const result = batchResult([
+      createdResult,
+      { ...createdResult, status: 'duplicate' },
+      { ...createdResult, status: 'rejected', ...{ id: null, received_at: null, problem: rejection } },
+    ])
+    const { outcomes } = await trackTogether(['a', 'b', 'c'], [json(200, result, requestId)])
+
+    const [first, second, third] = await Promise.all(outcomes)
+
+    expect(message_id).toBe('m')
+    expect(first).toEqual({
+      data: { success: true, id, duplicate: false, received_at },
+      response: first?.response,
+    })
+    expect(second).toMatchObject({ data: { success: true, id, duplicate: true, received_at } })
+    expect(third).toEqual({ error: { ...rejection, request_id: 'r-1' }, response: third?.response })
+    expect(first?.response.status).toBe(200)
+  })
+
+  it.each([
+    ['the form', problem(400, 'invalid_request')],
+    ['the size', problem(413, 'body_too_large')],
+    ['the size by a proxy', html(413)],
+  ])('of which %s is refused is sent again as single events, in order', async (_name, refusal) => {
+    const refused = problem(400, 'invalid_request')
+    const { outcomes, arrived } = await trackTogether(['a', 'b', 'c'], [refusal, stored, refused, stored])
+
+    const settled = await Promise.all(outcomes)
+
+    expect(settled.map(({ error }) => error?.code)).toEqual([undefined, 'invalid_request', undefined])
+    expect(arrived()).toEqual(['initialize', 'a + b + c', 'a', 'b', 'c'])
+  })
+
+  it.each([401, 403, 429, 500, 503])(
+    'that is refused as a whole with %i gives each event its problem',
+    async (status) => {
+      const refusal = problem(status, 'internal_error')
+      const { outcomes, arrived } = await trackTogether(['a', 'b'], [refusal], { retries: 0 })
+
+      const settled = await Promise.all(outcomes)
+
+      expect(settled.map(({ error }) => error?.status)).toEqual([status, status])
+      expect(arrived()).toEqual(['initialize', 'a + b'])
+    },
+  )
+
+  it.each([
+    ['nothing', reset, TypeError],
+    ['something else', html(502), UnexpectedResponseError],
+    ['too few results', json(200, batchResult([])), UnexpectedResponseError],
+  ])('that is answered with %s rejects each event', async (_name, answer, reason) => {
+    const { outcomes } = await trackTogether(['a', 'b'], [answer], { retries: 0 })
+
+    const settled = await Promise.allSettled(outcomes)
+
+    expect(settled).toEqual(Array(2).fill({ status: 'rejected', reason: expect.any(reason) }))
+  })
+
+  it('has at most 1000 events', async () => {
+    const names = Array.from({ length: 1002 }, (_, index) => `${index}`)
+    const { outcomes, arrived } = await trackTogether(names, [stored], { queueLimit: 2000 })
+
+    await Promise.all(outcomes)
+
+    expect(arrived()).toEqual(['initialize', names.slice(0, 1000).join(' + '), '1000 + 1001'])
+  })
+
+  it('has at most 1 MB of JSON', async () => {
+    const { tracker, arrivals } = await trackerOnScript([initialized, stored])
+
+    // Each ü is two bytes.
+    await Promise.all(Array.from({ length: 42 }, () => tracker.track('opened', 'ü'.repeat(25_000))))
+
+    const sizes = arrivals.slice(1).map(({ body }) => Buffer.byteLength(body))
+    expect(sizes).toHaveLength(3)
+    expect(sizes.filter((size_bytes) => size_bytes > 1_000_000)).toEqual([])
+    expect(sizes[0]).toBeGreaterThan(900_000)
+  })
+
+  it('goes on for its other events when one is aborted, and ends when all are', async () => {
+    const { answer, letGo } = held(stored)
+    const { tracker, arrived } = await trackerOnScript([initialized, answer, silence, stored])
+    const controllers = [new AbortController(), new AbortController()]
+    const track = (name: string, controller = new AbortController()) =>
+      tracker.track(name, {}, { signal: controller.signal })
+
+    const [aborted, other] = [track('a', controllers[0]), track('b')]
+    await expect.poll(arrived, patience).toEqual(['initialize', 'a + b'])
+    controllers[0]?.abort('left')
+    await expect(aborted).rejects.toBe('left')
+    letGo()
+    expect((await other).data).toEqual(created)
+
+    const both = [track('c', controllers[1]), track('d', controllers[1])]
+    await expect.poll(arrived, patience).toEqual(['initialize', 'a + b', 'c + d'])
+    const next = track('e')
+    controllers[1]?.abort('left')
+
+    expect(await Promise.allSettled(both)).toMatchObject([{ reason: 'left' }, { reason: 'left' }])
+    expect((await next).data).toEqual(created)
+  })
+})
+
 describe('an aborted signal', () => {
   it('rejects an event at once, before it is queued and while it waits; it is not sent', async () => {
     const { answer, letGo } = held(initialized)
@@ -286,8 +422,8 @@ describe('an aborted signal', () => {
     const controller = new AbortController()
 
     const busied = tracker.track('opened', {}, { signal: controller.signal })
-    const next = tracker.track('signed_up')
     await expect.poll(arrived, patience).toEqual(['initialize', 'opened'])
+    const next = tracker.track('signed_up')
     controller.abort('left')
 
     await expect(busied).rejects.toBe('left')
@@ -325,23 +461,23 @@ describe('the queue', () => {
 describe('flush', () => {
   it('resolves when every event tracked so far has its outcome, whichever', async () => {
     const { answer, letGo } = held(stored)
-    const script: [Answer, ...Answer[]] = [
-      initialized,
-      problem(400, 'invalid_request'),
-      reset,
-      stored,
-      answer,
-    ]
-    const { tracker } = await trackerOnScript(script, { retries: 0 })
+    const { answer: first, letGo: letFirstGo } = held(problem(400, 'invalid_request'))
+    const script: [Answer, ...Answer[]] = [initialized, first, reset, answer]
+    const { tracker, arrived } = await trackerOnScript(script, { retries: 0 })
     const outcomes: string[] = []
-    for (const name of ['opened', 'signed_up', 'plan_chosen']) {
+    const track = (name: string) => {
       const note = () => outcomes.push(name)
       tracker.track(name).then(note, note)
     }
+    track('opened')
+    await expect.poll(arrived, patience).toEqual(['initialize', 'opened'])
+    track('signed_up')
+    track('plan_chosen')
 
     const flushed = tracker.flush()
-    const later = tracker.track('left')
+    letFirstGo()
     await flushed
+    const later = tracker.track('left')
 
     expect(outcomes).toEqual(['opened', 'signed_up', 'plan_chosen'])
     letGo()
@@ -364,7 +500,7 @@ describe('close', () => {
     await expect(tracker.track('plan_chosen')).rejects.toThrow(TrackerClosedError)
     await closed
 
-    expect(arrived()).toEqual(['initialize', 'opened', 'signed_up'])
+    expect(arrived()).toEqual(['initialize', 'opened + signed_up'])
     expect((await Promise.all(tracked)).map(({ data }) => data)).toEqual([created, created])
     await expect(tracker.track('left')).rejects.toThrow('The tracker is closed.')
   })
@@ -375,15 +511,15 @@ describe('handOver', () => {
   function notingKeepalive() {
     const keepalive: [unknown, boolean][] = []
     const noting: TrackerOptions['fetch'] = async (request, init) => {
-      const { event_id } = await request.clone().json()
-      if (event_id) keepalive.push([event_id, request.keepalive])
+      const body = await request.clone().text()
+      if (request.url.includes('/events/')) keepalive.push([namesIn(body), request.keepalive])
       return fetch(request, init)
     }
     return { keepalive, noting }
   }
   const variablesOf = (size_bytes: number) => 'x'.repeat(size_bytes)
 
-  it('starts a request for every event that waits, before it returns', async () => {
+  it('starts a request with every event that waits, before it returns', async () => {
     const { answer, letGo } = held(stored)
     let started = 0
     const { tracker, arrived } = await trackerOnScript([initialized, answer], {
@@ -392,19 +528,18 @@ describe('handOver', () => {
         return fetch(request, init)
       },
     })
-    const outcomes = [tracker.track('opened'), tracker.track('signed_up'), tracker.track('plan_chosen')]
+    const outcomes = [tracker.track('opened')]
     await expect.poll(arrived, patience).toEqual(['initialize', 'opened'])
+    outcomes.push(tracker.track('signed_up'), tracker.track('plan_chosen'))
 
     const left = tracker.handOver()
 
-    expect(started).toBe(4)
+    expect(started).toBe(3)
     expect(left).toEqual([])
-    await expect
-      .poll(() => arrived().toSorted())
-      .toEqual(['initialize', 'opened', 'plan_chosen', 'signed_up'])
+    await expect.poll(arrived, patience).toEqual(['initialize', 'opened', 'signed_up + plan_chosen'])
     letGo()
     expect((await Promise.all(outcomes)).map(({ data }) => data)).toEqual([created, created, created])
-    expect(arrived()).toHaveLength(4)
+    expect(arrived()).toHaveLength(3)
   })
 
   it('returns the events that wait for the initialization, in order, as they were tracked', async () => {
@@ -432,21 +567,22 @@ describe('handOver', () => {
     ])
     letGo()
     await Promise.all(outcomes)
-    const sent = arrivals.slice(1).map(({ body }) => JSON.parse(body))
-    expect(sent).toEqual(left.map((event) => ({ journey_id: 'jrn_1', customer_id: 'cus_1', ...event })))
+    expect(JSON.parse(arrivals[1]?.body ?? '').events).toEqual(
+      left.map((event) => ({ journey_id: 'jrn_1', customer_id: 'cus_1', ...event })),
+    )
   })
 
   it('returns what does not fit into 64 KiB, and hands over what does', async () => {
     const { answer, letGo } = held(stored)
     const { keepalive, noting } = notingKeepalive()
     const { tracker, arrived } = await trackerOnScript([initialized, answer], { fetch: noting })
-    const outcomes = [
-      tracker.track('in_flight', variablesOf(1000)),
+    const outcomes = [tracker.track('in_flight', variablesOf(1000))]
+    await expect.poll(arrived, patience).toEqual(['initialize', 'in_flight'])
+    outcomes.push(
       tracker.track('fits', variablesOf(40_000)),
       tracker.track('too_large', variablesOf(30_000)),
       tracker.track('fits_too', variablesOf(20_000)),
-    ]
-    await expect.poll(arrived, patience).toEqual(['initialize', 'in_flight'])
+    )
 
     const left = tracker.handOver()
 
@@ -463,7 +599,7 @@ describe('handOver', () => {
   it('sends an event again that waits for a retry', async () => {
     const busy = problem(503, 'overloaded', { 'retry-after': '60' })
     const { tracker, arrivals, arrived } = await trackerOnScript([initialized, busy, stored])
-    const outcomes = [tracker.track('opened', variablesOf(40_000)), tracker.track('signed_up')]
+    const outcomes = [tracker.track('opened', variablesOf(40_000))]
     await expect.poll(arrived, patience).toEqual(['initialize', 'opened'])
 
     // It waits when the answer has been read to its end; until then there is no need to send it again.
@@ -474,8 +610,8 @@ describe('handOver', () => {
       }, patience)
       .toHaveLength(2)
 
-    expect((await Promise.all(outcomes)).map(({ data }) => data)).toEqual([created, created])
-    expect(arrived().toSorted()).toEqual(['initialize', 'opened', 'opened', 'signed_up'])
+    expect((await Promise.all(outcomes)).map(({ data }) => data)).toEqual([created])
+    expect(arrived()).toEqual(['initialize', 'opened', 'opened'])
     const [first, second] = arrivals.filter(({ body }) => body.includes('opened'))
     expect(second?.body).toBe(first?.body)
   })
@@ -491,7 +627,7 @@ describe('handOver', () => {
     expect(left).toEqual([[], []])
     letGo()
     await Promise.all(outcomes)
-    expect(arrived().toSorted()).toEqual(['initialize', 'opened', 'signed_up'])
+    expect(arrived()).toEqual(['initialize', 'opened + signed_up'])
   })
 
   it('leaves out what was aborted', async () => {
@@ -508,6 +644,38 @@ describe('handOver', () => {
     expect(arrived()).toEqual(['initialize', 'opened'])
   })
 
+  it('takes what fits out of a request that would not outlive the page', async () => {
+    const { answer, letGo } = held(stored)
+    const { keepalive, noting } = notingKeepalive()
+    const { tracker, arrived } = await trackerOnScript([initialized, answer, stored], { fetch: noting })
+    const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name, variablesOf(30_000)))
+    await expect.poll(arrived, patience).toEqual(['initialize', 'a + b + c'])
+
+    const left = tracker.handOver().map(({ event_id }) => event_id)
+
+    expect(left).toEqual(['c'])
+    await Promise.all(outcomes.slice(0, 2))
+    expect(keepalive).toEqual([
+      ['a + b + c', false],
+      ['a + b', true],
+    ])
+    letGo()
+    expect((await outcomes[2])?.data).toEqual(created)
+  })
+
+  it('has its events sent one by one if they are refused and the page lives on', async () => {
+    const refused = problem(400, 'invalid_request')
+    const { tracker, arrived } = await trackerOnScript([initialized, refused, stored, refused])
+    await tracker.initialization()
+    const outcomes = [tracker.track('a'), tracker.track('b')]
+
+    expect(tracker.handOver()).toEqual([])
+    const settled = await Promise.all(outcomes)
+
+    expect(settled.map(({ error }) => error?.code)).toEqual([undefined, 'invalid_request'])
+    expect(arrived()).toEqual(['initialize', 'a + b', 'a', 'b'])
+  })
+
   it('goes on in order with what it left, if the page lives on', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     await tracker.initialization()
@@ -518,6 +686,6 @@ describe('handOver', () => {
     await Promise.all([...outcomes, later])
 
     expect(left).toEqual(['b', 'c', 'd'])
-    expect(arrived()).toEqual(['initialize', 'a', 'b', 'c', 'd', 'e'])
+    expect(arrived()).toEqual(['initialize', 'a', 'b + c + d + e'])
   })
 })

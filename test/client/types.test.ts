@@ -32,6 +32,7 @@ describe('the types', () => {
       [request?: OperationRequest<'listJourneys'>]
     >()
     expectTypeOf<OperationRequest<'createEvent'>['body']>().toEqualTypeOf<Schemas['EventCreation']>()
+    expectTypeOf<OperationRequest<'createEvents'>['body']>().toEqualTypeOf<Schemas['EventBatch']>()
     expectTypeOf<OperationRequest<'listCustomerEvents'>>().toExtend<{
       path: { customer_id: string }
       query?: { limit?: number; cursor?: string }
@@ -90,6 +91,7 @@ describe('the types', () => {
     type DataOf<Id extends OperationId> = NonNullable<OperationResult<Id>['data']>
     expectTypeOf<DataOf<'createJourney'>>().toEqualTypeOf<Schemas['Journey']>()
     expectTypeOf<DataOf<'initializeCustomer'>>().toEqualTypeOf<Schemas['InitializedCustomer']>()
+    expectTypeOf<DataOf<'createEvents'>>().toEqualTypeOf<Schemas['EventBatchResult']>()
     expectTypeOf<DataOf<'listCustomerEvents'>>().toEqualTypeOf<Schemas['EventPage']>()
   })
 })
