@@ -13,7 +13,7 @@ import { mayReadMetrics } from './metrics-access.ts'
 import { allOperations } from './operations/index.ts'
 import { Problem } from './problems.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { drain, ignoreBody, readJsonBody } from './request-body.ts'
+import { type BodyBudget, drain, ignoreBody, readJsonBody } from './request-body.ts'
 import type { Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 
@@ -22,6 +22,7 @@ export type AppOptions = {
   storage: Storage
   credentials: Credentials
   limiter: RateLimiter
+  bodies: BodyBudget
   metrics: Metrics
   metricsToken: string | undefined
   log: Logger
@@ -106,7 +107,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 
 /** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
-  const { credentials, limiter, storage, metrics, now } = options
+  const { bodies, credentials, limiter, storage, metrics, now } = options
   res.locals.operation = route.operationId
   const key = await credentials.check(req.get('x-service-key'), {
     accepts: route.accepts,
@@ -116,7 +117,8 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
-  if (!route.hasBody) ignoreBody(req)
+  if (route.hasBody) res.once('close', bodies.reserve(req, route.bodyLimits))
+  else ignoreBody(req)
   const body = route.hasBody ? await readJsonBody(req, route.bodyLimits) : undefined
   const checked = await route.check(req, body)
   const count = route.count(body)

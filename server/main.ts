@@ -7,6 +7,7 @@ import { loadContract } from './contract.ts'
 import { Credentials } from './credentials.ts'
 import { Metrics } from './metrics.ts'
 import { RateLimiter } from './rate-limit.ts'
+import { BodyBudget } from './request-body.ts'
 import { openStorage } from './storage/storage.ts'
 import { version } from './version.ts'
 
@@ -14,6 +15,10 @@ export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
 /** How long a connection without a request is kept. */
 const KEEP_ALIVE_MS = 65_000
+
+/** A sender that takes longer for the head of a request, or for all of it, is cut off: it may only be holding a place. */
+const HEAD_MS = 20_000
+const REQUEST_MS = 60_000
 
 /** So much of the log is written at once, or what there is after this time. */
 const LOG_BYTES = 8_192
@@ -70,6 +75,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     storage,
     credentials,
     limiter,
+    bodies: new BodyBudget(),
     metrics,
     metricsToken: config.metricsToken,
     log: logger,
@@ -79,6 +85,8 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   const server = createServer(app)
   // Longer than proxies and clients keep theirs: whoever closes first must not be the one that is being sent to.
   server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.headersTimeout = HEAD_MS
+  server.requestTimeout = REQUEST_MS
   try {
     await listen(server, config)
   } catch (error) {

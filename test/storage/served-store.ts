@@ -8,6 +8,7 @@ import { Credentials } from '../../server/credentials.ts'
 import { contractFile } from '../../server/main.ts'
 import { Metrics } from '../../server/metrics.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
+import { BodyBudget } from '../../server/request-body.ts'
 import { openStoreForTest, type Store } from './store.ts'
 
 /** A store within reach of the test, behind HTTP. Both end with the test. */
@@ -29,6 +30,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     contract: await loadContract(contractFile),
     storage: store,
     credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
+    bodies: new BodyBudget(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     metrics,
     metricsToken: undefined,
