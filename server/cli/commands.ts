@@ -3,6 +3,7 @@ import { processEnvironment, readConfig, settings } from '../config.ts'
 import { version } from '../version.ts'
 import { addBackup } from './backup.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { addImport } from './import.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
 import { addServe } from './serve.ts'
@@ -25,6 +26,7 @@ addServe(program, config)
 addInit(program, config)
 addKey(program, config)
 addBackup(program, config)
+addImport(program, config)
 
 try {
   await program.parseAsync()
@@ -47,5 +49,8 @@ function environmentHelp(): string {
 }
 
 function exitCodeHelp(): string {
-  return 'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 exists already or does not exist.'
+  return (
+    'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 exists already or does not exist,\n' +
+    '            4 part of it was refused, 130 interrupted.'
+  )
 }

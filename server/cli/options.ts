@@ -34,3 +34,11 @@ export function rate(text: string): number {
   }
   return Number(text)
 }
+
+/** Where the API is, for example `https://cairn.example.com/v1`. */
+export function baseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new InvalidArgumentError('Write it as https://cairn.example.com/v1.')
+  }
+  return text
+}

@@ -15,10 +15,10 @@ describe('cairn', () => {
         new RegExp(`^ +${name} +${description} \\(default: ${value || 'none'}\\)$`, 'm'),
       )
     }
-    for (const command of ['serve', 'init', 'key', 'backup']) {
+    for (const command of ['serve', 'init', 'key', 'backup', 'import']) {
       expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))
     }
-    expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+$/m)
+    expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+,\n +4 .+, 130 .+$/m)
     expect(Math.max(...help.stdout.split('\n').map((line) => line.length))).toBeLessThan(130)
   })
 

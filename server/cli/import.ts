@@ -1,0 +1,159 @@
+import { createReadStream, existsSync, readFileSync, type Stats, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { Command } from 'commander'
+import { createClient } from '../../client/index.ts'
+import { type Config, processEnvironment } from '../config.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
+import { AGAIN, Delivery } from './import/delivery.ts'
+import { Importer } from './import/importer.ts'
+import { rateText, showProgress } from './import/progress.ts'
+import { RefusedFile } from './import/refused-file.ts'
+import { baseUrl, duration_ms, name } from './options.ts'
+
+type ImportOptions = {
+  baseUrl?: string
+  keyFile?: string
+  journey?: string
+  refused?: string
+  giveUpAfter: number
+  dryRun?: boolean
+  json?: boolean
+}
+
+const PATIENCE = '2m'
+
+const HELP = `
+The service key is taken from the environment variable CAIRN_SERVICE_KEY or from --key-file. It is no argument,
+because every user of the machine can see the arguments of a command (ps), and shells keep them in their history.
+
+FILE has one JSON object a line (NDJSON), plain or gzipped. A line is
+  an event       if it has an event_id: what createEvent takes. Instead of the customer_id it may have
+                 client_customer_id, customer_type and customer_name; the customer is then initialized first.
+                 Without customer_name it keeps the name that it has, for which it takes a secret key.
+  a customer     if it has none, but a client_customer_id: what initializeCustomer takes.
+Any other line is refused. Customers are initialized before the events of later lines. Events travel in batches, some
+at a time: give occurred_at where their order matters.
+
+It can be stopped and run again: an event without a message_id gets one that is made from what the line says and how
+many lines before it said the same, so that what is stored already is recognised. That holds for a file that was moved
+or has grown at its end.
+
+Exit code 4: the import came to its end, and the refused lines are in a file of their own, each as
+{"line_number", "code", "detail", "line"}. Correct each line there and import that file, or correct FILE and import it
+again.`
+
+export function addImport(program: Command, config: () => Config): void {
+  program
+    .command('import')
+    .description('send the events and customers of a file through the API')
+    .argument('<file>', 'NDJSON, plain or gzipped; - for the standard input')
+    .option('--base-url <url>', 'where the API is (default: http://127.0.0.1:PORT/v1)', baseUrl)
+    .option('--key-file <file>', 'a file that holds the service key and nothing else')
+    .option('--journey <journey_id>', 'the journey of lines that name none', name)
+    .option('--refused <file>', 'where refused lines go (default: FILE.refused.ndjson)')
+    .option(
+      '--give-up-after <time>',
+      `how long the server may be away (default: ${PATIENCE})`,
+      duration_ms,
+      duration_ms(PATIENCE),
+    )
+    .option('--dry-run', 'only read the file; what the server would refuse is not found')
+    .option('--json', 'print the summary as one JSON object')
+    .addHelpText('after', HELP)
+    .action((file: string, options: ImportOptions) => importFile(config(), file, options))
+}
+
+async function importFile(config: Config, file: string, options: ImportOptions) {
+  const { dryRun = false, json } = options
+  const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
+  const { input, size_bytes } = open(file)
+  const stop = new AbortController()
+  const delivery = new Delivery({
+    client: createClient({ baseUrl: url, serviceKey: dryRun ? '' : serviceKey(options.keyFile), retries: 0 }),
+    baseUrl: url,
+    patience_ms: options.giveUpAfter,
+    signal: stop.signal,
+  })
+  const refused = new RefusedFile(options.refused ?? `${file === '-' ? 'import' : file}.refused.ndjson`)
+  const importer = new Importer({
+    delivery,
+    journeyId: options.journey,
+    dryRun,
+    onRefused: (line) => refused.write(line),
+    stop,
+  })
+  const interrupted = () => {
+    // The second time it is meant.
+    if (stop.signal.aborted) process.exit(ExitCode.interrupted)
+    stop.abort(new CommandFailure(`interrupted. ${AGAIN}`, ExitCode.interrupted))
+  }
+  process.on('SIGINT', interrupted)
+  process.on('SIGTERM', interrupted)
+  const began_ms = performance.now()
+  const endProgress = showProgress({ output: process.stderr, importer, delivery, size_bytes })
+  let failure: unknown
+  try {
+    await importer.run(input)
+  } catch (error) {
+    // A wait that was ended says only that it was.
+    failure = stop.signal.aborted ? stop.signal.reason : error
+  } finally {
+    endProgress()
+    input.destroy()
+    refused.close()
+  }
+  const { read_bytes: _, ...counts } = importer.counts
+  const seconds = (performance.now() - began_ms) / 1000
+  const summary = {
+    ...counts,
+    seconds: Math.round(seconds * 10) / 10,
+    held_seconds: Math.round(delivery.pace.held_ms / 100) / 10,
+  }
+  process.stdout.write(
+    json ? `${JSON.stringify(summary)}\n` : report(summary, { dryRun, rate: rateText(delivery) }),
+  )
+  if (counts.refused > 0) process.stderr.write(`The refused lines are in ${refused.path}.\n`)
+  if (failure) throw failure
+  if (counts.refused > 0) throw new CommandFailure(`${counts.refused} lines were refused`, ExitCode.refused)
+}
+
+/** @throws {CommandFailure} where there is no such file */
+function open(file: string): { input: Readable; size_bytes: number | undefined } {
+  if (file === '-') return { input: process.stdin, size_bytes: undefined }
+  if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
+  const stats: Stats = statSync(file)
+  if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
+  return { input: createReadStream(file), size_bytes: stats.isFile() ? stats.size : undefined }
+}
+
+/** @throws {CommandFailure} where none is given */
+function serviceKey(keyFile: string | undefined): string {
+  const key = keyFile === undefined ? processEnvironment().CAIRN_SERVICE_KEY : textOf(keyFile)
+  if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key
+  const place = keyFile ?? 'CAIRN_SERVICE_KEY'
+  const fault = key ? `${place} holds something else than a service key` : 'the import needs a service key'
+  throw new CommandFailure(`${fault}. Set CAIRN_SERVICE_KEY, or name a file with --key-file.`, ExitCode.usage)
+}
+
+function textOf(keyFile: string): string {
+  try {
+    return readFileSync(keyFile, 'utf8').trim()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new CommandFailure(`cannot read the key file: ${reason}`, ExitCode.usage)
+  }
+}
+
+type Summary = Omit<Importer['counts'], 'read_bytes'> & { seconds: number; held_seconds: number }
+
+function report(summary: Summary, { dryRun, rate }: { dryRun: boolean; rate: string }): string {
+  const { lines, created, duplicate, refused, customers, new_customers, seconds, held_seconds } = summary
+  if (dryRun) return `${lines} lines read, ${refused} of them refused; nothing was sent\n`
+  const perSecond = Math.round((created + duplicate) / Math.max(seconds, 0.1))
+  const held = held_seconds > 0 ? `The key's rate limit${rate} held the import for ${held_seconds} s.\n` : ''
+  return (
+    `${lines} lines: ${created} events created, ${duplicate} duplicates, ${refused} refused\n` +
+    `${customers} customers initialized, ${new_customers} of them new\n` +
+    `${seconds} s, ${perSecond} events/s\n${held}`
+  )
+}

@@ -1,0 +1,244 @@
+import type { Readable } from 'node:stream'
+import type { Schemas } from '../../../client/index.ts'
+import type { CustomerOutcome, Delivery } from './delivery.ts'
+import { type Line, readLines } from './lines.ts'
+import { LineReader, type LineRecord, type OwnCustomer, type Refusal } from './records.ts'
+
+/** Batches on their way at a time: one is written while the next is read. */
+const BATCHES = 3
+
+/** Customers on their way at a time. */
+const CUSTOMERS = 16
+
+/** The contract's limits of a batch. */
+const BATCH_EVENTS = 1000
+const BATCH_BYTES = 4 * 1024 * 1024
+
+/** What an event may have beyond its line: a journey_id and a customer_id of 255 characters, and a message_id. */
+const ADDED_BYTES = 2048
+
+/** Initializations that are remembered, so that each is made once; a customer takes two places. */
+const KNOWN_CUSTOMERS = 200_000
+
+/** What has become of the lines so far. */
+export type Counts = {
+  /** Not counting blank ones. */
+  lines: number
+  read_bytes: number
+  created: number
+  duplicate: number
+  refused: number
+  /** Customers that were initialized, and how many of them were new. */
+  customers: number
+  new_customers: number
+}
+
+/** A line that was not taken. An event's `message_id` is its own or the one that was made for it. */
+export type RefusedLine = Refusal & { line: Line; message_id?: string | undefined }
+
+export type ImporterOptions = {
+  delivery: Delivery
+  /** For lines without a journey of their own. */
+  journeyId: string | undefined
+  /** Only reads: nothing is sent, and what the server would refuse is not found. */
+  dryRun: boolean
+  onRefused: (refused: RefusedLine) => void
+  /** Ends the reading; what has been sent is waited for. */
+  stop: AbortController
+}
+
+type Pending = {
+  line: Line
+  event: Schemas['EventCreation']
+  /** Whose customer_id the event needs. */
+  customer: Promise<CustomerOutcome> | undefined
+}
+
+/**
+ * Brings a file's lines to the server: customers before the events that follow them, events in batches, some of them
+ * on their way at a time. What it holds in memory does not grow with the file, but for the digests of lines without a
+ * `message_id`.
+ */
+export class Importer {
+  readonly counts: Counts = {
+    lines: 0,
+    read_bytes: 0,
+    created: 0,
+    duplicate: 0,
+    refused: 0,
+    customers: 0,
+    new_customers: 0,
+  }
+  readonly #options: ImporterOptions
+  readonly #reader: LineReader
+  readonly #customers = new Map<string, Promise<CustomerOutcome>>()
+  readonly #customerTasks: Tasks
+  readonly #batchTasks: Tasks
+  #batch: Pending[] = []
+  #batchBytes = ADDED_BYTES
+  /** The first answer tells the key's rate; until then only one event is risked. */
+  #isFirst = true
+
+  constructor(options: ImporterOptions) {
+    this.#options = options
+    this.#reader = new LineReader(options)
+    const onFailure = (error: unknown) => options.stop.abort(error)
+    this.#customerTasks = new Tasks(CUSTOMERS, onFailure)
+    this.#batchTasks = new Tasks(BATCHES, onFailure)
+  }
+
+  /**
+   * Resolves when all lines have an outcome.
+   * @throws the reason for which `stop` was aborted, or an error of the input, when what was sent is answered
+   */
+  async run(input: Readable): Promise<void> {
+    const { signal } = this.#options.stop
+    try {
+      const onRead = (bytes: number) => {
+        this.counts.read_bytes += bytes
+      }
+      for await (const lines of readLines(input, onRead)) {
+        for (const line of lines) {
+          signal.throwIfAborted()
+          this.counts.lines += 1
+          await this.#take(this.#reader.read(line))
+        }
+      }
+      await this.#flush()
+    } finally {
+      await this.#batchTasks.ended()
+      await this.#customerTasks.ended()
+    }
+    signal.throwIfAborted()
+  }
+
+  async #take(record: LineRecord): Promise<void> {
+    const { line } = record
+    if (record.kind === 'refused') return this.#refuse({ ...record.refusal, line })
+    if (this.#options.dryRun) return
+    if (record.kind === 'customer') {
+      await this.#customerTasks.room()
+      this.#initialize(record.customer, line)
+      return
+    }
+    const { event, customer } = record
+    if (customer && !this.#customers.has(keyOf(customer))) {
+      await this.#customerTasks.room()
+      this.#initialize(customer)
+    }
+    const bytes = (line.bytes?.length ?? 0) + ADDED_BYTES
+    if (this.#batchBytes + bytes > BATCH_BYTES) await this.#flush()
+    this.#batch.push({ line, event, customer: customer && this.#customers.get(keyOf(customer)) })
+    this.#batchBytes += bytes
+    const limit = this.#isFirst ? 1 : Math.min(BATCH_EVENTS, this.#options.delivery.pace.batchSize)
+    if (this.#batch.length >= limit) await this.#flush()
+  }
+
+  /** @param line where it is a line of its own that names the customer, and not an event */
+  #initialize(customer: OwnCustomer, line?: Line) {
+    const outcome = this.#customerTasks.start(async () => {
+      const outcome = await this.#options.delivery.initialize(customer)
+      if ('customer_id' in outcome) this.#countCustomer(outcome)
+      else if (line) this.#refuse({ ...outcome, line })
+      return outcome
+    })
+    this.#remember(keyOf(customer), outcome)
+    // Lines without a name mean the same customer.
+    const { customer_name: _, ...unnamed } = customer
+    this.#remember(keyOf(unnamed), outcome)
+  }
+
+  /** What was refused is forgotten: the next line may say it better. */
+  #remember(key: string, outcome: Promise<CustomerOutcome>) {
+    this.#customers.delete(key)
+    this.#customers.set(key, outcome)
+    const [oldest] = this.#customers.keys()
+    if (this.#customers.size > KNOWN_CUSTOMERS && oldest !== undefined) this.#customers.delete(oldest)
+    const forgetRefused = (customer?: CustomerOutcome) => {
+      const isRefused = customer === undefined || 'code' in customer
+      if (isRefused && this.#customers.get(key) === outcome) this.#customers.delete(key)
+    }
+    outcome.then(forgetRefused, () => forgetRefused())
+  }
+
+  #countCustomer({ created }: { created: boolean }) {
+    this.counts.customers += 1
+    if (created) this.counts.new_customers += 1
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = []
+    this.#batchBytes = ADDED_BYTES
+    if (batch.length === 0) return
+    // An event may refer by customer_id to a customer that a line before it enters in the journey.
+    const before = this.#customerTasks.ended()
+    await this.#batchTasks.room()
+    const sent = this.#batchTasks.start(async () => {
+      await before
+      await this.#send(batch)
+    })
+    if (this.#isFirst) await sent
+    this.#isFirst = false
+  }
+
+  async #send(batch: Pending[]): Promise<void> {
+    const ready: { event: Schemas['EventCreation']; line: Line }[] = []
+    for (const { line, event, customer } of batch) {
+      const outcome = await customer
+      if (outcome && 'code' in outcome) this.#refuse({ ...outcome, line, message_id: event.message_id })
+      else ready.push({ line, event: outcome ? { ...event, customer_id: outcome.customer_id } : event })
+    }
+    if (ready.length === 0) return
+    const outcomes = await this.#options.delivery.createEvents(ready.map(({ event }) => event))
+    for (const [index, { line, event }] of ready.entries()) {
+      const outcome = outcomes[index]
+      if (outcome === 'created' || outcome === 'duplicate') this.counts[outcome] += 1
+      else if (outcome) this.#refuse({ ...outcome, line, message_id: event.message_id })
+    }
+  }
+
+  #refuse(refused: RefusedLine) {
+    this.counts.refused += 1
+    this.#options.onRefused(refused)
+  }
+}
+
+/** With the name: another one is sent to the server, where it takes the place of the one before. */
+function keyOf({ journey_id, customer_type, client_customer_id, customer_name }: OwnCustomer): string {
+  return JSON.stringify([journey_id, customer_type, client_customer_id, customer_name])
+}
+
+/** Work that goes on at the same time, up to a limit. */
+class Tasks {
+  readonly #limit: number
+  readonly #onFailure: (error: unknown) => void
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(limit: number, onFailure: (error: unknown) => void) {
+    this.#limit = limit
+    this.#onFailure = onFailure
+  }
+
+  /** Resolves when another may be started. */
+  async room(): Promise<void> {
+    while (this.#running.size >= this.#limit) await Promise.race(this.#running)
+  }
+
+  /** A failure is told to `onFailure` too: nobody need wait for the result. */
+  start<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = work()
+    const settled = result
+      .then(() => {}, this.#onFailure)
+      .finally(() => {
+        this.#running.delete(settled)
+      })
+    this.#running.add(settled)
+    return result
+  }
+
+  /** Resolves when all that run now have ended, well or not. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+}

@@ -1,0 +1,98 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+
+/** A line of the file, without its end. Numbers begin with 1; blank lines count, but are not handed on. */
+export type Line = {
+  number: number
+  /** Undefined where the line is longer than `LINE_BYTES`. */
+  bytes: Buffer | undefined
+}
+
+/** Longer lines are not read: an event may have 64 KiB, and this leaves room for white space and escapes. */
+export const LINE_BYTES = 1024 * 1024
+
+const NEWLINE = 0x0a
+
+/**
+ * The lines of NDJSON, plain or gzipped, some at a time. A byte order mark, CRLF, blank lines and a last line without
+ * an end are all well.
+ * @param onRead called with the bytes that were read, before inflating
+ * @throws {Error} where the input cannot be read or inflated
+ */
+export async function* readLines(input: Readable, onRead: (bytes: number) => void): AsyncGenerator<Line[]> {
+  const splitter = new Splitter()
+  for await (const chunk of await inflated(counted(input, onRead))) yield splitter.push(chunk)
+  yield splitter.end()
+}
+
+async function* counted(input: Readable, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    onRead(chunk.length)
+    yield chunk
+  }
+}
+
+/** By the first two bytes and not by name: the standard input has none. */
+async function inflated(input: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+  let head = Buffer.alloc(0)
+  while (head.length < 2) {
+    const { value, done } = await input.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  const whole = Readable.from(prepended(head, input), { objectMode: false })
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return whole
+  const gunzip = createGunzip()
+  // Its errors reach whoever iterates over the last stream.
+  pipeline(whole, gunzip, () => {})
+  return gunzip
+}
+
+async function* prepended(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head
+  yield* rest
+}
+
+class Splitter {
+  #number = 0
+  /** The beginning of a line whose end is in a later chunk. */
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+
+  push(chunk: Buffer): Line[] {
+    const lines: Line[] = []
+    let from = 0
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#keep(chunk.subarray(from, at))
+      lines.push(...this.end())
+      from = at + 1
+    }
+    this.#keep(chunk.subarray(from))
+    return lines
+  }
+
+  /** Ends the line; nothing where it is blank. */
+  end(): Line[] {
+    this.#number += 1
+    const number = this.#number
+    const isTooLong = this.#pendingBytes > LINE_BYTES
+    const [only = Buffer.alloc(0)] = this.#pending
+    const bytes = this.#pending.length > 1 ? Buffer.concat(this.#pending) : only
+    this.#pending = []
+    this.#pendingBytes = 0
+    if (isTooLong) return [{ number, bytes: undefined }]
+    const content = number === 1 && bytes.indexOf('\ufeff') === 0 ? bytes.subarray(3) : bytes
+    return isBlank(content) ? [] : [{ number, bytes: content }]
+  }
+
+  #keep(part: Buffer) {
+    this.#pendingBytes += part.length
+    // What is beyond the limit is counted and not kept.
+    if (part.length > 0 && this.#pendingBytes <= LINE_BYTES) this.#pending.push(part)
+  }
+}
+
+/** Space, tab and carriage return are white space to JSON. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+}
