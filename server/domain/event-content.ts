@@ -14,7 +14,7 @@ const CODE_UNIT_BYTES = 3
  * Whether an event takes more than one may.
  * @param variables its custom variables as JSON text, which tells cheaply that most events are small
  */
-export function isTooLarge(event: EventCreation, variables: string | undefined): boolean {
+export function isTooLarge(event: EventCreation, variables: string | null): boolean {
   const most_bytes = OTHER_FIELDS_BYTES + CODE_UNIT_BYTES * (variables?.length ?? 0)
   return most_bytes > EVENT_BYTES && Buffer.byteLength(JSON.stringify(event)) > EVENT_BYTES
 }

@@ -7,5 +7,13 @@ export function instant_ms(text: string): number {
 
 /** The instant as the API returns it: RFC 3339 in UTC to the millisecond. */
 export function instantText(ms: number): string {
-  return new Date(ms).toISOString()
+  // The events of a batch are received at the same instant.
+  if (ms !== latest_ms) {
+    latestText = new Date(ms).toISOString()
+    latest_ms = ms
+  }
+  return latestText
 }
+
+let latest_ms = Number.NaN
+let latestText = ''

@@ -64,11 +64,15 @@ async function insertFitting(
   })
 }
 
-function newEvent({ occurred_at, custom_variables, ...event }: EventCreation): NewEvent {
+function newEvent(event: EventCreation): NewEvent {
+  const { journey_id, customer_id, event_id, message_id = null, occurred_at, custom_variables } = event
   return {
-    ...event,
-    ...(occurred_at !== undefined && { occurred_ms: instant_ms(occurred_at) }),
-    ...(custom_variables !== undefined && { custom_variables: JSON.stringify(custom_variables) }),
+    journey_id,
+    customer_id,
+    event_id,
+    message_id,
+    occurred_ms: occurred_at === undefined ? null : instant_ms(occurred_at),
+    custom_variables: custom_variables === undefined ? null : JSON.stringify(custom_variables),
   }
 }
 

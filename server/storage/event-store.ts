@@ -1,20 +1,13 @@
 import type { components } from '../../generated/contract.ts'
 import type { Position } from '../domain/cursors.ts'
+import type { EventContent } from '../domain/event-content.ts'
 import type { Page } from '../domain/paging.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type Event = components['schemas']['Event']
 
-/** An event as it is to be stored; absent fields were not sent. */
-export type NewEvent = {
-  journey_id: string
-  customer_id: string
-  event_id: string
-  /** As JSON text. */
-  custom_variables?: string
-  occurred_ms?: number
-  message_id?: string
-}
+/** An event as it is to be stored; null is what was not sent. */
+export type NewEvent = EventContent & { message_id: string | null }
 
 export type InitializeOutcome =
   | { status: 'stored'; customer_id: string; created: boolean }

@@ -8,6 +8,7 @@ import {
   connect,
   initialize,
   insert,
+  newEvent,
   newSubject,
   openStore,
   openStoreForTest,
@@ -70,11 +71,10 @@ describe('an event that the engine refuses', () => {
 
   it('takes with it the events that were to be stored with it, whole', async () => {
     const subject = await newSubject(store)
-    const { workspace_id, ...references } = subject
-    const batch = ['x', 'poison', 'y'].map((event_id) => ({ ...references, event_id }))
+    const batch = ['x', 'poison', 'y'].map((event_id) => newEvent(subject, { event_id }))
     const answers = await Promise.allSettled([
       insert(store, subject, { event_id: 'a' }),
-      store.events.insertEvents(workspace_id, batch),
+      store.events.insertEvents(subject.workspace_id, batch),
       insert(store, subject, { event_id: 'b' }),
     ])
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])

@@ -2,16 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connect, insert, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
+import { connect, insert, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
 
 /** As many rows as may wait. */
 const WAITING_ROWS = 20_000
 
 const overloaded = { reason: { name: 'Unavailable', reason: 'overloaded' } }
 
-function insertMany({ events }: Store, { workspace_id, ...references }: Subject, rows: number) {
-  const many = Array.from({ length: rows }, () => ({ ...references, event_id: 'signed_up' }))
-  return events.insertEvents(workspace_id, many)
+function insertMany({ events }: Store, subject: Subject, rows: number) {
+  return events.insertEvents(
+    subject.workspace_id,
+    Array.from({ length: rows }, () => newEvent(subject)),
+  )
 }
 
 /** Takes the lock as another program would, so that the writer waits and everything else behind it. */

@@ -52,15 +52,19 @@ export async function initialize(
   return await events.initializeCustomer(workspace_id, { ...names, journey_id })
 }
 
+/** An event of the customer that is not stored yet. */
+export function newEvent({ journey_id, customer_id }: Subject, event: Partial<NewEvent> = {}): NewEvent {
+  const absent = { message_id: null, occurred_ms: null, custom_variables: null }
+  return { journey_id, customer_id, event_id: 'signed_up', ...absent, ...event }
+}
+
 /** Stores one event of the customer. */
 export async function insert(
   { events }: Store,
-  { workspace_id, journey_id, customer_id }: Subject,
+  subject: Subject,
   event: Partial<NewEvent> = {},
 ): Promise<EventOutcome> {
-  const [outcome] = await events.insertEvents(workspace_id, [
-    { journey_id, customer_id, event_id: 'signed_up', ...event },
-  ])
+  const [outcome] = await events.insertEvents(subject.workspace_id, [newEvent(subject, event)])
   if (!outcome) throw new Error('no outcome')
   return outcome
 }

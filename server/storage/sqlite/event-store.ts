@@ -18,13 +18,7 @@ export function sqliteEventStore(db: Kysely<DB>, writer: Writer): EventStore {
     },
 
     async insertEvents(workspace_id, events) {
-      const rows = events.map(({ custom_variables, occurred_ms, message_id, ...event }) => ({
-        ...event,
-        custom_variables: custom_variables ?? null,
-        occurred_ms: occurred_ms ?? null,
-        message_id: message_id ?? null,
-      }))
-      return (await writer.submit({ kind: 'events', workspace_id, events: rows })) as EventOutcome[]
+      return (await writer.submit({ kind: 'events', workspace_id, events })) as EventOutcome[]
     },
 
     newestEvents: (workspaceId, filter, page) => newestEvents(db, workspaceId, filter, page),

@@ -6,23 +6,19 @@ import {
   type StoredMessageId,
   storedMessageId,
 } from '../../domain/message-ids.ts'
-import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
 import { SpanWriter } from './spans.ts'
 import { type CustomerRing, Tail } from './tail.ts'
 
-/** An event on its way into the table; `custom_variables` is JSON text. */
-export type EventRow = EventContent & {
-  message_id: string | null
-  /** The message as it is stored and looked up, once its group has begun. */
-  message?: Message
-}
+/** An event on its way into the table, with its message as it is stored and looked up once its group has begun. */
+export type EventRow = NewEvent & { message?: Message }
 
 type Message = { stored: StoredMessageId; key: number }
 
 /** The events of one request. */
-export type EventsUnit = { workspace_id: string; events: EventRow[] }
+export type EventsUnit = { workspace_id: string; events: readonly EventRow[] }
 
 type StoredEvent = EventContent & {
   workspace_id: string
@@ -158,7 +154,8 @@ export class EventWriter {
     const known = this.#messageKeys.get(workspace_id)
     if (known) return known
     const messageKey = messageKeys(this.#salt, workspace_id)
-    this.#messageKeys.set(workspace_id, messageKey)
+    // A copy: the text is a part of the group's, which it would keep in memory.
+    this.#messageKeys.set(Buffer.from(workspace_id).toString(), messageKey)
     return messageKey
   }
 

@@ -28,9 +28,9 @@ export function packGroup(group: readonly Unit[]): Packed {
     packer.string(unit.workspace_id)
     packer.number(unit.events.length)
     for (const event of unit.events) {
-      packer.string(event.journey_id)
+      packer.shared(event.journey_id)
       packer.string(event.customer_id)
-      packer.string(event.event_id)
+      packer.shared(event.event_id)
       packer.string(event.message_id)
       packer.string(event.custom_variables)
       packer.nullableNumber(event.occurred_ms)
@@ -45,9 +45,9 @@ export function unpackGroup(packed: Packed): Unit[] {
     if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
     const workspace_id = unpacker.string()
     const events = unpacker.list(() => ({
-      journey_id: unpacker.string(),
+      journey_id: unpacker.shared(),
       customer_id: unpacker.string(),
-      event_id: unpacker.string(),
+      event_id: unpacker.shared(),
       message_id: unpacker.nullableString(),
       custom_variables: unpacker.nullableString(),
       occurred_ms: unpacker.nullableNumber(),
@@ -94,6 +94,7 @@ export function unpackResults(packed: Packed): UnitResult[] {
 class Packer {
   #text = ''
   readonly #numbers: number[] = []
+  readonly #shared = new Map<string, number>()
 
   number(value: number): void {
     this.#numbers.push(value)
@@ -108,6 +109,15 @@ class Packer {
     if (value !== null) this.#text += value
   }
 
+  /** A text that is likely to come again: then it is told by its number. */
+  shared(value: string): void {
+    const known = this.#shared.get(value)
+    this.number(known ?? this.#shared.size)
+    if (known !== undefined) return
+    this.#shared.set(value, this.#shared.size)
+    this.string(value)
+  }
+
   packed(): Packed {
     return { text: this.#text, numbers: new Float64Array(this.#numbers) }
   }
@@ -116,6 +126,7 @@ class Packer {
 class Unpacker {
   readonly #text: string
   readonly #numbers: Float64Array
+  readonly #shared: string[] = []
   #textAt = 0
   #numberAt = 0
 
@@ -145,6 +156,12 @@ class Unpacker {
 
   string(): string {
     return this.nullableString() ?? ''
+  }
+
+  shared(): string {
+    const number = this.number()
+    if (number === this.#shared.length) this.#shared.push(this.string())
+    return this.#shared[number] as string
   }
 
   list<Item>(item: () => Item): Item[] {

@@ -16,7 +16,10 @@ export type Journey = JourneyRow & {
   enrolled: Map<string, number>
 }
 
-/** What requests refer to, looked up inside the writer's transaction. Only what was found is remembered. */
+/**
+ * What requests refer to, looked up inside the writer's transaction. Only what was found is remembered, under the text
+ * that the store gave: a group's identifiers are parts of one long text, which each of them would keep in memory.
+ */
 export class References {
   readonly #statements: ReturnType<typeof prepare>
   /** By workspace_id, then by journey_id. */
@@ -40,7 +43,7 @@ export class References {
     if (!found) return undefined
     const journey = { ...found, enrolled: new Map() }
     const journeys = this.#journeys.get(workspace_id) ?? new Map<string, Journey>()
-    this.#journeys.set(workspace_id, journeys.set(journey_id, journey))
+    this.#journeys.set(found.workspace_id, journeys.set(found.journey_id, journey))
     return journey
   }
 
@@ -57,7 +60,7 @@ export class References {
       return exists ? 'customer_not_in_journey' : 'customer_not_found'
     }
     if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
-    enrolled.set(customer_id, found.customer_ref)
+    enrolled.set(found.customer_id, found.customer_ref)
     this.#cachedCustomers += 1
     return found.customer_ref
   }
@@ -69,8 +72,8 @@ function prepare(connection: Connection) {
       `SELECT workspace_ref, journeys.workspace_id, journey_ref, journey_id, status
       FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?`,
     ),
-    enrolled: connection.prepare<[number, string, string], { customer_ref: number }>(
-      `SELECT customer_ref FROM customers JOIN enrolments USING (customer_ref)
+    enrolled: connection.prepare<[number, string, string], { customer_ref: number; customer_id: string }>(
+      `SELECT customer_ref, customer_id FROM customers JOIN enrolments USING (customer_ref)
       WHERE journey_ref = ? AND workspace_id = ? AND customer_id = ?`,
     ),
     customerExists: connection.prepare<[string, string]>(

@@ -21,12 +21,9 @@ export class SpanWriter {
   readonly #statements: ReturnType<typeof prepare>
   /** The span that is being filled, as far as it is not written yet. */
   #span: Span | undefined
-  /** What the latest span is known to hold. */
-  #noted = new Set<string>()
+  /** What the latest span is known to hold: names of events, by their journey. */
+  readonly #noted = new Map<Journey, Set<string>>()
   #notedSpan = -1
-  /** Journey and name of the latest event, because the next one often has the same. */
-  #latestJourney: Journey | undefined
-  #latestName = ''
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
@@ -40,16 +37,17 @@ export class SpanWriter {
     }
     if (this.#notedSpan !== span) {
       this.#noted.clear()
-      this.#latestJourney = undefined
       this.#notedSpan = span
     }
-    if (this.#latestJourney === journey && this.#latestName === event_id) return
-    this.#latestJourney = journey
-    this.#latestName = event_id
+    const names = this.#noted.get(journey)
+    if (names?.has(event_id)) return
     const { workspace_ref, journey_id } = journey
-    this.#note(workspace_ref, facets.workspace, span)
-    this.#note(workspace_ref, facets.journey(journey_id), span)
-    this.#note(workspace_ref, facets.event(event_id), span)
+    if (!names) {
+      this.#statements.facet.run(workspace_ref, facets.workspace, span)
+      this.#statements.facet.run(workspace_ref, facets.journey(journey_id), span)
+    }
+    this.#statements.facet.run(workspace_ref, facets.event(event_id), span)
+    this.#noted.set(journey, names?.add(event_id) ?? new Set([event_id]))
   }
 
   /** Writes what `add` has put off. */
@@ -63,15 +61,7 @@ export class SpanWriter {
   /** Forgets what was not committed. */
   forget(): void {
     this.#span = undefined
-    this.#latestJourney = undefined
     this.#noted.clear()
-  }
-
-  #note(workspace_ref: number, facet: string, span: number) {
-    const key = `${workspace_ref} ${facet}`
-    if (this.#noted.has(key)) return
-    this.#statements.facet.run(workspace_ref, facet, span)
-    this.#noted.add(key)
   }
 }
 
