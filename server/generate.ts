@@ -10,7 +10,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { migrateFile } from './storage/sqlite/migrate-file.ts'
 
 type Contract = {
@@ -48,7 +48,7 @@ function contractTypes() {
 }
 
 function operationTable() {
-  const { paths }: Contract = parse(readFileSync('openapi.yaml', 'utf8'))
+  const { paths } = load(readFileSync('openapi.yaml', 'utf8')) as Contract
   const lines = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId, summary, description }]) => {
       if (!operationId) return []

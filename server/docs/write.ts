@@ -1,11 +1,11 @@
 /** Development: `npm run docs` writes the API reference as a static site to dist/docs, or to the folder it is given. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { apiReference } from './api-reference.ts'
 
 const folder = process.argv[2] ?? join('dist', 'docs')
-const site = apiReference({ contract: parse(readFileSync('openapi.yaml', 'utf8')) })
+const site = apiReference({ contract: load(readFileSync('openapi.yaml', 'utf8')) as object })
 
 for (const [path, { body }] of site) {
   // A file and a folder cannot have the same name: the page is written as the folder's.

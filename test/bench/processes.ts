@@ -44,7 +44,7 @@ export type Server = {
 
 type Store = { file: string; key: string; journey_id: string }
 
-/** Makes a store with a workspace, and starts our server on it as operators do. */
+/** Makes a store with a workspace, and starts our server on it as `npm start` does. */
 export async function startCairn(folder: string): Promise<Server> {
   const file = join(folder, 'cairn.db')
   const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
@@ -54,7 +54,6 @@ export async function startCairn(folder: string): Promise<Server> {
 
 /** Starts our server on a store that it has left. */
 export async function restartCairn(store: Store, folder: string): Promise<Server> {
-  const cairn = fileURLToPath(new URL('../../server/cli/cairn.js', import.meta.url))
   const port = await freePort()
   const environment = {
     PORT: String(port),
@@ -62,19 +61,21 @@ export async function restartCairn(store: Store, folder: string): Promise<Server
     // The limiter counts every event and refuses none.
     CAIRN_RATE_LIMIT: '1000000',
   }
-  return await startServer({ args: [cairn, 'serve'], environment, port, readyPath: '/readyz', store, folder })
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const command = ['sh', '-c', scripts.start]
+  return await startServer({ command, environment, port, readyPath: '/readyz', store, folder })
 }
 
 /** Starts a peer, a program of this folder, on a store that it makes. */
 export async function startPeer(name: string, folder: string): Promise<Server> {
   const port = await freePort()
   const store = { file: join(folder, 'peer.db'), key: newServiceKey('secret'), journey_id: newId('jrn') }
-  const args = [programFile(`${name}.ts`), JSON.stringify({ port, ...store })]
-  return await startServer({ args, environment: {}, port, readyPath: undefined, store, folder })
+  const command = [execPath, programFile(`${name}.ts`), JSON.stringify({ port, ...store })]
+  return await startServer({ command, environment: {}, port, readyPath: undefined, store, folder })
 }
 
 type StartOptions = {
-  args: string[]
+  command: string[]
   environment: Record<string, string>
   port: number
   /** Must answer 200; without it any answer means ready. */
@@ -84,12 +85,12 @@ type StartOptions = {
 }
 
 async function startServer(options: StartOptions): Promise<Server> {
-  const { args, environment, port, readyPath, store, folder } = options
+  const { command, environment, port, readyPath, store, folder } = options
   const url = `http://127.0.0.1:${port}`
   // The log goes to a file on the same disk, for every server: writing it is a part of the work.
   const logFile = openSync(join(folder, 'log'), 'a')
   const started = performance.now()
-  const child = spawnOn('server', args, { environment, stdout: logFile })
+  const child = spawnOn('server', command, { environment, stdout: logFile })
   closeSync(logFile)
   const ended = once(child, 'exit')
   try {
@@ -136,7 +137,7 @@ export async function runProgram<Printed>(
   name: string,
   options: object,
 ): Promise<Printed> {
-  const child = spawnOn(core, [programFile(name), JSON.stringify(options)], {
+  const child = spawnOn(core, [execPath, programFile(name), JSON.stringify(options)], {
     environment: {},
     stdout: 'pipe',
   })
@@ -180,13 +181,12 @@ export function checkpoint(file: string): void {
 
 function spawnOn(
   core: keyof typeof CORES,
-  args: string[],
+  command: string[],
   { environment, stdout }: { environment: Record<string, string>; stdout: number | 'pipe' },
 ): ChildProcess {
-  const [file = '', ...rest] = isPinned
-    ? ['taskset', '-c', String(CORES[core]), execPath, ...args]
-    : [execPath, ...args]
+  const [file = '', ...rest] = isPinned ? ['taskset', '-c', String(CORES[core]), ...command] : command
   const child = spawn(file, rest, {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: processEnvironment().PATH, ...environment },
     stdio: ['ignore', stdout, 'inherit'],
   })

@@ -5,9 +5,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { apiReference, referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
 import { problems } from '../../server/problems.ts'
 import { launchChromium } from './chromium.ts'
@@ -18,7 +18,7 @@ type Contract = {
   components: { schemas: { ProblemCode: { enum: (keyof typeof problems)[] } } }
 }
 
-const contract: Contract = parse(readFileSync('openapi.yaml', 'utf8'))
+const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
 const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
 )

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { temporaryFolder } from '../cairn.ts'
 import { breakingChanges } from './additive.ts'
 import { copy, type Edit, remove, rename, set } from './edits.ts'
@@ -426,7 +426,7 @@ describe.concurrent('breakingChanges', () => {
 
 /** The contract with edits, in a file. */
 function edited(edits: Edit[]): string {
-  const contract: object = parse(readFileSync('openapi.yaml', 'utf8'))
+  const contract = load(readFileSync('openapi.yaml', 'utf8')) as object
   for (const edit of edits) edit(contract)
   const file = join(temporaryFolder(), 'openapi.json')
   writeFileSync(file, JSON.stringify(contract))

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { pointerTo } from '../../server/domain/json.ts'
 import { redocly } from './redocly.ts'
 
@@ -209,7 +209,7 @@ function isEnough(credential: Requirement, needed: Requirement): boolean {
 }
 
 function contractIn(file: string): Contract {
-  return parse(readFileSync(file, 'utf8'))
+  return load(readFileSync(file, 'utf8')) as Contract
 }
 
 function isRequired(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 
 /** A JSON Schema as the contract uses it, references resolved one level at a time by `schemaAt`. */
 export type Schema = {
@@ -50,7 +50,7 @@ export type ContractOperation = {
 
 type Json = { [name: string]: unknown }
 
-const document: Json = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
+const document = load(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as Json
 
 /** The contract as it is written. */
 export function contractDocument(): object {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { dump, load } from 'js-yaml'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
 import { redocly } from './redocly.ts'
 
@@ -13,6 +13,8 @@ type Arazzo = {
   workflows: { workflowId: string; steps: Step[] }[]
 }
 
+type Contract = { components: { schemas: { InitializedCustomer: { required: string[] } } } }
+
 /** What ran: a workflow holds steps, and the rest of itself where a failure action went on with it. */
 type Executed =
   | { type: 'workflow'; executedSteps: Executed[] }
@@ -21,7 +23,7 @@ type Check = { name: string; condition?: string; passed: boolean }
 type Report = { files: Record<string, { executedWorkflows: Executed[] }> }
 
 const FILE = 'test/contract/workflows.arazzo.yaml'
-const workflows: Arazzo = parse(readFileSync(FILE, 'utf8'))
+const workflows = load(readFileSync(FILE, 'utf8')) as Arazzo
 
 let cairn: Cairn
 
@@ -41,21 +43,21 @@ describe('the workflows', () => {
   it('fail at every single criterion when it is turned round', async () => {
     const wrong = turnedRound(workflows)
     const file = join(temporaryFolder(), 'wrong.arazzo.yaml')
-    writeFileSync(file, stringify(wrong))
+    writeFileSync(file, dump(wrong))
     const { exitCode, checks } = await respect(file)
     expect(criteriaIn(checks.filter(({ passed }) => !passed))).toEqual(criteriaOf(wrong))
     expect(exitCode).toBe(1)
   })
 
   it('fail at a reply that the contract does not describe', async () => {
-    const contract = parse(readFileSync('openapi.yaml', 'utf8'))
+    const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
     contract.components.schemas.InitializedCustomer.required.push('customer_name')
     const folder = temporaryFolder()
-    writeFileSync(join(folder, 'openapi.yaml'), stringify(contract))
+    writeFileSync(join(folder, 'openapi.yaml'), dump(contract))
     const [first] = workflows.workflows
     const sourceDescriptions = [{ name: 'cairn', url: 'openapi.yaml', type: 'openapi' }]
     const file = join(folder, 'workflows.arazzo.yaml')
-    writeFileSync(file, stringify({ ...workflows, sourceDescriptions, workflows: [first] }))
+    writeFileSync(file, dump({ ...workflows, sourceDescriptions, workflows: [first] }))
     const { exitCode, checks } = await respect(file)
     expect(checks.filter(({ passed }) => !passed)).toMatchObject([{ name: 'schema check' }])
     expect(exitCode).toBe(1)

@@ -1,7 +1,6 @@
-import type { MigrationProvider } from 'kysely/migration'
-import * as first from './0001-first.ts'
+import type { Migration } from 'kysely/migration'
 
-/** The schema's history, in order. A migration that has been released never changes. */
-export const migrations: MigrationProvider = {
-  getMigrations: async () => ({ '0001-first': first }),
+/** The schema's history, in order. A migration that has been released never changes. Loaded only to be run. */
+export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
+  '0001-first': () => import('./0001-first.ts'),
 }

@@ -3,6 +3,7 @@ import { ascendingIds, eventIdText } from '../../domain/identifiers.ts'
 import {
   messageIdText,
   messageKeys,
+  readUuidDigits,
   type StoredMessageId,
   storedMessageId,
 } from '../../domain/message-ids.ts'
@@ -31,14 +32,19 @@ type UnindexedEvent = {
   seq: number
   customer_ref: number
   at_ms: number
-  workspace_id: string
-  message_id: StoredMessageId | null
+  workspace_ref: number
+  /** The digits of a UUID, or a text. */
+  message: string | null
+  is_uuid: 0 | 1
 }
 
 /** An event may be dated this far ahead of the server's clock; more is a wrong clock (contract: `occurred_at`). */
 const AHEAD_MS = 60 * 60 * 1000
 
-/** One statement inserts this many rows: 1.9 µs a row, against 2.7 with a statement for each. */
+/**
+ * One statement inserts this many rows: 1.5 µs a row, against 2.3 with a statement for each; 0.4 more where the values go
+ * as an array and not as arguments.
+ */
 const CHUNK_ROWS = 50
 
 const COLUMNS = 10
@@ -71,14 +77,26 @@ export class EventWriter {
     if (!indexing) throw new Error('the row of event_indexing is missing')
     this.#salt = indexing.message_salt
     this.tail = new Tail(ring, indexing.indexed_seq)
-    for (const { workspace_id, message_id, ...event } of this.#statements.unindexed.iterate(
-      indexing.indexed_seq,
-    )) {
-      const message_key = message_id === null ? null : this.#messageKey(workspace_id)(message_id)
-      this.tail.append({ ...event, message_key })
+    this.#readTail(indexing.indexed_seq)
+    this.#committedSeq = this.tail.nextSeq
+  }
+
+  #readTail(indexed_seq: number) {
+    const keys = new Map<number, (stored: StoredMessageId) => number>()
+    for (const { workspace_ref, workspace_id } of this.#statements.workspaces.all()) {
+      keys.set(workspace_ref, this.#messageKey(workspace_id))
+    }
+    const uuid = new Uint8Array(16)
+    for (const event of this.#statements.unindexed.iterate(indexed_seq)) {
+      const { seq, customer_ref, at_ms, message, is_uuid } = event
+      let message_key: number | null = null
+      if (message !== null) {
+        if (is_uuid) readUuidDigits(message, uuid)
+        message_key = keys.get(event.workspace_ref)?.(is_uuid ? uuid : message) ?? null
+      }
+      this.tail.append({ seq, customer_ref, at_ms, message_key })
     }
     this.tail.publish()
-    this.#committedSeq = this.tail.nextSeq
   }
 
   /** Looks the messages of a whole group up in the index: 0.5 µs each, against 4 one by one. */
@@ -178,10 +196,10 @@ export class EventWriter {
     const values = this.#values
     this.#values = []
     if (values.length === CHUNK_ROWS * COLUMNS) {
-      this.#statements.insertChunk.run(values)
+      this.#statements.insertChunk.run(...values)
     } else {
       for (let at = 0; at < values.length; at += COLUMNS) {
-        this.#statements.insert.run(values.slice(at, at + COLUMNS))
+        this.#statements.insert.run(...values.slice(at, at + COLUMNS))
       }
     }
   }
@@ -207,8 +225,13 @@ function prepare(connection: Connection) {
       'SELECT indexed_seq, message_salt FROM event_indexing',
     ),
     unindexed: connection.prepare<[number], UnindexedEvent>(
-      `SELECT seq, customer_ref, coalesce(occurred_ms, received_ms) AS at_ms, workspace_id, message_id
-      FROM events JOIN workspaces USING (workspace_ref) WHERE seq > ? ORDER BY seq`,
+      `SELECT seq, customer_ref, coalesce(occurred_ms, received_ms) AS at_ms, workspace_ref,
+        typeof(message_id) = 'blob' AS is_uuid,
+        iif(typeof(message_id) = 'blob', hex(message_id), message_id) AS message
+      FROM events WHERE seq > ? ORDER BY seq`,
+    ),
+    workspaces: connection.prepare<[], { workspace_ref: number; workspace_id: string }>(
+      'SELECT workspace_ref, workspace_id FROM workspaces',
     ),
     indexedMessages: connection.prepare<[string], { message_key: number; seq: number }>(
       `SELECT message_key, seq FROM json_each(?) CROSS JOIN event_messages ON message_key = value`,

@@ -127,8 +127,8 @@ export class Indexer {
     const [many, one, width] = isTimeline
       ? [this.#statements.timelineChunk, this.#statements.timelineEntry, 3]
       : [this.#statements.messagesChunk, this.#statements.messagesEntry, 2]
-    if (chunk.length === CHUNK_ENTRIES) many.run(parameters)
-    else for (let at = 0; at < parameters.length; at += width) one.run(parameters.slice(at, at + width))
+    if (chunk.length === CHUNK_ENTRIES) many.run(...parameters)
+    else for (let at = 0; at < parameters.length; at += width) one.run(...parameters.slice(at, at + width))
     pass.done += chunk.length
   }
 }
