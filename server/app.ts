@@ -117,17 +117,25 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
-  if (route.hasBody) res.once('close', bodies.reserve(req, route.bodyLimits))
-  else ignoreBody(req)
-  const body = route.hasBody ? await readJsonBody(req, route.bodyLimits) : undefined
-  const checked = await route.check(req, body)
-  const count = route.count(body)
-  if (count > 1) addHeaders(res, limiter.takeRest(key, count))
-  // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
-  const operation = allOperations[route.operationId] as Operation<OperationId>
-  const tally = metrics.tallies.of(key.key_id)
-  const reply = await operation({ workspaceId: key.workspace_id, ...checked }, { storage, now, newId, tally })
-  sendJson(res, reply.status, 'application/json', reply.body)
+  if (!route.hasBody) ignoreBody(req)
+  // Given back at the end and not when the connection closes: what waits to be written takes memory until then.
+  const release = route.hasBody ? bodies.reserve(req, route.bodyLimits) : undefined
+  try {
+    const body = route.hasBody ? await readJsonBody(req, route.bodyLimits) : undefined
+    const checked = await route.check(req, body)
+    const count = route.count(body)
+    if (count > 1) addHeaders(res, limiter.takeRest(key, count))
+    // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
+    const operation = allOperations[route.operationId] as Operation<OperationId>
+    const tally = metrics.tallies.of(key.key_id)
+    const reply = await operation(
+      { workspaceId: key.workspace_id, ...checked },
+      { storage, now, newId, tally },
+    )
+    sendJson(res, reply.status, 'application/json', reply.body)
+  } finally {
+    release?.()
+  }
 }
 
 function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions) {

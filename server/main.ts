@@ -63,6 +63,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     onChange: () => credentials?.forget(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
+    onIndexingFailure: (error) => logger.error({ err: error }, 'could not fill the indexes of events'),
   })
   credentials = new Credentials({
     storage,

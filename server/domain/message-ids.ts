@@ -15,10 +15,10 @@ for (let value = 10; value < 16; value += 1)
 /** A key has 53 bits, which a double holds exactly; these are those below the upper 32. */
 const LOW_RANGE = 2 ** 21
 
-/** The time of a UUIDv7 is cut to this, so that it leaves 18 bits for the hash. */
-const TIME_UNIT_MS = 64
-const TIME_RANGE = 2 ** 35
-const TIME_LOW_RANGE = 2 ** 18
+/** The time of a UUIDv7 is cut to this, so that it leaves 24 bits for the hash. */
+const TIME_UNIT_MS = 4096
+const TIME_RANGE = 2 ** 29
+const TIME_LOW_RANGE = 2 ** 24
 
 /** A `message_id` as it is stored: the bytes of a UUID in its usual form, else the text. */
 export type StoredMessageId = string | Uint8Array

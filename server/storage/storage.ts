@@ -14,6 +14,8 @@ export type StorageOptions = {
   onDeath: (error: Error) => void
   /** Called when a group of writes has been answered, or could not be. */
   onGroup?: (group: CommittedGroup) => void
+  /** Called when indexes could not be filled. Nothing is lost; it is tried again. */
+  onIndexingFailure?: (error: Error) => void
 }
 
 /** Writes that were made in one transaction. */

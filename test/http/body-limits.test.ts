@@ -283,3 +283,26 @@ function slowRequest(headers: Record<string, string>): ClientRequest {
   })
   return request
 }
+
+describe('the memory for bodies', () => {
+  it('is given back where a sender goes away while its key is looked up', async () => {
+    const headers = {
+      'x-service-key': workspace.secret_key,
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    }
+    // Each may turn out to have 4 MiB: 30 of them are more than there is.
+    for (let count = 0; count < 30; count += 1) {
+      // Whatever is changed, keys are looked up again.
+      await workspace.client.createJourney({ body: { name: `J${count}` } })
+      const { socket } = await openConnection(cairn)
+      socket.write(head('POST /events/batch', headers))
+      socket.destroy()
+    }
+    const answer = await send(cairn, 'POST /events/batch', {
+      key: workspace.secret_key,
+      body: JSON.stringify({ events: [event] }),
+    })
+    expect(answer.status).toBe(200)
+  })
+})

@@ -66,6 +66,15 @@ describe('a second server on one file', () => {
     await expect(second).rejects.toThrow('Another Cairn server is running on')
   })
 
+  it('is known by a symbolic link to a file that has not been made yet', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const link = join(temporaryFolder(), 'other.db')
+    symlinkSync(path, link)
+    await openStoreForTest({ path: link })
+    await expect(openStoreForTest({ path })).rejects.toThrow('Another Cairn server')
+    await expect(openStoreForTest({ path: link })).rejects.toThrow('Another Cairn server')
+  })
+
   it('is known by a symbolic link to a folder in which no file has been made yet', async () => {
     const folder = temporaryFolder()
     const link = join(temporaryFolder(), 'other')

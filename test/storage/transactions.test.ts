@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
-import { commitsInLog, connect, insert, newSubject, openStore, type Store } from './store.ts'
+import { commitsInLog, connect, insert, newEvent, newSubject, openStore, type Store } from './store.ts'
 
 let store: Store
 
@@ -41,6 +42,23 @@ describe('a transaction', () => {
         .execute((db) => insertJourney(db, workspace_id, journey(`J${count}`)))
       expect(await findJourney(store.db, workspace_id, made.journey_id)).toEqual(made)
     }
+  })
+
+  it('is left alone by what the writer does when nothing else waits', async () => {
+    const subject = await newSubject(store)
+    // More than the indexes are filled for at once, so that there is something to do.
+    for (let count = 0; count < 12; count += 1) {
+      const many = Array.from({ length: 1000 }, () => newEvent(subject))
+      await store.events.insertEvents(subject.workspace_id, many)
+    }
+    const made = await store.db.transaction().execute(async (db) => {
+      const { unindexedEvents } = store.statistics()
+      await setTimeout(300)
+      expect(store.statistics().unindexedEvents).toBe(unindexedEvents)
+      return await insertJourney(db, subject.workspace_id, journey('made'))
+    })
+    expect(await findJourney(store.db, subject.workspace_id, made.journey_id)).toEqual(made)
+    await vi.waitUntil(() => store.statistics().unindexedEvents < 10_000, { timeout: 10_000 })
   })
 
   it('is undone whole where its work throws', async () => {

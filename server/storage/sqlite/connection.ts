@@ -1,5 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statfsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statfsSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
 export type Connection = Database.Database
@@ -115,9 +124,12 @@ function makeFolder(path: string) {
 
 /** Where a path leads through symbolic links, so that one file has one lock under all its names. */
 function targetOf(path: string): string {
-  if (existsSync(path)) return realpathSync(path)
-  makeFolder(path)
-  return join(realpathSync(dirname(path)), basename(path))
+  if (!existsSync(path)) {
+    makeFolder(path)
+    // Made here: a link that leads to nothing yet must not have another lock than the file that the engine then makes.
+    closeSync(openSync(path, 'a'))
+  }
+  return realpathSync(path)
 }
 
 /** Turns the log on. Where two programs make a file at once, the engine does not wait for the other by itself. */

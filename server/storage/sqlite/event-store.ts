@@ -44,6 +44,11 @@ async function newestEvents(db: Kysely<DB>, workspaceId: string, filter: EventFi
   if (event_id !== undefined) conditions.push(sql`events.event_id = ${event_id}`)
   if (journey_id !== undefined)
     conditions.push(sql`events.journey_ref = ${journeyRef(workspaceId, journey_id)}`)
+  if (event_id !== undefined && journey_id !== undefined) {
+    // Else a name that other journeys have, and this one has not, would be looked for in all their events.
+    spanConditions.push(sql`EXISTS (SELECT 1 FROM event_facets AS other WHERE other.workspace_ref = ${workspace}
+      AND other.facet = ${facets.journey(journey_id)} AND other.span = event_facets.span)`)
+  }
   if (from_ms !== undefined) {
     conditions.push(sql`events.received_ms >= ${from_ms}`)
     spanConditions.push(

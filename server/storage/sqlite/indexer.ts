@@ -4,8 +4,11 @@ import type { Segment, Tail } from './tail.ts'
 /** A pass indexes at least this many events: the more, the fewer pages each of the sorted slices touches. */
 const PASS_EVENTS = 100_000
 
-/** With more than this in the tail, memory and the time of a start would have no bound. */
-const TAIL_EVENTS = 240_000
+/** With more than this in the tail, less is written at a time, so that the slices outrun what arrives. */
+const LONG_TAIL_EVENTS = 200_000
+
+/** With more than this writing waits: memory and the time of a start must have a bound. */
+const GREATEST_TAIL_EVENTS = 400_000
 
 /** What has arrived is indexed also without a full pass when there is nothing else to do; less is no burden. */
 const IDLE_EVENTS = 10_000
@@ -13,10 +16,8 @@ const IDLE_EVENTS = 10_000
 /** Entries owed before a slice is worth a commit of its own. */
 const SLICE_ENTRIES = 4_000
 
-/** A slice ends after this, or after the longer time where a slow disk has let the tail grow. Its commit is not in it. */
-const SLICE_MS = 10
-const LONG_SLICE_MS = 25
-const LONG_TAIL_EVENTS = 160_000
+/** A slice ends after this. Its commit is not in it and takes about as long. */
+const SLICE_MS = 12
 
 /** The time is looked at, and rows are inserted, in chunks of this many entries. */
 const CHUNK_ENTRIES = 50
@@ -25,17 +26,14 @@ const CHUNK_ENTRIES = 50
 const ENTRIES_PER_EVENT = 2
 const PACE = 2
 
-/**
- * A sort by number alone: the place in the segment takes the low bits, what to sort by the high ones. A segment is never
- * larger than the tail may be.
- */
-const PLACE_RANGE = 2 ** 18
+/** A sort by number alone: the place in the segment takes the low bits, what to sort by the high ones. */
+const PLACE_RANGE = 2 ** 20
 
 type Pass = {
   segment: Segment
-  /** Places in the segment, by customer; then those with a message, by its key. */
+  /** Places in the segment, by customer; then those with a message, by its key. Each sorted when it is its turn. */
   timeline: Float64Array
-  messages: Float64Array
+  messages: Float64Array | undefined
   /** Entries done so far, of both lists. */
   done: number
 }
@@ -52,7 +50,9 @@ export class Indexer {
   /** Entries to be made for what has arrived since the pass began. */
   #owed = 0
   #seenSeq: number
-  /** The longest time that a slice has held the writer, its commit included. */
+  /** How many rows the next group may have, so that the slices outrun what arrives. */
+  groupRows = Number.POSITIVE_INFINITY
+  /** The longest time that sorting or a slice, its commit included, has held the writer. */
   longestPause_ms = 0
 
   constructor(connection: Connection, tail: Tail) {
@@ -63,53 +63,68 @@ export class Indexer {
   }
 
   /**
-   * Whether a slice is to be run now.
+   * Whether a step is to be made now.
    * @param isIdle whether nothing else waits; then also what is not urgent is done
    */
   isDue(isIdle: boolean): boolean {
     const { arriving, nextSeq } = this.#tail
     this.#owed += (nextSeq - this.#seenSeq) * ENTRIES_PER_EVENT * PACE
     this.#seenSeq = nextSeq
-    if (!this.#pass && arriving.length >= (isIdle ? IDLE_EVENTS : PASS_EVENTS)) {
-      this.#pass = sorted(this.#tail.beginIndexing())
-      this.#owed = 0
-    }
-    if (!this.#pass) return false
-    return isIdle || this.#owed >= SLICE_ENTRIES
+    if (!this.#pass) return arriving.length >= (isIdle ? IDLE_EVENTS : PASS_EVENTS)
+    return isIdle || this.#isBehind || this.#owed >= SLICE_ENTRIES
   }
 
   /** Whether so much waits for the indexes that writing must wait for them. */
-  get isBehind(): boolean {
-    return this.#tail.length > TAIL_EVENTS
+  get isFull(): boolean {
+    return this.#tail.length > GREATEST_TAIL_EVENTS
   }
 
-  /** One slice, in a transaction of its own. @throws what the engine throws; the slice is then as if never begun */
-  runSlice(): void {
-    const pass = this.#pass
-    if (!pass) return
+  get #isBehind(): boolean {
+    return this.#tail.length > LONG_TAIL_EVENTS
+  }
+
+  /** Sorts what is next, or fills in a slice of it. @throws what the engine throws; the slice is as if never begun */
+  step(): void {
     const started = performance.now()
-    const slice_ms = this.#tail.length > LONG_TAIL_EVENTS ? LONG_SLICE_MS : SLICE_MS
+    const pass = this.#pass
+    if (!pass) {
+      const segment = this.#tail.beginIndexing()
+      this.#pass = { segment, timeline: byCustomer(segment), messages: undefined, done: 0 }
+      this.#owed = 0
+    } else if (!pass.messages && pass.done === pass.timeline.length) {
+      pass.messages = byMessage(pass.segment)
+    } else {
+      this.#runSlice(pass, started)
+    }
+    this.longestPause_ms = Math.max(this.longestPause_ms, performance.now() - started)
+  }
+
+  /** In a transaction of its own. */
+  #runSlice(pass: Pass, started: number) {
     const begun = pass.done
-    const total = pass.timeline.length + pass.messages.length
+    const end = pass.timeline.length + (pass.messages?.length ?? 0)
+    const isLast = () => pass.messages !== undefined && pass.done === end
     try {
       this.#connection.exec('BEGIN IMMEDIATE')
-      while (pass.done < total && performance.now() - started < slice_ms) this.#insertChunk(pass)
-      if (pass.done === total) this.#statements.indexed.run(pass.segment.firstSeq + pass.segment.length - 1)
+      while (pass.done < end && performance.now() - started < SLICE_MS) this.#insertChunk(pass)
+      if (isLast()) this.#statements.indexed.run(pass.segment.firstSeq + pass.segment.length - 1)
       this.#connection.exec('COMMIT')
     } catch (error) {
       pass.done = begun
       throw error
     }
-    this.#owed = Math.max(0, this.#owed - (pass.done - begun))
-    if (pass.done === total) {
+    const entries = pass.done - begun
+    this.#owed = Math.max(0, this.#owed - entries)
+    if (isLast()) {
       this.#tail.endIndexing()
       this.#pass = undefined
     }
-    this.longestPause_ms = Math.max(this.longestPause_ms, performance.now() - started)
+    const enough = Math.max(1, Math.floor(entries / ENTRIES_PER_EVENT / PACE))
+    this.groupRows = this.#isBehind ? enough : Number.POSITIVE_INFINITY
   }
 
   #insertChunk(pass: Pass) {
-    const { segment, timeline, messages, done } = pass
+    const { segment, timeline, messages = timeline, done } = pass
     const isTimeline = done < timeline.length
     const places = isTimeline ? timeline : messages
     const from = isTimeline ? done : done - timeline.length
@@ -133,18 +148,26 @@ export class Indexer {
   }
 }
 
-function sorted(segment: Segment): Pass {
-  const timeline = new Float64Array(segment.length)
-  const messages = new Float64Array(segment.length)
-  let messageCount = 0
-  for (let place = 0; place < segment.length; place += 1) {
-    timeline[place] = (segment.customers[place] as number) * PLACE_RANGE + place
-    const key = segment.keys[place] as number
-    if (key === -1) continue
-    messages[messageCount] = Math.floor(key / PLACE_RANGE) * PLACE_RANGE + place
-    messageCount += 1
+function byCustomer({ length, customers }: Segment): Float64Array {
+  if (length > PLACE_RANGE) throw new Error(`a segment has ${length} events, more than can be sorted`)
+  const places = new Float64Array(length)
+  for (let place = 0; place < length; place += 1) {
+    places[place] = (customers[place] as number) * PLACE_RANGE + place
   }
-  return { segment, timeline: timeline.sort(), messages: messages.subarray(0, messageCount).sort(), done: 0 }
+  return places.sort()
+}
+
+/** Those that have a message. */
+function byMessage({ length, keys }: Segment): Float64Array {
+  const places = new Float64Array(length)
+  let count = 0
+  for (let place = 0; place < length; place += 1) {
+    const key = keys[place] as number
+    if (key === -1) continue
+    places[count] = Math.floor(key / PLACE_RANGE) * PLACE_RANGE + place
+    count += 1
+  }
+  return places.subarray(0, count).sort()
 }
 
 function prepare(connection: Connection) {

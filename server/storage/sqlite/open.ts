@@ -9,10 +9,14 @@ import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onChange, onDeath, onGroup = () => {} } = options
+  const { now, onChange, onDeath, onGroup = () => {}, onIndexingFailure = () => {} } = options
   const ring = new CustomerRing()
-  const writer = await Writer.open({ path, ring, now, onOutsideChange: onChange, onDeath, onGroup })
-  const reader = await Reader.open({ path, ring, onDeath })
+  const told = { onOutsideChange: onChange, onDeath, onGroup, onIndexingFailure }
+  const writer = await Writer.open({ path, ring, now, ...told })
+  const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
+    await writer.close(Promise.resolve())
+    throw error
+  })
   const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
   return {
     db,

@@ -47,7 +47,9 @@ export class SpanWriter {
       this.#statements.facet.run(workspace_ref, facets.journey(journey_id), span)
     }
     this.#statements.facet.run(workspace_ref, facets.event(event_id), span)
-    this.#noted.set(journey, names?.add(event_id) ?? new Set([event_id]))
+    // A copy: the text may be a part of the group's, which it would keep in memory.
+    const copy = Buffer.from(event_id).toString()
+    this.#noted.set(journey, names?.add(copy) ?? new Set([copy]))
   }
 
   /** Writes what `add` has put off. */

@@ -74,6 +74,7 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
       idle.refresh()
     } else if (request.kind === 'statement') {
       say({ kind: 'statement', result: writing.run(request.statement) })
+      idle.refresh()
     } else {
       clearInterval(timer)
       clearTimeout(idle)

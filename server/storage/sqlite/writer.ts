@@ -29,6 +29,8 @@ type WriterOptions = {
   onOutsideChange: () => void
   onDeath: (error: Error) => void
   onGroup: (group: CommittedGroup) => void
+  /** Called when indexes could not be filled: nothing is lost, but reading gets slower until they can. */
+  onIndexingFailure: (error: Error) => void
 }
 type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind }>
 
@@ -44,7 +46,7 @@ export class Writer {
   readonly #turns: Turn[] = []
   #waitingRows = 0
   #hasRoom = true
-  #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
+  #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0, groupRows: GROUP_ROWS }
   #busy = false
   #hadTurn = false
   #scheduled = false
@@ -53,13 +55,14 @@ export class Writer {
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  private constructor(thread: Worker, { now, onOutsideChange, onDeath, onGroup }: WriterOptions) {
+  private constructor(thread: Worker, options: WriterOptions) {
+    const { now, onOutsideChange, onDeath, onGroup } = options
     this.#thread = thread
     this.#now = now
     this.#onGroup = onGroup
     thread.on('message', (reply: WriterReply) => {
       if (reply.kind === 'changed-outside') onOutsideChange()
-      else if (reply.kind === 'indexed') this.#indexing = reply.indexing
+      else if (reply.kind === 'indexed') this.#indexed(reply.indexing, options)
       else if (reply.kind === 'room') this.#hasRoom = reply.hasRoom
       else this.#answer?.resolve(reply)
     })
@@ -177,11 +180,17 @@ export class Writer {
     }
   }
 
+  #indexed(indexing: Indexing, { onIndexingFailure }: WriterOptions) {
+    this.#indexing = indexing
+    if (indexing.failure) onIndexingFailure(errorOf(indexing.failure))
+  }
+
   #takeGroup(): Waiting[] {
+    const most = Math.min(GROUP_ROWS, this.#indexing.groupRows)
     let rows = 0
     let count = 0
     for (const waiting of this.#waiting) {
-      if (count > 0 && rows + waiting.rows > GROUP_ROWS) break
+      if (count > 0 && rows + waiting.rows > most) break
       rows += waiting.rows
       count += 1
     }

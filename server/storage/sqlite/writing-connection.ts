@@ -8,8 +8,10 @@ import { type Unit, Units } from './units.ts'
 /** How far the indexes are behind what is stored. */
 export type Indexing = {
   unindexedEvents: number
-  /** The longest time that a slice has held the writer. */
+  /** The longest time that indexing has held the writer. */
   longestPause_ms: number
+  /** How many rows a group may have, so that the indexes do not fall behind for ever. */
+  groupRows: number
   failure?: Failure
 }
 
@@ -81,22 +83,28 @@ export class WritingConnection {
   }
 
   /**
-   * Fills the indexes with a slice of what is stored, if one is due; with more of them where writing has run far ahead.
+   * Fills the indexes with a slice of what is stored, if one is due.
    * @param isIdle whether nothing else waits
    * @returns how far the indexes are, if there was something to do
    */
   index(isIdle: boolean): Indexing | undefined {
-    if (!this.#open?.indexer.isDue(isIdle)) return undefined
+    // Between its statements a transaction of the main thread must not be touched.
+    if (!this.#open || this.#open.connection.inTransaction) return undefined
     const { indexer, units } = this.#open
+    if (!indexer.isDue(isIdle)) return undefined
+    const told = () => {
+      const { longestPause_ms, groupRows } = indexer
+      return { unindexedEvents: units.tail.length, longestPause_ms, groupRows }
+    }
     try {
-      do indexer.runSlice()
-      while (indexer.isBehind)
-      return { unindexedEvents: units.tail.length, longestPause_ms: indexer.longestPause_ms }
+      do indexer.step()
+      while (indexer.isFull)
+      return told()
     } catch (error) {
       const failure = failureOf(error)
       // Whatever it was, the footing is found again from what is on disk.
       this.#recover({ ...failure, outage: 'storage_unavailable' })
-      return { unindexedEvents: units.tail.length, longestPause_ms: indexer.longestPause_ms, failure }
+      return { ...told(), failure }
     }
   }
 
