@@ -17,7 +17,7 @@ const IDLE_EVENTS = 10_000
 const SLICE_ENTRIES = 4_000
 
 /** A slice ends after this. Its commit is not in it and takes about as long. */
-const SLICE_MS = 12
+const SLICE_MS = 8
 
 /** The time is looked at, and rows are inserted, in chunks of this many entries. */
 const CHUNK_ENTRIES = 50
@@ -26,14 +26,11 @@ const CHUNK_ENTRIES = 50
 const ENTRIES_PER_EVENT = 2
 const PACE = 2
 
-/** A sort by number alone: the place in the segment takes the low bits, what to sort by the high ones. */
-const PLACE_RANGE = 2 ** 20
-
 type Pass = {
   segment: Segment
   /** Places in the segment, by customer; then those with a message, by its key. Each sorted when it is its turn. */
-  timeline: Float64Array
-  messages: Float64Array | undefined
+  timeline: Uint32Array
+  messages: Uint32Array | undefined
   /** Entries done so far, of both lists. */
   done: number
 }
@@ -130,8 +127,7 @@ export class Indexer {
     const from = isTimeline ? done : done - timeline.length
     const chunk = places.subarray(from, from + CHUNK_ENTRIES)
     const parameters: number[] = []
-    for (const packed of chunk) {
-      const place = packed % PLACE_RANGE
+    for (const place of chunk) {
       const seq = segment.firstSeq + place
       if (isTimeline) {
         parameters.push(segment.customers[place] as number, segment.times[place] as number, seq)
@@ -148,26 +144,60 @@ export class Indexer {
   }
 }
 
-function byCustomer({ length, customers }: Segment): Float64Array {
-  if (length > PLACE_RANGE) throw new Error(`a segment has ${length} events, more than can be sorted`)
-  const places = new Float64Array(length)
-  for (let place = 0; place < length; place += 1) {
-    places[place] = (customers[place] as number) * PLACE_RANGE + place
-  }
-  return places.sort()
+function byCustomer({ length, customers }: Segment): Uint32Array {
+  const places = new Uint32Array(length)
+  for (let place = 0; place < length; place += 1) places[place] = place
+  return sorted(places, customers)
 }
 
-/** Those that have a message. */
-function byMessage({ length, keys }: Segment): Float64Array {
-  const places = new Float64Array(length)
+/** Those that have a message. By the upper 32 of its key's 53 bits: what lies together need not be in order. */
+function byMessage({ length, keys }: Segment): Uint32Array {
+  const places = new Uint32Array(length)
+  const words = new Uint32Array(length)
   let count = 0
   for (let place = 0; place < length; place += 1) {
     const key = keys[place] as number
     if (key === -1) continue
-    places[count] = Math.floor(key / PLACE_RANGE) * PLACE_RANGE + place
+    places[count] = place
+    words[place] = key / 2 ** 21
     count += 1
   }
-  return places.subarray(0, count).sort()
+  return sorted(places.subarray(0, count), words)
+}
+
+/** So many bits are sorted by at a time. */
+const DIGIT_BITS = 11
+
+/**
+ * Sorts places by their words (radix sort): some milliseconds for 150,000, against 35 for an array's own sort, and the
+ * writer waits for it.
+ */
+function sorted(places: Uint32Array, words: Uint32Array): Uint32Array {
+  let from = places
+  let to: Uint32Array = new Uint32Array(places.length)
+  const ends = new Uint32Array(2 ** DIGIT_BITS)
+  const mask = ends.length - 1
+  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
+    ends.fill(0)
+    for (let index = 0; index < from.length; index += 1) {
+      const digit = ((words[from[index] as number] as number) >>> shift) & mask
+      ends[digit] = (ends[digit] as number) + 1
+    }
+    for (let digit = 1; digit <= mask; digit += 1) {
+      ends[digit] = (ends[digit] as number) + (ends[digit - 1] as number)
+    }
+    for (let index = from.length - 1; index >= 0; index -= 1) {
+      const place = from[index] as number
+      const digit = ((words[place] as number) >>> shift) & mask
+      const end = (ends[digit] as number) - 1
+      ends[digit] = end
+      to[end] = place
+    }
+    const done = to
+    to = from
+    from = done
+  }
+  return from
 }
 
 function prepare(connection: Connection) {
