@@ -65,6 +65,7 @@ export interface EventSpans {
 
 export interface EventTimeline {
   at_ms: number;
+  block: number;
   customer_ref: number;
   seq: number;
 }

@@ -89,6 +89,7 @@ function indexFaults(path: string): unknown[] {
     `${scanned} WHERE seq <= ${indexed} EXCEPT SELECT customer_ref, at_ms, seq FROM event_timeline`,
     `SELECT customer_ref, at_ms, seq FROM event_timeline EXCEPT ${scanned}`,
     `SELECT seq FROM events WHERE seq <= ${indexed} AND message_id IS NOT NULL EXCEPT SELECT seq FROM event_messages`,
+    'SELECT seq FROM event_timeline WHERE block <> seq / 1048576',
     'SELECT seq FROM event_messages GROUP BY seq HAVING count(*) > 1',
     'SELECT seq FROM event_messages EXCEPT SELECT seq FROM events',
     `SELECT DISTINCT workspace_ref, '', seq / 1024 FROM events EXCEPT SELECT * FROM event_facets`,

@@ -100,11 +100,14 @@ const statements = [
   ) STRICT, WITHOUT ROWID`,
 
   // The timelines of customers, and where a message_id was stored, of all events up to indexed_seq and of some behind.
+  // In blocks, because each customer's events would else have a page of their own, and all of these pages be written
+  // again with every hundred thousand events.
   `CREATE TABLE event_timeline (
+    block INTEGER NOT NULL, -- of 1,048,576 successive numbers
     customer_ref INTEGER NOT NULL,
     at_ms INTEGER NOT NULL, -- when it occurred, or else was received
     seq INTEGER NOT NULL,
-    PRIMARY KEY (customer_ref, at_ms, seq)
+    PRIMARY KEY (block, customer_ref, at_ms, seq)
   ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE event_messages (
     message_key INTEGER NOT NULL, -- of workspace and message_id; others may have the same

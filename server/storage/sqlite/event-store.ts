@@ -6,7 +6,7 @@ import { instantText } from '../../domain/instants.ts'
 import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter, EventOutcome, EventStore, InitializeOutcome, ListedEvent } from '../event-store.ts'
-import { facets, SPAN_EVENTS } from './spans.ts'
+import { BLOCK_EVENTS, facets, SPAN_EVENTS } from './spans.ts'
 import type { Writer } from './writer.ts'
 
 /** Events in SQLite: written by the writer in groups, read by the reader. */
@@ -66,7 +66,7 @@ async function newestEvents(db: Kysely<DB>, workspaceId: string, filter: EventFi
   if (customer_id !== undefined) {
     const ref = customerRef(workspaceId, customer_id)
     conditions.push(sql`events.seq IN (
-      SELECT seq FROM event_timeline WHERE customer_ref = ${ref}
+      ${BLOCKS} SELECT seq FROM blocks CROSS JOIN event_timeline USING (block) WHERE customer_ref = ${ref}
       UNION ALL ${unindexedOf(ref)})`)
     conditions.push(sql`events.customer_ref = ${ref}`)
     const rows = await read(db, sql`events`, conditions, sql`events.seq DESC`, page)
@@ -87,18 +87,30 @@ async function customerEvents(db: Kysely<DB>, workspaceId: string, customerId: s
     page.after
       ? sql`${ms} <= ${page.after.ms} AND (${ms} < ${page.after.ms} OR ${seq} < ${seqOf(page.after)})`
       : sql`true`
+  // The entry of a block with which it has as many as the page: what is before cannot be on the page.
+  const enough = sql`(SELECT least.at_ms FROM event_timeline AS least
+    WHERE least.block = blocks.block AND least.customer_ref = ${ref} AND ${behind(sql`least.at_ms`, sql`least.seq`)}
+    ORDER BY least.at_ms DESC, least.seq DESC LIMIT 1 OFFSET ${page.limit - 1})`
   const conditions = [
     sql`events.customer_ref = ${ref}`,
     behind(at, sql`events.seq`),
     sql`events.seq IN (
-      SELECT seq FROM (
-        SELECT seq FROM event_timeline WHERE customer_ref = ${ref} AND ${behind(sql`at_ms`, sql`seq`)}
-        ORDER BY at_ms DESC, seq DESC LIMIT ${page.limit})
+      ${BLOCKS} SELECT seq FROM (
+        SELECT entry.seq FROM blocks CROSS JOIN event_timeline AS entry
+          ON entry.block = blocks.block AND entry.customer_ref = ${ref}
+            AND entry.at_ms >= coalesce(${enough}, ${Number.MIN_SAFE_INTEGER})
+        WHERE ${behind(sql`entry.at_ms`, sql`entry.seq`)}
+        ORDER BY entry.at_ms DESC, entry.seq DESC LIMIT ${page.limit})
       UNION ALL ${unindexedOf(ref)})`,
   ]
   const rows = await read(db, sql`events`, conditions, sql`${at} DESC, events.seq DESC`, page)
   return rows.map((row) => listed(row, row.occurred_ms ?? row.received_ms))
 }
+
+/** The blocks of the timelines, from the newest on. */
+const BLOCKS = sql`WITH RECURSIVE blocks (block) AS (
+  SELECT (SELECT max(seq) FROM events) / ${sql.lit(BLOCK_EVENTS)}
+  UNION ALL SELECT block - 1 FROM blocks WHERE block > 0)`
 
 type Row = {
   id: Uint8Array

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { BLOCK_EVENTS } from './spans.ts'
 import type { Segment, Tail } from './tail.ts'
 
 /** A pass indexes at least this many events: the more, the fewer pages each of the sorted slices touches. */
@@ -130,13 +131,14 @@ export class Indexer {
     for (const place of chunk) {
       const seq = segment.firstSeq + place
       if (isTimeline) {
-        parameters.push(segment.customers[place] as number, segment.times[place] as number, seq)
+        const block = Math.floor(seq / BLOCK_EVENTS)
+        parameters.push(block, segment.customers[place] as number, segment.times[place] as number, seq)
       } else {
         parameters.push(segment.keys[place] as number, seq)
       }
     }
     const [many, one, width] = isTimeline
-      ? [this.#statements.timelineChunk, this.#statements.timelineEntry, 3]
+      ? [this.#statements.timelineChunk, this.#statements.timelineEntry, 4]
       : [this.#statements.messagesChunk, this.#statements.messagesEntry, 2]
     if (chunk.length === CHUNK_ENTRIES) many.run(...parameters)
     else for (let at = 0; at < parameters.length; at += width) one.run(...parameters.slice(at, at + width))
@@ -208,8 +210,8 @@ function prepare(connection: Connection) {
     )
   }
   return {
-    timelineChunk: into('event_timeline', 3, CHUNK_ENTRIES),
-    timelineEntry: into('event_timeline', 3, 1),
+    timelineChunk: into('event_timeline', 4, CHUNK_ENTRIES),
+    timelineEntry: into('event_timeline', 4, 1),
     messagesChunk: into('event_messages', 2, CHUNK_ENTRIES),
     messagesEntry: into('event_messages', 2, 1),
     indexed: connection.prepare<[number]>('UPDATE event_indexing SET indexed_seq = ?'),

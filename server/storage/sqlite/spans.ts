@@ -7,6 +7,12 @@ import type { Journey } from './references.ts'
  */
 export const SPAN_EVENTS = 1024
 
+/**
+ * The timelines of customers are kept in blocks of this many successive numbers: the entries that arrive together then
+ * lie on few pages, and a page of a timeline reads the end of each block.
+ */
+export const BLOCK_EVENTS = 2 ** 20
+
 /** What a list can be narrowed to with the help of `event_facets`. */
 export const facets = {
   workspace: '',
