@@ -1,14 +1,12 @@
+export { type Client, type ClientOptions, createClient } from './client.ts'
 export {
-  type Client,
-  type ClientOptions,
-  createClient,
   type OperationId,
   type OperationRequest,
   type OperationResult,
   type Problem,
   type Schemas,
   UnexpectedResponseError,
-} from './client.ts'
+} from './operation-calls.ts'
 export {
   createTracker,
   QueueFullError,

@@ -16,7 +16,10 @@ export function canOutlivePage(size_bytes: number): boolean {
 }
 
 /** Calls `send`, with `keepalive` if the body may outlive the page, and counts the body until it has settled. */
-export async function sendCounted<T>(body: string, send: (keepalive: boolean) => Promise<T>): Promise<T> {
+export async function sendCounted<T>(
+  body: string | undefined,
+  send: (keepalive: boolean) => Promise<T>,
+): Promise<T> {
   const size_bytes = bytesOf(body)
   if (!canOutlivePage(size_bytes)) return await send(false)
   const share_bytes = Math.max(size_bytes, leastShare_bytes)
@@ -28,7 +31,7 @@ export async function sendCounted<T>(body: string, send: (keepalive: boolean) =>
   }
 }
 
-/** The size of a text in UTF-8. */
-export function bytesOf(text: string): number {
+/** The size of a text in UTF-8; 0 if there is none. */
+export function bytesOf(text: string | undefined): number {
   return new TextEncoder().encode(text).length
 }

@@ -4,6 +4,13 @@ const firstBackoff_ms = 500
 /** No caller expects a single wait to be longer: where the server asks for more, the call gives up. */
 const longestWait_ms = 60_000
 
+type RetryOptions = {
+  /** Default: 4. */
+  retries: number | undefined
+  repeatable: boolean
+  signal: AbortSignal | undefined
+}
+
 /**
  * Calls `send` until it has an answer worth handing on.
  *
@@ -16,7 +23,7 @@ const longestWait_ms = 60_000
  */
 export async function fetchWithRetries(
   send: () => Promise<Response>,
-  { retries, repeatable, signal }: { retries: number; repeatable: boolean; signal: AbortSignal | undefined },
+  { retries = 4, repeatable, signal }: RetryOptions,
 ): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const last = attempt >= retries
@@ -53,6 +60,6 @@ function delay(wait_ms: number, signal: AbortSignal | undefined): Promise<void> 
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    signal?.addEventListener('abort', abort, { once: true })
+    signal?.addEventListener('abort', abort)
   })
 }

@@ -1,12 +1,7 @@
-import {
-  type ClientOptions,
-  createClient,
-  type OperationResult,
-  type Schemas,
-  UnexpectedResponseError,
-} from './client.ts'
+import { type ClientOptions, createClient } from './client.ts'
 import { bytesOf, canOutlivePage } from './keepalive.ts'
 import { newMessageId } from './message-id.ts'
+import { type OperationResult, type Schemas, UnexpectedResponseError } from './operation-calls.ts'
 
 /** The most events that the contract takes in one batch. */
 const batchLimit = 1000

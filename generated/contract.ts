@@ -263,6 +263,382 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/setup/look-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up a setup link
+         * @description Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
+         *     up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+         */
+        post: operations["findSetupLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the first person and workspace
+         * @description Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is
+         *     for. With `journey_name` it makes an active journey too. All of it is made, or nothing. The person is signed in.
+         */
+        post: operations["setUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the session
+         * @description The person who is signed in, and the workspaces of which it is a member now.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Sign in
+         * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
+         *     A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
+         *
+         *     Nobody learns from the answer or from its time whether there is an account for the email. After several wrong guesses
+         *     for one account or from one address further ones must wait (429 `too_many_attempts`). A browser that has signed in to
+         *     the account before has a count of its own, so that nobody locks out its owner by guessing.
+         */
+        post: operations["signIn"];
+        /**
+         * Sign out
+         * @description Ends the session at once and removes its cookie.
+         */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the own password
+         * @description Replaces the password of the person who is signed in, and ends all of its sessions but this one.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign out everywhere
+         * @description Ends all sessions of the person who is signed in, this one included.
+         */
+        delete: operations["signOutEverywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members, newest first
+         * @description The members of the workspace by (`joined_at`, `person_id`), newest first.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members/{person_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description The person can do nothing in this workspace from now on; in others it stays a member. Owners are removed by owners alone;
+         *     the last one stays.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role of a member
+         * @description The new role counts from the member's next request. Owners are made and changed by owners alone; the last one stays.
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List open invitations, newest first
+         * @description The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite somebody
+         * @description Makes a one-time link for the person with this email: `/admin/invitation#token=` and the `token` of the answer, which is
+         *     shown this once. Send it by a way that only that person reads; Cairn sends no mail. It works for 7 days, and only until
+         *     the same email is invited again. Owners are invited by owners alone.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation
+         * @description Its link works no more.
+         */
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/look-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up an invitation
+         * @description Tells whoever holds the link where it leads, before it is used.
+         */
+        post: operations["findInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation as a new person
+         * @description Makes the person with the email of the invitation, and signs it in. The link is used up. Somebody who can sign in already
+         *     does so and calls `joinWorkspace`.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation as the person who is signed in
+         * @description Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
+         */
+        post: operations["joinWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/service-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List service keys, newest first
+         * @description The keys of the workspace by (`created_at`, `key_id`), newest first, revoked and expired ones included. A publishable key
+         *     is shown; of a secret one only the last four characters are known.
+         */
+        get: operations["listServiceKeys"];
+        put?: never;
+        /**
+         * Create a service key
+         * @description Makes a key that works at once. The answer has the key itself in `token`; of a secret key it is the only one that ever
+         *     has. Only a publishable key can have allowed origins, because browsers never hold a secret one.
+         */
+        post: operations["createServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/service-keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a service key
+         * @description Replaces the fields that are sent and leaves the others; counts from the next request with the key. A revoked key cannot
+         *     be changed.
+         */
+        patch: operations["updateServiceKey"];
+        trace?: never;
+    };
+    "/service-keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a service key by a new one
+         * @description Makes a new key with the same name, kind, origins and rate, and lets the old one expire after the grace period, in which
+         *     both work. The new key has no expiry. An old key that expires earlier anyway keeps its time.
+         */
+        post: operations["rotateServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/service-keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a service key
+         * @description The key is refused at once and for ever. Revoking a revoked key changes nothing.
+         */
+        post: operations["revokeServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done, newest first
+         * @description What members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`), newest first. It
+         *     never holds a password, a key or the token of a link. Nothing changes or removes an entry.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -569,11 +945,414 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Workspace identifier
+         * @description Given by Cairn, opaque, never reused.
+         */
+        WorkspaceId: string;
+        /**
+         * Person identifier
+         * @description Given by Cairn, opaque, never reused.
+         */
+        PersonId: string;
+        /**
+         * Invitation identifier
+         * @description Given by Cairn, opaque, never reused.
+         */
+        InvitationId: string;
+        /**
+         * Key identifier
+         * @description Given by Cairn, opaque, never reused. It is not the key.
+         */
+        KeyId: string;
+        /**
+         * Audit entry identifier
+         * @description Given by Cairn, opaque, never reused.
+         */
+        AuditEntryId: string;
+        /**
+         * Role
+         * @description What a member may do in a workspace. A `viewer` reads, an `admin` changes, an `owner` also decides about owners.
+         * @enum {string}
+         */
+        Role: "owner" | "admin" | "viewer";
+        /**
+         * Email
+         * Format: email
+         * @description An email address. Two that differ in letter case are the same. 254 characters are the most that mail can carry.
+         */
+        Email: string;
+        /**
+         * New password
+         * Format: password
+         * @description 12 characters or more; any characters, for example four words. 256 are more than anybody types.
+         */
+        NewPassword: string;
+        /**
+         * Given password
+         * Format: password
+         * @description A password as it was typed.
+         */
+        GivenPassword: string;
+        /**
+         * Token of a link
+         * @description What stands behind `#token=` in a one-time link.
+         */
+        LinkToken: string;
+        /**
+         * Link look-up
+         * @description The token of a one-time link.
+         */
+        LinkLookUp: {
+            token: components["schemas"]["LinkToken"];
+        };
+        /**
+         * Setup link
+         * @description What a setup link is for.
+         */
+        SetupLink: {
+            /** @description The workspace that the person will own; null if one is to be made. */
+            workspace_name: string | null;
+            expires_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Setup
+         * @description The first person, and what to make with it.
+         */
+        SetupRequest: {
+            token: components["schemas"]["LinkToken"];
+            name: components["schemas"]["Name"];
+            email: components["schemas"]["Email"];
+            password: components["schemas"]["NewPassword"];
+            /** @description The workspace to make; needed unless the link is for one that exists. */
+            workspace_name?: components["schemas"]["Name"];
+            /** @description A journey to make in it. */
+            journey_name?: components["schemas"]["Name"];
+        };
+        /**
+         * Sign-in
+         * @description Email and password.
+         */
+        SignInRequest: {
+            /** @description The email address; letter case does not matter. */
+            email: string;
+            password: components["schemas"]["GivenPassword"];
+        };
+        /**
+         * Change of password
+         * @description The password so far, and the new one.
+         */
+        PasswordChange: {
+            current_password: components["schemas"]["GivenPassword"];
+            new_password: components["schemas"]["NewPassword"];
+        };
+        /**
+         * Person
+         * @description Somebody who signs in.
+         */
+        Person: {
+            person_id: components["schemas"]["PersonId"];
+            name: components["schemas"]["Name"];
+            email: components["schemas"]["Email"];
+        };
+        /**
+         * Membership
+         * @description A workspace of which the person is a member.
+         */
+        Membership: {
+            workspace_id: components["schemas"]["WorkspaceId"];
+            name: components["schemas"]["Name"];
+            role: components["schemas"]["Role"];
+        };
+        /**
+         * Session
+         * @description Somebody who is signed in.
+         */
+        Session: {
+            person: components["schemas"]["Person"];
+            /** @description The workspaces of the person, by name; 500 at the most. */
+            workspaces: components["schemas"]["Membership"][];
+            created_at: components["schemas"]["StoredInstant"];
+            /** @description When it ends in any case. */
+            expires_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Member
+         * @description A person with a role in the workspace.
+         */
+        Member: {
+            person_id: components["schemas"]["PersonId"];
+            name: components["schemas"]["Name"];
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+            joined_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Page of members
+         * @description One page of a list of members.
+         */
+        MemberPage: {
+            /** @description The members, in the order of the list. */
+            data: components["schemas"]["Member"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Member update
+         * @description The new role.
+         */
+        MemberUpdate: {
+            role: components["schemas"]["Role"];
+        };
+        /**
+         * Invitation
+         * @description An invitation that can still be accepted.
+         */
+        Invitation: {
+            invitation_id: components["schemas"]["InvitationId"];
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+            /** @description The name of the member who invited. */
+            invited_by: components["schemas"]["Name"];
+            created_at: components["schemas"]["StoredInstant"];
+            expires_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Created invitation
+         * @description An invitation with the token of its link.
+         */
+        CreatedInvitation: {
+            invitation_id: components["schemas"]["InvitationId"];
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+            /** @description The name of the member who invited. */
+            invited_by: components["schemas"]["Name"];
+            created_at: components["schemas"]["StoredInstant"];
+            expires_at: components["schemas"]["StoredInstant"];
+            token: components["schemas"]["LinkToken"];
+        };
+        /**
+         * Page of invitations
+         * @description One page of a list of invitations.
+         */
+        InvitationPage: {
+            /** @description The invitations, in the order of the list. */
+            data: components["schemas"]["Invitation"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Invitation creation
+         * @description Whom to invite, and as what.
+         */
+        InvitationCreation: {
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+        };
+        /**
+         * Found invitation
+         * @description Where the link of an invitation leads.
+         */
+        FoundInvitation: {
+            workspace_name: components["schemas"]["Name"];
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+            /** @description Whether somebody with this email can sign in already, and then calls `joinWorkspace`. */
+            person_exists: boolean;
+            expires_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Acceptance of an invitation
+         * @description The token of the link, and who accepts.
+         */
+        InvitationAcceptance: {
+            token: components["schemas"]["LinkToken"];
+            name: components["schemas"]["Name"];
+            password: components["schemas"]["NewPassword"];
+        };
+        /**
+         * Kind of key
+         * @description Whether the key is made for browsers (`publishable`) or for servers (`secret`).
+         * @enum {string}
+         */
+        KeyKind: "publishable" | "secret";
+        /**
+         * Status of a key
+         * @description An `active` key works; an `expired` or `revoked` one is refused.
+         * @enum {string}
+         */
+        KeyStatus: "active" | "expired" | "revoked";
+        /**
+         * Allowed origins
+         * @description The origins whose pages may use the key; none: every origin. 100 are more than anybody looks over.
+         */
+        AllowedOrigins: string[];
+        /**
+         * Rate of a key
+         * Format: int32
+         * @description Events a second; 0 for no limit, null for what the server is set to.
+         */
+        KeyRate: number | null;
+        /**
+         * Service key
+         * @description A key that programs send in `x-service-key`.
+         */
+        ServiceKey: {
+            key_id: components["schemas"]["KeyId"];
+            kind: components["schemas"]["KeyKind"];
+            name: components["schemas"]["Name"];
+            /** @description The last four characters of the key, by which to tell it from others. */
+            last_four: string;
+            /**
+             * @description The key itself. Of a secret key only the answer that makes it has one; null afterwards, because the store has
+             *     only a digest.
+             */
+            token: string | null;
+            allowed_origins: components["schemas"]["AllowedOrigins"];
+            rate_limit: components["schemas"]["KeyRate"];
+            status: components["schemas"]["KeyStatus"];
+            /** @description The name of the member who made it; null if it was made on the command line. */
+            created_by: string | null;
+            created_at: components["schemas"]["StoredInstant"];
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null if never.
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description From when on it is refused; null if it does not expire.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked; null if it was not.
+             */
+            revoked_at: string | null;
+        };
+        /**
+         * Page of service keys
+         * @description One page of a list of service keys.
+         */
+        ServiceKeyPage: {
+            /** @description The service keys, in the order of the list. */
+            data: components["schemas"]["ServiceKey"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Service key creation
+         * @description A key to make.
+         */
+        ServiceKeyCreation: {
+            kind: components["schemas"]["KeyKind"];
+            name: components["schemas"]["Name"];
+            allowed_origins?: components["schemas"]["AllowedOrigins"];
+            rate_limit?: components["schemas"]["KeyRate"];
+            /**
+             * Format: date-time
+             * @description From when on the key is refused; null if it does not expire.
+             */
+            expires_at?: string | null;
+        };
+        /**
+         * Service key update
+         * @description The fields of a key to replace; at least one.
+         */
+        ServiceKeyUpdate: {
+            name?: components["schemas"]["Name"];
+            allowed_origins?: components["schemas"]["AllowedOrigins"];
+            rate_limit?: components["schemas"]["KeyRate"];
+            /**
+             * Format: date-time
+             * @description From when on the key is refused; null if it does not expire.
+             */
+            expires_at?: string | null;
+        };
+        /**
+         * Service key rotation
+         * @description How long the old key still works beside the new one.
+         */
+        ServiceKeyRotation: {
+            /**
+             * Format: int32
+             * @description Seconds from now; 0 lets the old key work no more. At most 30 days.
+             */
+            grace_seconds: number;
+        };
+        /**
+         * Area of the audit log
+         * @description What an entry is about. More may be added.
+         * @enum {string}
+         */
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys";
+        /**
+         * Action of the audit log
+         * @description What was done. More may be added.
+         * @enum {string}
+         */
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "workspace_created" | "setup_link_created" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
+        /**
+         * Actor
+         * @description Who did it.
+         */
+        AuditActor: {
+            /**
+             * @description A person, a service key, whoever may run the `cairn` command, or somebody who is not known.
+             * @enum {string}
+             */
+            kind: "person" | "service_key" | "command_line" | "unknown";
+            /** @description The person or the key; null for the others. */
+            id: string | null;
+            /** @description Its name at the time; null for the others. */
+            name: string | null;
+        };
+        /**
+         * Subject
+         * @description What it was done to.
+         */
+        AuditSubject: {
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "person" | "invitation" | "service_key" | "journey" | "workspace";
+            /** @description Its identifier. */
+            id: string;
+            /** @description Its name since; of an invitation, and where somebody signs in or out, the email. */
+            name: components["schemas"]["Name"];
+        };
+        /**
+         * Audit entry
+         * @description One thing that was done.
+         */
+        AuditEntry: {
+            id: components["schemas"]["AuditEntryId"];
+            at: components["schemas"]["StoredInstant"];
+            area: components["schemas"]["AuditArea"];
+            action: components["schemas"]["AuditAction"];
+            actor: components["schemas"]["AuditActor"];
+            subject: components["schemas"]["AuditSubject"];
+            /** @description The network address that the request came from; null on the command line. */
+            address: string | null;
+            /** @description The fields that were changed, as they were; null where there was nothing. */
+            before: Record<string, unknown> | null;
+            /** @description The fields that were changed, as they are since; null where nothing is left. */
+            after: Record<string, unknown> | null;
+            /** @description The `X-Request-Id` of the request; null on the command line. */
+            request_id: string | null;
+        };
+        /**
+         * Page of audit entries
+         * @description One page of a list of audit entries.
+         */
+        AuditPage: {
+            /** @description The audit entries, in the order of the list. */
+            data: components["schemas"]["AuditEntry"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
          * Problem code
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "secret_key_required" | "origin_not_allowed" | "not_found" | "journey_not_found" | "customer_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_attempts" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -670,7 +1449,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has no valid service key. The answer says no more, on purpose. */
+        /** @description The request has no valid credential. The answer says no more, on purpose. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -693,10 +1472,130 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key is valid, but this operation needs a secret key. */
-        SecretKeyRequired: {
+        /** @description The key or the session is valid, but does not open this operation. */
+        ReadingNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key or the session is valid, but does not open this operation. */
+        ChangeNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for. */
+        MembersOnly: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The credential is valid, but this needs a member of the workspace with one of the roles that the operation is for, on a page of this server. */
+        MembersOnlyChange: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request carries a key; this needs somebody who is signed in. */
+        SessionOnly: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description This needs somebody who is signed in, on a page of this server. */
+        SessionOnlyChange: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not come from a page of this server. */
+        ForeignOrigin: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request has no valid session, and no valid key. The answer says no more, on purpose. */
+        SessionRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["Session-WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The email or the password is wrong. The answer says no more, on purpose. */
+        SignInRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["Session-WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        BadBodyOrParameter: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many wrong guesses. Nothing of the request was looked at. */
+        TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person has used up its rate, or has guessed wrongly too often. Nothing of the request was taken. */
+        RateLimitedOrTooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -766,6 +1665,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body, counted after inflating, is larger than 16 KiB, which is more than any form takes. */
+        SmallBodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not declared as `application/json` in UTF-8, or is encoded in another way than gzip. */
         UnsupportedMediaType: {
             headers: {
@@ -820,6 +1731,27 @@ export interface components {
     };
     parameters: {
         /**
+         * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+         *     its own, whatever the header names.
+         * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+         */
+        WorkspaceId: components["schemas"]["Reference"];
+        /**
+         * @description The member.
+         * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
+         */
+        PersonId: components["schemas"]["Reference"];
+        /**
+         * @description The invitation.
+         * @example inv_01jd40f5b8d1f4h7k0n3q6s9vy
+         */
+        InvitationId: components["schemas"]["Reference"];
+        /**
+         * @description The key.
+         * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+         */
+        KeyId: components["schemas"]["Reference"];
+        /**
          * @description The journey.
          * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
          */
@@ -868,6 +1800,16 @@ export interface components {
          * @example ServiceKey header="x-service-key"
          */
         "WWW-Authenticate": "ServiceKey header=\"x-service-key\"";
+        /**
+         * @description What carries the credential.
+         * @example Session cookie="cairn_session"
+         */
+        "Session-WWW-Authenticate": "Session cookie=\"cairn_session\"";
+        /**
+         * @description The session's cookie, set or removed; signing in also sets one by which the browser is known again.
+         * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
+         */
+        "Set-Cookie": string;
         /**
          * @description How a body may be compressed.
          * @example gzip
@@ -1102,7 +2044,14 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1111,7 +2060,7 @@ export interface operations {
             200: components["responses"]["EventPage"];
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1131,6 +2080,12 @@ export interface operations {
                  */
                 client_customer_id?: components["schemas"]["ClientCustomerId"];
                 /**
+                 * @description Only customers whose name, or whose identifier in your own system, begins with this text. Names are
+                 *     compared in lower case and in Unicode's compatibility form (NFKC), identifiers exactly.
+                 * @example ada
+                 */
+                search?: components["schemas"]["Name"];
+                /**
                  * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
                  * @example 50
                  */
@@ -1141,7 +2096,14 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1161,7 +2123,7 @@ export interface operations {
             };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1170,7 +2132,14 @@ export interface operations {
     getCustomer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The customer.
@@ -1196,7 +2165,7 @@ export interface operations {
             };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["CustomerNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1217,7 +2186,14 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The customer.
@@ -1232,7 +2208,7 @@ export interface operations {
             200: components["responses"]["EventPage"];
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["CustomerNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1258,7 +2234,14 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1278,7 +2261,7 @@ export interface operations {
             };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1287,7 +2270,14 @@ export interface operations {
     createJourney: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1312,7 +2302,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ChangeNotAllowed"];
             409: components["responses"]["StepNotUnique"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -1324,7 +2314,14 @@ export interface operations {
     getJourney: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The journey.
@@ -1339,7 +2336,7 @@ export interface operations {
             200: components["responses"]["JourneyFound"];
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1349,7 +2346,14 @@ export interface operations {
     updateJourney: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The journey.
@@ -1391,7 +2395,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             409: components["responses"]["StepNotUnique"];
             413: components["responses"]["BodyTooLarge"];
@@ -1404,7 +2408,14 @@ export interface operations {
     archiveJourney: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The journey.
@@ -1430,7 +2441,7 @@ export interface operations {
             };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1440,7 +2451,14 @@ export interface operations {
     restoreJourney: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
             path: {
                 /**
                  * @description The journey.
@@ -1455,8 +2473,1164 @@ export interface operations {
             200: components["responses"]["JourneyFound"];
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["SecretKeyRequired"];
+            403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findSetupLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The token of the link. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkLookUp"];
+            };
+        };
+        responses: {
+            /** @description The link works. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetupLink"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            403: components["responses"]["ForeignOrigin"];
+            /** @description There is no such link (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The token of the link, and what to make. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetupRequest"];
+            };
+        };
+        responses: {
+            /** @description The person is signed in, as an owner of the workspace. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            403: components["responses"]["ForeignOrigin"];
+            /** @description There is no such link (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The link cannot be used in this way; it still works. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnly"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Email and password. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["SignInRefused"];
+            403: components["responses"]["ForeignOrigin"];
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnlyChange"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The password so far, and the new one. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description The password is changed. Other sessions have ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnlyChange"];
+            /** @description `current_password` is wrong. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitedOrTooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No session of the person is left. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnlyChange"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of members. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnly"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The member.
+                 * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
+                 */
+                person_id: components["parameters"]["PersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person is no member any more. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such member. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The workspace would have no owner. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The member.
+                 * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
+                 */
+                person_id: components["parameters"]["PersonId"];
+            };
+            cookie?: never;
+        };
+        /** @description The new role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberUpdate"];
+            };
+        };
+        responses: {
+            /** @description The member with its new role. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such member. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The workspace would have no owner. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invitations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnly"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whom to invite. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreation"];
+            };
+        };
+        responses: {
+            /** @description The invitation, with its token. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedInvitation"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The person is a member already. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The invitation.
+                 * @example inv_01jd40f5b8d1f4h7k0n3q6s9vy
+                 */
+                invitation_id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invitation is gone. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such open invitation. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The token of the link. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkLookUp"];
+            };
+        };
+        responses: {
+            /** @description The invitation can be accepted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundInvitation"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            403: components["responses"]["ForeignOrigin"];
+            /** @description There is no such link (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The token of the link, and who accepts. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAcceptance"];
+            };
+        };
+        responses: {
+            /** @description Signed in, as a member of the workspace. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            403: components["responses"]["ForeignOrigin"];
+            /** @description There is no such link (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is an account for the email; sign in and join. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    joinWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The token of the link. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkLookUp"];
+            };
+        };
+        responses: {
+            /** @description The session, with the workspace. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnlyChange"];
+            /** @description There is no such link (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The link is for somebody else, or the person is a member already. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitedOrTooManyAttempts"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServiceKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKeyPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnly"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createServiceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The key to make. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceKeyCreation"];
+            };
+        };
+        responses: {
+            /** @description The key works. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKey"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The key would be of no use. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateServiceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to replace; at least one. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceKeyUpdate"];
+            };
+        };
+        responses: {
+            /** @description The key with its new values. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKey"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is revoked, or would be of no use. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateServiceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        /** @description How long the old key still works. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceKeyRotation"];
+            };
+        };
+        responses: {
+            /** @description The new key. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKey"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key that works no more has nothing to replace. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeServiceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKey"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            /** @description The workspace has no such key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of this area.
+                 * @example service_keys
+                 */
+                area?: components["schemas"]["AuditArea"];
+                /**
+                 * @description Only what this person or this key did.
+                 * @example per_01jd3z9k4m7p0r3t6w9z2c5f8h
+                 */
+                actor_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only what was done to this member, invitation, key or journey.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                subject_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only entries of this instant or later.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only entries before this instant.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                to?: components["schemas"]["Instant"];
+                /**
+                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnly"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,4 +1,6 @@
-/** Method and path of each operation of the contract. Made by `npm run generate`; do not edit. */
+// Made by `npm run generate`; do not edit.
+
+/** Method and path of each operation of the contract that a service key opens. */
 export const operationPaths = {
   /**
    * Register a customer in a journey
@@ -109,4 +111,156 @@ export const operationPaths = {
    * The journey takes customers and events again. Restoring an active journey changes nothing.
    */
   restoreJourney: ['POST', '/journeys/{journey_id}/restore'],
+} as const
+
+/** Method and path of the others: they are for people, who sign in. */
+export const personOperationPaths = {
+  /**
+   * Look up a setup link
+   *
+   * Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
+   * up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+   */
+  findSetupLink: ['POST', '/setup/look-up'],
+  /**
+   * Create the first person and workspace
+   *
+   * Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is
+   * for. With `journey_name` it makes an active journey too. All of it is made, or nothing. The person is signed in.
+   */
+  setUp: ['POST', '/setup'],
+  /**
+   * Sign in
+   *
+   * Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
+   * A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
+   *
+   * Nobody learns from the answer or from its time whether there is an account for the email. After several wrong guesses
+   * for one account or from one address further ones must wait (429 `too_many_attempts`). A browser that has signed in to
+   * the account before has a count of its own, so that nobody locks out its owner by guessing.
+   */
+  signIn: ['POST', '/session'],
+  /**
+   * Get the session
+   *
+   * The person who is signed in, and the workspaces of which it is a member now.
+   */
+  getSession: ['GET', '/session'],
+  /**
+   * Sign out
+   *
+   * Ends the session at once and removes its cookie.
+   */
+  signOut: ['DELETE', '/session'],
+  /**
+   * Change the own password
+   *
+   * Replaces the password of the person who is signed in, and ends all of its sessions but this one.
+   */
+  changePassword: ['POST', '/session/password'],
+  /**
+   * Sign out everywhere
+   *
+   * Ends all sessions of the person who is signed in, this one included.
+   */
+  signOutEverywhere: ['DELETE', '/sessions'],
+  /**
+   * List members, newest first
+   *
+   * The members of the workspace by (`joined_at`, `person_id`), newest first.
+   */
+  listMembers: ['GET', '/members'],
+  /**
+   * Change the role of a member
+   *
+   * The new role counts from the member's next request. Owners are made and changed by owners alone; the last one stays.
+   */
+  updateMember: ['PATCH', '/members/{person_id}'],
+  /**
+   * Remove a member
+   *
+   * The person can do nothing in this workspace from now on; in others it stays a member. Owners are removed by owners alone;
+   * the last one stays.
+   */
+  removeMember: ['DELETE', '/members/{person_id}'],
+  /**
+   * List open invitations, newest first
+   *
+   * The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
+   */
+  listInvitations: ['GET', '/invitations'],
+  /**
+   * Invite somebody
+   *
+   * Makes a one-time link for the person with this email: `/admin/invitation#token=` and the `token` of the answer, which is
+   * shown this once. Send it by a way that only that person reads; Cairn sends no mail. It works for 7 days, and only until
+   * the same email is invited again. Owners are invited by owners alone.
+   */
+  createInvitation: ['POST', '/invitations'],
+  /**
+   * Revoke an invitation
+   *
+   * Its link works no more.
+   */
+  revokeInvitation: ['DELETE', '/invitations/{invitation_id}'],
+  /**
+   * Look up an invitation
+   *
+   * Tells whoever holds the link where it leads, before it is used.
+   */
+  findInvitation: ['POST', '/invitations/look-up'],
+  /**
+   * Accept an invitation as a new person
+   *
+   * Makes the person with the email of the invitation, and signs it in. The link is used up. Somebody who can sign in already
+   * does so and calls `joinWorkspace`.
+   */
+  acceptInvitation: ['POST', '/invitations/accept'],
+  /**
+   * Accept an invitation as the person who is signed in
+   *
+   * Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
+   */
+  joinWorkspace: ['POST', '/invitations/join'],
+  /**
+   * List service keys, newest first
+   *
+   * The keys of the workspace by (`created_at`, `key_id`), newest first, revoked and expired ones included. A publishable key
+   * is shown; of a secret one only the last four characters are known.
+   */
+  listServiceKeys: ['GET', '/service-keys'],
+  /**
+   * Create a service key
+   *
+   * Makes a key that works at once. The answer has the key itself in `token`; of a secret key it is the only one that ever
+   * has. Only a publishable key can have allowed origins, because browsers never hold a secret one.
+   */
+  createServiceKey: ['POST', '/service-keys'],
+  /**
+   * Change a service key
+   *
+   * Replaces the fields that are sent and leaves the others; counts from the next request with the key. A revoked key cannot
+   * be changed.
+   */
+  updateServiceKey: ['PATCH', '/service-keys/{key_id}'],
+  /**
+   * Replace a service key by a new one
+   *
+   * Makes a new key with the same name, kind, origins and rate, and lets the old one expire after the grace period, in which
+   * both work. The new key has no expiry. An old key that expires earlier anyway keeps its time.
+   */
+  rotateServiceKey: ['POST', '/service-keys/{key_id}/rotate'],
+  /**
+   * Revoke a service key
+   *
+   * The key is refused at once and for ever. Revoking a revoked key changes nothing.
+   */
+  revokeServiceKey: ['POST', '/service-keys/{key_id}/revoke'],
+  /**
+   * List what was done, newest first
+   *
+   * What members, keys and the command line changed in the workspace, and who signed in, by (`at`, `id`), newest first. It
+   * never holds a password, a key or the token of a link. Nothing changes or removes an entry.
+   */
+  listAuditLog: ['GET', '/audit-log'],
 } as const

@@ -9,6 +9,24 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export interface AuditLog {
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  actor_name: string | null;
+  address: string | null;
+  after: string | null;
+  area: string;
+  at_ms: number;
+  before: string | null;
+  entry_id: string;
+  request_id: string | null;
+  subject_id: string;
+  subject_kind: string;
+  subject_name: string;
+  workspace_id: string;
+}
+
 export interface Customers {
   client_customer_id: string;
   created_ms: number;
@@ -16,6 +34,7 @@ export interface Customers {
   customer_name: string;
   customer_ref: Generated<number>;
   customer_type: string;
+  name_key: Generated<string>;
   updated_ms: number;
   workspace_id: string;
 }
@@ -70,6 +89,18 @@ export interface EventTimeline {
   seq: number;
 }
 
+export interface Invitations {
+  created_ms: number;
+  digest: string;
+  email: string;
+  email_key: string;
+  expires_ms: number;
+  invitation_id: string;
+  invited_by: string;
+  role: string;
+  workspace_id: string;
+}
+
 export interface Journeys {
   created_ms: number;
   description: string;
@@ -82,8 +113,25 @@ export interface Journeys {
   workspace_id: string;
 }
 
+export interface Members {
+  joined_ms: number;
+  person_id: string;
+  role: string;
+  workspace_id: string;
+}
+
+export interface People {
+  created_ms: number;
+  email: string;
+  email_key: string;
+  name: string;
+  password_hash: string;
+  person_id: string;
+}
+
 export interface ServiceKeys {
   allowed_origins: Generated<string>;
+  created_by: string | null;
   created_ms: number;
   digest: string;
   expires_ms: number | null;
@@ -98,6 +146,20 @@ export interface ServiceKeys {
   workspace_id: string;
 }
 
+export interface Sessions {
+  created_ms: number;
+  digest: string;
+  expires_ms: number;
+  last_seen_ms: number;
+  person_id: string;
+}
+
+export interface SetupLinks {
+  digest: string;
+  expires_ms: number;
+  workspace_id: string | null;
+}
+
 export interface Workspaces {
   created_ms: number;
   name: string;
@@ -106,6 +168,7 @@ export interface Workspaces {
 }
 
 export interface DB {
+  audit_log: AuditLog;
   customers: Customers;
   enrolments: Enrolments;
   event_facets: EventFacets;
@@ -114,7 +177,12 @@ export interface DB {
   event_spans: EventSpans;
   event_timeline: EventTimeline;
   events: Events;
+  invitations: Invitations;
   journeys: Journeys;
+  members: Members;
+  people: People;
   service_keys: ServiceKeys;
+  sessions: Sessions;
+  setup_links: SetupLinks;
   workspaces: Workspaces;
 }

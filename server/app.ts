@@ -1,26 +1,40 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import { extname } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import type { Logger } from 'pino'
-import type { Contract, Operation, OperationId, Route } from './contract.ts'
-import type { Credentials } from './credentials.ts'
+import { readAdministrationSite } from './administration-site.ts'
+import type { Attempts } from './attempts.ts'
+import type { Callers } from './callers.ts'
+import type { Caller, Contract, Operation, OperationId, Route } from './contract.ts'
+import { readCookies, writeCookies } from './cookies.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
 import { isServiceKey } from './domain/service-keys.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
 import { allOperations } from './operations/index.ts'
+import type { Reached } from './origins.ts'
+import type { Passwords } from './passwords.ts'
 import { Problem } from './problems.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 import { type BodyBudget, drain, ignoreBody, readJsonBody } from './request-body.ts'
 import type { Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
+import { Tally } from './tally.ts'
 
 export type AppOptions = {
   contract: Contract
   storage: Storage
-  credentials: Credentials
+  callers: Callers
+  passwords: Passwords
+  attempts: Attempts
+  /** Where the server is known, if it was told. */
+  publicUrl: URL | undefined
+  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
+  trustedProxies: readonly string[]
   limiter: RateLimiter
   bodies: BodyBudget
   metrics: Metrics
@@ -51,6 +65,7 @@ export function createApp(options: AppOptions): Express {
   app.set('case sensitive routing', true)
   app.set('query parser', false)
   app.set('etag', false)
+  app.set('trust proxy', [...options.trustedProxies])
   app.disable('x-powered-by')
   app.use((req, res, next) => {
     beginRequest(req, res, options)
@@ -69,6 +84,7 @@ export function createApp(options: AppOptions): Express {
     res.type('application/yaml').send(contract.text)
   })
   mountReference(app, contract)
+  mountAdministration(app)
 
   app.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' })
@@ -107,36 +123,90 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 
 /** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
-  const { bodies, credentials, limiter, storage, metrics, now } = options
+  const { bodies, callers, limiter, storage, metrics, publicUrl } = options
   res.locals.operation = route.operationId
-  const key = await credentials.check(req.get('x-service-key'), {
-    accepts: route.accepts,
-    origin: req.get('origin'),
-  })
-  res.locals.key_id = key.key_id
-  addHeaders(res, limiter.take(key))
+  const identify = () => callers.check(req.headers, () => reached(req), route)
+  let caller = await identify()
+  const key = limitedKey(caller)
+  if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
+  if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
+  if (key) addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
   if (!route.hasBody) ignoreBody(req)
   // Given back at the end and not when the connection closes: what waits to be written takes memory until then.
-  const release = route.hasBody ? bodies.reserve(req, route.bodyLimits) : undefined
+  const isNobody = caller.kind === 'nobody'
+  const release = route.hasBody ? bodies.reserve(req, { ...route.bodyLimits, isNobody }) : undefined
   try {
-    const body = route.hasBody ? await readJsonBody(req, route.bodyLimits) : undefined
+    const asked_ms = performance.now()
+    const body = route.hasBody ? await readJsonBody(req, { ...route.bodyLimits, isNobody }) : undefined
+    // Again, because a sender may hold its body back, and be removed, signed out or revoked meanwhile.
+    if (performance.now() - asked_ms > BELIEVED_MS) caller = await identify()
     const checked = await route.check(req, body)
     const count = route.count(body)
-    if (count > 1) addHeaders(res, limiter.takeRest(key, count))
+    if (key && count > 1) addHeaders(res, limiter.takeRest(key, count))
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
-    const tally = metrics.tallies.of(key.key_id)
+    const { now, passwords, attempts } = options
+    if (caller.kind !== 'key') warnOfUnknownProxy(req, options)
     const reply = await operation(
-      { workspaceId: key.workspace_id, ...checked },
-      { storage, now, newId, tally },
+      { workspaceId: workspaceOf(caller), ...checked },
+      {
+        storage,
+        now,
+        newId,
+        tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
+        caller,
+        address: addressOf(req),
+        requestId: res.locals.requestId,
+        cookies: () => readCookies(reached(req), publicUrl),
+        passwords,
+        attempts,
+      },
     )
-    sendJson(res, reply.status, 'application/json', reply.body)
+    if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
+    if (reply.body === undefined) answer(res, reply.status)
+    else sendJson(res, reply.status, 'application/json', reply.body)
   } finally {
     release?.()
   }
 }
+
+function workspaceOf(caller: Caller): string {
+  if (caller.kind === 'key') return caller.key.workspace_id
+  return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
+}
+
+/** By what the rate is counted: by key or by person. Nobody has none; attempts without a credential are throttled. */
+function limitedKey(caller: Caller): LimitedKey | undefined {
+  if (caller.kind === 'key') return caller.key
+  return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
+}
+
+function reached(req: Request): Reached {
+  return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
+}
+
+/** The caller's address in its plain form: what a proxy says is believed only where it is one. */
+function addressOf({ ip = '', socket }: Request): string {
+  const address = isIP(ip) ? ip : (socket.remoteAddress ?? '')
+  return address
+    .replace(/^::ffff:(?=[0-9.]+$)/i, '')
+    .replace(/%.*/, '')
+    .toLowerCase()
+}
+
+/** Once: behind a proxy that is not named all senders have one address, and wait for each other's wrong passwords. */
+function warnOfUnknownProxy({ headers, ip, socket }: Request, { log, trustedProxies }: AppOptions) {
+  if (warned || headers['x-forwarded-for'] === undefined || ip !== socket.remoteAddress) return
+  warned = true
+  log.warn(
+    { address: socket.remoteAddress, trusted_proxies: trustedProxies },
+    'a proxy that is not in CAIRN_TRUSTED_PROXIES passes requests on; all of its senders count as one',
+  )
+}
+
+let warned = false
 
 function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions) {
   const started = performance.now()
@@ -147,12 +217,21 @@ function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions)
   res.locals.requestId = requestId
   res.locals.headers = { 'X-Request-Id': requestId }
   res.once('close', () => {
-    const { operation, key_id, code } = res.locals
+    const { operation, key_id, person_id, code } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
     // Neither the query nor an unknown path: a caller's mistake may have put a key there.
-    log.info({ request_id: requestId, method: req.method, operation, status, code, key_id, duration_ms })
+    log.info({
+      request_id: requestId,
+      method: req.method,
+      operation,
+      status,
+      code,
+      key_id,
+      person_id,
+      duration_ms,
+    })
   })
 }
 
@@ -211,7 +290,10 @@ function answer(res: Response, status: number, text = '') {
   }
 }
 
-type Headers = Record<string, string>
+/** A caller is believed for so long without another look. */
+const BELIEVED_MS = 50
+
+type Headers = Record<string, string | string[]>
 
 /** For the answer. Not set one by one: that would take 10 µs of every request. */
 function addHeaders(res: Response, headers: Readonly<Headers>) {
@@ -219,7 +301,7 @@ function addHeaders(res: Response, headers: Readonly<Headers>) {
 }
 
 /** What helmet sets, found out once. */
-const hardening: Headers = {}
+const hardening: Record<string, string> = {}
 helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } })(
   {} as IncomingMessage,
   {
@@ -231,11 +313,35 @@ helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: 
 
 function mountReference(app: Express, contract: Contract) {
   const site = apiReference({ contract: contract.document })
-  app.get(['/', '/docs'], (_req, res) => res.redirect('/docs/'))
+  app.get('/docs', (_req, res) => res.redirect('/docs/'))
   app.get('/docs/{*path}', (req, res, next) => {
     const file = site.get(req.path.slice('/docs/'.length))
     if (!file) return next()
     res.set('Content-Security-Policy', referenceSecurityPolicy)
     res.type(file.contentType).send(file.body)
+  })
+}
+
+/** The administration interface. Its paths are the browser's own: each of them shows the same page. */
+function mountAdministration(app: Express) {
+  let site: ReturnType<typeof readAdministrationSite> | undefined
+  app.get(['/', '/admin'], (_req, res) => res.redirect('/admin/'))
+  app.use('/admin', (req, res) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })
+    }
+    // At the first request: most starts are followed by none.
+    site ??= readAdministrationSite()
+    if (site.size === 0) {
+      throw new Problem('not_found', { detail: 'The administration interface is not built; run npm ci.' })
+    }
+    const file =
+      site.get(req.path.slice(1)) ?? (extname(req.path) === '' ? site.get('index.html') : undefined)
+    if (!file) throw new Problem('not_found')
+    const { headers, plain, br, gzip } = file
+    res.set(headers)
+    if (br && req.acceptsEncodings('br')) res.set('Content-Encoding', 'br').send(br)
+    else if (gzip && req.acceptsEncodings('gzip')) res.set('Content-Encoding', 'gzip').send(gzip)
+    else res.send(plain)
   })
 }

@@ -1,3 +1,5 @@
+import proxyaddr from 'proxy-addr'
+
 /** The environment variables, for `--help` and for the README. */
 export const settings = [
   { name: 'PORT', default: '3000', description: 'Port to listen on' },
@@ -6,6 +8,16 @@ export const settings = [
     name: 'DATABASE_URL',
     default: 'sqlite:./data/cairn.db',
     description: 'Where the data is kept, sqlite:PATH',
+  },
+  {
+    name: 'CAIRN_PUBLIC_URL',
+    default: '',
+    description: 'Where browsers reach the server, for example https://cairn.example.com',
+  },
+  {
+    name: 'CAIRN_TRUSTED_PROXIES',
+    default: '',
+    description: 'Proxies whose X-Forwarded-… headers are believed, for example loopback,10.0.0.0/8',
   },
   {
     name: 'CAIRN_RATE_LIMIT',
@@ -26,6 +38,10 @@ export type Config = {
   port: number
   host: string
   databaseUrl: string
+  /** Where browsers reach the server; undefined: where the request says. */
+  publicUrl: URL | undefined
+  /** Addresses and networks of proxies whose headers are believed. */
+  trustedProxies: string[]
   /** Events a second for each key without a rate of its own; 0: no limit. */
   rateLimit: number
   /** Opens `/metrics`; without one only this machine reads it. */
@@ -51,6 +67,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: integer('PORT', 0, 65535),
     host: text('HOST'),
     databaseUrl: text('DATABASE_URL'),
+    publicUrl: publicUrl(text('CAIRN_PUBLIC_URL')),
+    trustedProxies: text('CAIRN_TRUSTED_PROXIES')
+      .split(/[\s,]+/)
+      .filter(Boolean),
     rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     logLevel: text('LOG_LEVEL'),
@@ -58,6 +78,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   // Never with what it is: the message ends up in a log.
   if (config.metricsToken !== undefined && !METRICS_TOKEN.test(config.metricsToken)) {
     faults.push('CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -')
+  }
+  if (!areProxies(config.trustedProxies)) {
+    faults.push(
+      'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback',
+    )
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
   if (!SQLITE_URL.test(config.databaseUrl)) faults.push(databaseFault(config.databaseUrl))
@@ -69,12 +94,40 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     return environment[name] || setting?.default || ''
   }
 
+  function publicUrl(value: string): URL | undefined {
+    if (value === '') return undefined
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    if (
+      url &&
+      /^https?:$/.test(url.protocol) &&
+      url.pathname === '/' &&
+      !url.search &&
+      !url.hash &&
+      !url.username
+    ) {
+      return url
+    }
+    faults.push(
+      'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com',
+    )
+    return undefined
+  }
+
   function integer(name: SettingName, least: number, most: number): number {
     const value = text(name)
     const number = Number(value)
     if (/^[0-9]+$/.test(value) && number >= least && number <= most) return number
     faults.push(`${name} must be a whole number from ${least} to ${most}`)
     return least
+  }
+}
+
+function areProxies(list: string[]): boolean {
+  try {
+    proxyaddr.compile(list)
+    return true
+  } catch {
+    return false
   }
 }
 

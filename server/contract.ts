@@ -3,15 +3,20 @@ import { parse as parseUrl } from 'node:url'
 import type { Request, RequestHandler } from 'express'
 import { middleware } from 'express-openapi-validator'
 import { load } from 'js-yaml'
-import type { operations } from '../generated/contract.ts'
-import { operationPaths } from '../generated/operations.ts'
+import type { components, operations } from '../generated/contract.ts'
+import { operationPaths, personOperationPaths } from '../generated/operations.ts'
+import type { Attempts } from './attempts.ts'
 import { type Counted, countOf, partsOf, shifted } from './batch-check.ts'
+import type { Cookies } from './cookies.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './faults.ts'
+import type { Passwords } from './passwords.ts'
 import { LISTED_FAULTS, Problem } from './problems.ts'
 import { type Parameter, readQuery } from './query.ts'
 import type { BodyLimits } from './request-body.ts'
+import type { ServiceKey } from './storage/service-keys.ts'
+import type { StoredSession } from './storage/sessions.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
 
@@ -24,10 +29,35 @@ export type Context = {
   newId: typeof newId
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
+  caller: Caller
+  /** The network address of the caller, without a port. */
+  address: string
+  requestId: string
+  /** The cookies of the request; undefined where it has none. */
+  cookies: () => { session?: string; device?: string }
+  passwords: Passwords
+  attempts: Attempts
 }
+
+/** Who calls. */
+export type Caller =
+  | { kind: 'key'; key: ServiceKey }
+  | {
+      kind: 'person'
+      session: StoredSession
+      /** In the workspace that the request is about; undefined for operations that are about none. */
+      membership: { workspace_id: string; role: Role } | undefined
+    }
+  | { kind: 'nobody' }
+
+export type Role = components['schemas']['Role']
+
+/** What may open an operation. */
+export type Credential = KeyKind | 'session'
 
 /** A request that the contract allows, of a caller who may make it. */
 export type OperationRequest<Id extends OperationId> = {
+  /** The workspace that the request is about; empty for operations that are about none. */
   workspaceId: string
   body: operations[Id] extends { requestBody: { content: { 'application/json': infer Body } } }
     ? Body
@@ -46,8 +76,10 @@ export type OperationReply<Id extends OperationId> = Id extends OperationId
       [Status in keyof Responses<Id>]: Responses<Id>[Status] extends {
         content: { 'application/json': infer Body }
       }
-        ? { status: Status; body: Body }
-        : never
+        ? { status: Status; body: Body; cookies?: Cookies }
+        : Status extends 204
+          ? { status: Status; body?: undefined; cookies?: Cookies }
+          : never
     }[keyof Responses<Id>]
   : never
 
@@ -65,7 +97,10 @@ export type Route = {
   method: string
   /** The path as Express matches it, the base path included. */
   path: string
-  accepts: readonly KeyKind[]
+  /** The credentials of which one opens it; none: it needs none. */
+  accepts: readonly Credential[]
+  /** The roles for which it is, where it is about a workspace and open to people. */
+  roles: readonly Role[] | undefined
   hasBody: boolean
   bodyLimits: BodyLimits
   /** How many events a request with this body counts as. */
@@ -82,6 +117,7 @@ type Declared = {
   requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: { $ref: string } } } }
   parameters?: unknown[]
   'x-counted'?: string
+  'x-roles'?: Role[]
 }
 type Document = {
   servers: { url: string }[]
@@ -93,7 +129,11 @@ type Document = {
   }
 }
 
-const KIND_OF_SCHEME: Record<string, KeyKind> = { PublishableKey: 'publishable', SecretKey: 'secret' }
+const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
+  PublishableKey: 'publishable',
+  SecretKey: 'secret',
+  Session: 'session',
+}
 
 /**
  * Reads the contract and prepares the checks of each operation.
@@ -107,61 +147,66 @@ export async function loadContract(file: URL): Promise<Contract> {
   // The validator changes the document that it is given.
   const validator = validatorSteps(structuredClone(document))
   const routes = await Promise.all(
-    Object.entries(operationPaths).map(async ([id, [method, template]]): Promise<Route> => {
-      const declared = document.paths[template]?.[method.toLowerCase()]
-      if (!declared) throw new Error(`generated/ is out of date: the contract has no ${method} ${template}`)
-      const path = basePath + template.replace(/\{(\w+)\}/g, ':$1')
-      const metadata = await operationMetadata(validator.metadata, method, basePath + template)
-      const parameters = (declared.parameters ?? []).map((parameter) =>
-        resolve<Parameter & { in: string }>(document, parameter),
-      )
-      const query = parameters.filter((parameter) => parameter.in === 'query')
-      const counted = countedOf(document, declared)
-      return {
-        operationId: id as OperationId,
-        method,
-        path,
-        accepts: (declared.security ?? document.security).map((scheme) => kindOf(scheme)),
-        hasBody: declared.requestBody !== undefined,
-        bodyLimits: {
-          ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
-          ...(counted && { envelope: LEVELS_AROUND_ITEM }),
-        },
-        count: (body) => countOf(body, counted),
-        async check(req, body) {
-          const { values, faults } = readQuery(req.originalUrl, query)
-          const pathParams: Record<string, unknown> = { ...req.params }
-          // An object of its own: to redefine properties of Express's request takes longer than the check. The
-          // validator parses the URL for the query alone, which takes 5 µs.
-          const request = {
-            method: req.method,
-            headers: req.headers,
-            originalUrl: query.length > 0 ? req.originalUrl : '',
-            params: req.params,
-            query: values,
-            openapi: { ...metadata, pathParams },
-            body,
-          }
-          const { faults: early, parts } = counted
-            ? partsOf(body, counted)
-            : { faults: [], parts: [{ body, from: 0 }] }
-          faults.push(...early)
-          for (const part of parts) {
-            request.body = part.body
-            const found = await refusedBy(validator.request, request)
-            const told = found.map((error) => faultOf(error, { body: part.body, refusals }))
-            faults.push(...(counted ? told.map((fault) => shifted(fault, counted, part.from)) : told))
-            if (faults.length > LISTED_FAULTS) break
-          }
-          if (faults.length > 0) throw new Problem('invalid_request', { faults: distinct(faults) })
-          return { body, path: pathParams, query: request.query } as Omit<
-            OperationRequest<OperationId>,
-            'workspaceId'
-          >
-        },
-      }
-    }),
+    Object.entries({ ...operationPaths, ...personOperationPaths }).map(
+      async ([id, [method, template]]): Promise<Route> => {
+        const declared = document.paths[template]?.[method.toLowerCase()]
+        if (!declared) throw new Error(`generated/ is out of date: the contract has no ${method} ${template}`)
+        const path = basePath + template.replace(/\{(\w+)\}/g, ':$1')
+        const metadata = await operationMetadata(validator.metadata, method, basePath + template)
+        const parameters = (declared.parameters ?? []).map((parameter) =>
+          resolve<Parameter & { in: string }>(document, parameter),
+        )
+        const query = parameters.filter((parameter) => parameter.in === 'query')
+        const counted = countedOf(document, declared)
+        return {
+          operationId: id as OperationId,
+          method,
+          path,
+          accepts: (declared.security ?? document.security).map(credentialOf),
+          roles: declared['x-roles'],
+          hasBody: declared.requestBody !== undefined,
+          bodyLimits: {
+            ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
+            ...(counted && { envelope: LEVELS_AROUND_ITEM }),
+          },
+          count: (body) => countOf(body, counted),
+          async check(req, body) {
+            const { values, faults } = readQuery(req.originalUrl, query)
+            const pathParams: Record<string, unknown> = { ...req.params }
+            // An object of its own: to redefine properties of Express's request takes longer than the check. The
+            // validator parses the URL for the query alone, which takes 5 µs.
+            const request = {
+              method: req.method,
+              headers: req.headers,
+              originalUrl: query.length > 0 ? req.originalUrl : '',
+              params: req.params,
+              query: values,
+              openapi: { ...metadata, pathParams },
+              body,
+            }
+            const { faults: early, parts } = counted
+              ? partsOf(body, counted)
+              : { faults: [], parts: [{ body, from: 0 }] }
+            faults.push(...early)
+            for (const part of parts) {
+              request.body = part.body
+              const found = await refusedBy(validator.request, request)
+              const told = found.map((error) => faultOf(error, { body: part.body, refusals }))
+              faults.push(...(counted ? told.map((fault) => shifted(fault, counted, part.from)) : told))
+              if (faults.length > LISTED_FAULTS) break
+            }
+            if (faults.length > 0) throw new Problem('invalid_request', { faults: distinct(faults) })
+            return { body, path: pathParams, query: request.query } as Omit<
+              OperationRequest<OperationId>,
+              'workspaceId'
+            >
+          },
+        }
+      },
+    ),
   )
+  // A concrete path goes before a templated one, for every method.
+  routes.sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   return { text, document, basePath, routes }
 }
 
@@ -177,11 +222,12 @@ function countedOf(document: Document, { 'x-counted': field, requestBody }: Decl
   return { field, maxItems }
 }
 
-function kindOf(scheme: Record<string, unknown>): KeyKind {
+function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)
-  const kind = KIND_OF_SCHEME[name]
-  if (!kind) throw new Error(`The contract has a security scheme that the server does not know: ${name}`)
-  return kind
+  const credential = CREDENTIAL_OF_SCHEME[name]
+  if (!credential)
+    throw new Error(`The contract has a security scheme that the server does not know: ${name}`)
+  return credential
 }
 
 /**

@@ -1,4 +1,6 @@
-import { isServiceKey, type KeyKind, keyDigest } from './domain/service-keys.ts'
+import type { Credential } from './contract.ts'
+import { isServiceKey } from './domain/service-keys.ts'
+import { tokenDigest } from './domain/tokens.ts'
 import { Problem } from './problems.ts'
 import { findServiceKeyByDigest, type ServiceKey } from './storage/service-keys.ts'
 import type { Storage } from './storage/storage.ts'
@@ -40,19 +42,18 @@ export class Credentials {
   /**
    * The valid key of a request.
    * @param origin the header `Origin`, which only browsers send
-   * @throws {Problem} `unauthorized` without saying why; `secret_key_required`, `origin_not_allowed`
+   * @throws {Problem} `unauthorized` without saying why; `session_required`, `secret_key_required`, `origin_not_allowed`
    */
   async check(
     token: string | undefined,
-    { accepts, origin }: { accepts: readonly KeyKind[]; origin: string | undefined },
+    { accepts, origin }: { accepts: readonly Credential[]; origin: string | undefined },
   ): Promise<ServiceKey> {
     const key = token === undefined ? undefined : await this.#find(token)
     const now_ms = this.#now()
     if (!key || key.revoked_ms !== null || (key.expires_ms !== null && key.expires_ms <= now_ms)) {
-      throw new Problem('unauthorized', {
-        headers: { 'WWW-Authenticate': 'ServiceKey header="x-service-key"' },
-      })
+      throw unauthorized(accepts)
     }
+    if (!isForKeys(accepts)) throw new Problem('session_required')
     if (!accepts.includes(key.kind)) throw new Problem('secret_key_required')
     if (origin !== undefined && key.allowed_origins.length > 0 && !key.allowed_origins.includes(origin)) {
       throw new Problem('origin_not_allowed')
@@ -64,7 +65,7 @@ export class Credentials {
   /** "Unknown" is never answered from memory: a key that a finished command made works at once. */
   async #find(token: string): Promise<ServiceKey | undefined> {
     if (!isServiceKey(token)) return undefined
-    const digest = keyDigest(token)
+    const digest = tokenDigest(token)
     const cached = this.#keys.get(digest)
     if (cached) return cached
     const generation = this.#generation
@@ -84,4 +85,18 @@ export class Credentials {
     this.#noted_ms.set(key_id, now_ms)
     this.#storage.noteKeyUse(key_id).catch(this.#onError)
   }
+}
+
+/** No valid credential of those that an operation accepts. It says no more, on purpose. */
+export function unauthorized(accepts: readonly Credential[]): Problem {
+  return isForKeys(accepts)
+    ? new Problem('unauthorized', { headers: { 'WWW-Authenticate': 'ServiceKey header="x-service-key"' } })
+    : new Problem('unauthorized', {
+        detail: 'Sign in.',
+        headers: { 'WWW-Authenticate': 'Session cookie="cairn_session"' },
+      })
+}
+
+function isForKeys(accepts: readonly Credential[]): boolean {
+  return accepts.some((credential) => credential !== 'session')
 }

@@ -3,7 +3,7 @@
  * it would write.
  *
  *   contract.ts     types of the contract, by openapi-typescript
- *   operations.ts   method and path of each operationId, with the contract's descriptions
+ *   operations.ts   method and path of each operationId, with the contract's descriptions: for keys, for people
  *   tables.ts       types of the tables, by kysely-codegen from a freshly migrated database
  */
 import { execFileSync } from 'node:child_process'
@@ -13,8 +13,13 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { migrateFile } from './storage/sqlite/migrate-file.ts'
 
+type Security = Record<string, unknown>[]
 type Contract = {
-  paths: Record<string, Record<string, { operationId?: string; summary: string; description: string }>>
+  security: Security
+  paths: Record<
+    string,
+    Record<string, { operationId?: string; summary: string; description: string; security?: Security }>
+  >
 }
 
 const check = process.argv.includes('--check')
@@ -48,23 +53,36 @@ function contractTypes() {
 }
 
 function operationTable() {
-  const { paths } = load(readFileSync('openapi.yaml', 'utf8')) as Contract
-  const lines = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { operationId, summary, description }]) => {
-      if (!operationId) return []
+  const { paths, security } = load(readFileSync('openapi.yaml', 'utf8')) as Contract
+  const keys: string[] = []
+  const people: string[] = []
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId, summary, description } = operation
+      if (!operationId) continue
+      const isForKeys = (operation.security ?? security).some((scheme) =>
+        /Key$/.test(Object.keys(scheme).join()),
+      )
       const text = `${summary}\n\n${description}`.trim().split('\n')
-      return [
+      ;(isForKeys ? keys : people).push(
         '  /**',
         ...text.map((line) => `   * ${line}`.trimEnd()),
         '   */',
         `  ${operationId}: ['${method.toUpperCase()}', '${path}'],`,
-      ]
-    }),
-  )
+      )
+    }
+  }
   return [
-    '/** Method and path of each operation of the contract. Made by `npm run generate`; do not edit. */',
+    '// Made by `npm run generate`; do not edit.',
+    '',
+    '/** Method and path of each operation of the contract that a service key opens. */',
     'export const operationPaths = {',
-    ...lines,
+    ...keys,
+    '} as const',
+    '',
+    '/** Method and path of the others: they are for people, who sign in. */',
+    'export const personOperationPaths = {',
+    ...people,
     '} as const',
     '',
   ].join('\n')

@@ -2,12 +2,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
+import { Attempts } from './attempts.ts'
+import { Callers } from './callers.ts'
 import type { Config } from './config.ts'
 import { loadContract } from './contract.ts'
 import { Credentials } from './credentials.ts'
 import { Metrics } from './metrics.ts'
+import { Passwords } from './passwords.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { BodyBudget } from './request-body.ts'
+import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { openStorage } from './storage/storage.ts'
 import { version } from './version.ts'
 
@@ -31,6 +35,8 @@ const IDLE_CHECK_MS = 20
 export type RunningServer = {
   /** For example `http://127.0.0.1:3000`. */
   url: string
+  /** A one-time link that creates the first person; where there is any data, there is none. A secret. */
+  setupLink: string | undefined
   /** Refuses new work, finishes what was taken, and closes the store. */
   stop(): Promise<void>
   /** Rejects when the server can no longer work. */
@@ -74,7 +80,17 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   const app = createApp({
     contract,
     storage,
-    credentials,
+    callers: new Callers({
+      credentials,
+      storage,
+      publicUrl: config.publicUrl,
+      now,
+      onError: (error) => logger.warn({ err: error }, 'could not note when a session was last used'),
+    }),
+    passwords: new Passwords(),
+    attempts: new Attempts({ now }),
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
     limiter,
     bodies: new BodyBudget(),
     metrics,
@@ -88,14 +104,19 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.headersTimeout = HEAD_MS
   server.requestTimeout = REQUEST_MS
+  let setupLink: string | undefined
   try {
     await listen(server, config)
+    const { port } = server.address() as AddressInfo
+    setupLink = await firstSetupLink(storage, { baseUrl: browserUrl(config, port), now_ms: now() })
   } catch (error) {
+    server.close()
     await storage.close()
     throw error
   }
   return {
     url: urlOf(server, config.host),
+    setupLink,
     died: died.promise,
     async stop() {
       isStopping = true

@@ -24,6 +24,11 @@ export const problems = {
     title: 'No valid credential',
     detail: 'Send a valid service key in the header x-service-key.',
   },
+  sign_in_refused: {
+    status: 401,
+    title: 'Email or password is wrong',
+    detail: 'Check both; ask an owner of the workspace for a new invitation if you have no account.',
+  },
   secret_key_required: {
     status: 403,
     title: 'This operation needs a secret key',
@@ -33,6 +38,33 @@ export const problems = {
     status: 403,
     title: 'The key does not allow this origin',
     detail: "Use a key that allows the page's origin; cairn key create --origin makes one.",
+  },
+  session_required: {
+    status: 403,
+    title: 'This operation needs somebody who is signed in',
+    detail:
+      'Use the administration interface at /admin, or the cairn command on the server; a key does not open this.',
+  },
+  role_not_allowed: {
+    status: 403,
+    title: 'Your role does not allow this',
+    detail: 'Ask an owner or an admin of the workspace to do it, or to change your role.',
+  },
+  workspace_required: {
+    status: 403,
+    title: 'You have several workspaces',
+    detail: 'Name the one you mean in the header x-workspace-id.',
+  },
+  not_a_member: {
+    status: 403,
+    title: 'You are no member of this workspace',
+    detail: 'Name a workspace of yours in the header x-workspace-id; GET /session lists them.',
+  },
+  foreign_origin: {
+    status: 403,
+    title: 'The request does not come from a page of this server',
+    detail:
+      'Open the administration interface at the address that the server is known by; operators set it as CAIRN_PUBLIC_URL.',
   },
   not_found: {
     status: 404,
@@ -48,6 +80,28 @@ export const problems = {
     status: 404,
     title: 'No such customer',
     detail: 'Use the customer_id that initializing the customer answered in the workspace of this key.',
+  },
+  link_not_found: {
+    status: 404,
+    title: 'The link does not work (any more)',
+    detail:
+      'A link works once and for a limited time. Ask for a new one: operators make one with cairn setup-link, owners and admins invite again.',
+  },
+  member_not_found: {
+    status: 404,
+    title: 'No such member',
+    detail: 'Use the person_id of a member of this workspace.',
+  },
+  invitation_not_found: {
+    status: 404,
+    title: 'No such open invitation',
+    detail:
+      'Use the invitation_id of an invitation that is listed; others were accepted, revoked or have expired.',
+  },
+  service_key_not_found: {
+    status: 404,
+    title: 'No such service key',
+    detail: 'Use the key_id of a key of this workspace.',
   },
   method_not_allowed: {
     status: 405,
@@ -79,6 +133,56 @@ export const problems = {
     title: 'Two steps have the same event_id',
     detail: 'Give every step an event_id of its own.',
   },
+  person_exists: {
+    status: 409,
+    title: 'There is an account for this email',
+    detail: 'Sign in with it, and open the link again if it is an invitation.',
+  },
+  workspace_exists: {
+    status: 409,
+    title: 'There is such a workspace already',
+    detail: 'Use another name; leave it out where the link is for a workspace that exists.',
+  },
+  workspace_name_required: {
+    status: 409,
+    title: 'The new workspace needs a name',
+    detail: 'Send workspace_name.',
+  },
+  password_wrong: {
+    status: 409,
+    title: 'The current password is wrong',
+    detail: 'Type the password that you sign in with now as current_password.',
+  },
+  last_owner: {
+    status: 409,
+    title: 'The workspace would have no owner',
+    detail: 'Make another member an owner first.',
+  },
+  already_member: {
+    status: 409,
+    title: 'The person is a member already',
+    detail: 'Change the role of the member instead.',
+  },
+  invitation_for_another: {
+    status: 409,
+    title: 'The invitation is for another email',
+    detail: 'Sign in with the account of the email that was invited.',
+  },
+  service_key_revoked: {
+    status: 409,
+    title: 'The key works no more',
+    detail: 'Create a new key.',
+  },
+  origins_for_secret_key: {
+    status: 409,
+    title: 'A secret key has no allowed origins',
+    detail: 'Leave allowed_origins out, or make a publishable key; browsers never hold a secret one.',
+  },
+  expires_at_in_past: {
+    status: 409,
+    title: 'expires_at has passed',
+    detail: 'Give a later instant, or null for no expiry; to end a key now, revoke it.',
+  },
   event_too_large: {
     status: 413,
     title: 'The event is too large',
@@ -99,6 +203,11 @@ export const problems = {
     status: 429,
     title: "The key's rate is used up",
     detail: 'Send the same request again after the seconds that Retry-After gives.',
+  },
+  too_many_attempts: {
+    status: 429,
+    title: 'Too many attempts',
+    detail: 'Wait the seconds that Retry-After gives, then try again.',
   },
   internal_error: {
     status: 500,

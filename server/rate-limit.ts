@@ -4,7 +4,8 @@ import { Problem } from './problems.ts'
 const BURST_SECONDS = 2
 
 type Bucket = { tokens: number; filled_ms: number }
-type LimitedKey = { key_id: string; rate_limit: number | null }
+/** Whose rate it is: a key, or a person who is signed in. */
+export type LimitedKey = { key_id: string; rate_limit: number | null }
 
 /** A token bucket for each key, in this process, counted in events. A rate of 0 means no limit. */
 export class RateLimiter {

@@ -12,6 +12,8 @@ const LIMIT_BYTES = 64 * 1024
 export type BodyLimits = {
   /** Counted after inflating. */
   bytes?: number
+  /** Whether the sender has shown no credential: it gets less memory and less time. */
+  isNobody?: boolean
   /** How many levels lie around a field's value: 1 for an object, which is the default. */
   envelope?: number
 }
@@ -23,6 +25,10 @@ const DRAIN_MS = 5_000
 /** All bodies that are read or worked on at a time. As objects they take several times as much memory. */
 const BODIES_BYTES = 64 * 1024 * 1024
 
+/** Of senders that have shown no credential, apart from the others, whom they must not keep out; and their time. */
+const NOBODYS_BYTES = 4 * 1024 * 1024
+const NOBODYS_MS = 5_000
+
 // No two \s* meet: with 15,000 spaces in the header they would cost 0.2 s.
 const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*;)?\s*$/i
 
@@ -33,14 +39,17 @@ const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*
  * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`
  */
 export async function readJsonBody(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
-  const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1 } = limits
+  const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1, isNobody = false } = limits
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
   const isGzip = /^(x-)?gzip$/i.test(encoding)
   if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
     throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
   }
   req.headers['content-type'] = 'application/json'
-  const bytes = await readBytes(req, isGzip ? inflated(req) : undefined, limit_bytes)
+  const deadline = isNobody ? setTimeout(() => req.destroy(), NOBODYS_MS) : undefined
+  const bytes = await readBytes(req, isGzip ? inflated(req) : undefined, limit_bytes).finally(() => {
+    clearTimeout(deadline)
+  })
   if (bytes.length === 0) {
     throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
   }
@@ -49,21 +58,23 @@ export async function readJsonBody(req: IncomingMessage, limits: BodyLimits = {}
 
 /** Bounds the memory for bodies, however many senders there are. */
 export class BodyBudget {
-  #left_bytes = BODIES_BYTES
+  #left = { known: BODIES_BYTES, nobody: NOBODYS_BYTES }
 
   /**
    * Sets aside what the body may take.
    * @returns gives it back, when the request has been answered
    * @throws {Unavailable} `overloaded`, where too many bodies are on their way
    */
-  reserve({ headers }: IncomingMessage, { bytes: limit_bytes = LIMIT_BYTES }: BodyLimits): () => void {
+  reserve({ headers }: IncomingMessage, limits: BodyLimits): () => void {
+    const { bytes: limit_bytes = LIMIT_BYTES, isNobody = false } = limits
+    const whose = isNobody ? 'nobody' : 'known'
     // A length that is not told, or not that of the inflated body, may turn out to be the greatest.
     const isTold = headers['content-length'] !== undefined && headers['content-encoding'] === undefined
     const bytes = isTold ? Math.min(Number(headers['content-length']), limit_bytes) : limit_bytes
-    if (bytes > this.#left_bytes) throw new Unavailable('overloaded')
-    this.#left_bytes -= bytes
+    if (bytes > this.#left[whose]) throw new Unavailable('overloaded')
+    this.#left[whose] -= bytes
     return () => {
-      this.#left_bytes += bytes
+      this.#left[whose] += bytes
     }
   }
 }

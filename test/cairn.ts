@@ -21,6 +21,8 @@ export type Cairn = {
   /** Without the base path, for example `http://127.0.0.1:40123`. */
   url: string
   databaseUrl: string
+  /** The one-time link that the server gave when it started; undefined where the store was not new. */
+  setupLink: string | undefined
   /** The log so far, line by line. */
   log: Record<string, unknown>[]
   /** A new workspace with an active journey and two keys. */
@@ -31,7 +33,10 @@ export type Cairn = {
   stop(): Promise<void>
 }
 
-export type CairnOptions = Partial<Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'metricsToken'>> & {
+export type CairnOptions = Partial<
+  Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'metricsToken' | 'trustedProxies'>
+> & {
+  publicUrl?: string
   now?: () => number
 }
 
@@ -41,6 +46,8 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     now = Date.now,
     rateLimit = 0,
     metricsToken,
+    publicUrl,
+    trustedProxies = [],
     host = '127.0.0.1',
     databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`,
   } = options
@@ -55,6 +62,8 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     port: 0,
     host,
     databaseUrl,
+    publicUrl: publicUrl === undefined ? undefined : new URL(publicUrl),
+    trustedProxies,
     rateLimit,
     metricsToken,
     logLevel: 'info',
@@ -69,10 +78,12 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   return {
     url: server.url,
     databaseUrl,
+    setupLink: server.setupLink,
     log,
     client,
     async workspace() {
-      const made = await createWorkspace(databaseUrl, { workspace: randomUUID(), journey: 'Onboarding' })
+      const names = { workspace: randomUUID(), journey: 'Onboarding' }
+      const made = await createWorkspace(databaseUrl, names)
       return { ...made, client: client(made.secret_key) }
     },
     fetch: (path, init) => checkedFetch(new Request(`${server.url}/v1${path}`, init)),

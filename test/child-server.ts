@@ -11,6 +11,8 @@ export type ChildServer = {
   /** Without the base path. */
   url: string
   pid: number
+  /** What it has printed on the standard output so far. */
+  stdout(): string
   /** A client that sends every request once. */
   client(serviceKey: string): Client
   /** Sends the signal and waits for the end. */
@@ -39,6 +41,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
   return {
     url,
     pid: process.pid ?? 0,
+    stdout: command.stdout,
     client: (serviceKey) => createClient({ baseUrl: `${url}/v1`, serviceKey, retries: 0 }),
     kill: (signal) => process.kill(signal),
     end(signal) {

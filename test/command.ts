@@ -22,22 +22,27 @@ export type CommandOptions = {
   environment?: Record<string, string>
   folder?: string
   uid?: number | undefined
+  /** What it reads on the standard input; without it nothing. */
+  stdin?: string
 }
 
 export function startCommand(file: string, args: string[], options: CommandOptions = {}): Command {
-  const { environment, folder, uid } = options
+  const { environment, folder, uid, stdin } = options
   const child = spawn(file, args, {
     env: { PATH: processEnvironment().PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Where nothing is typed there is no pipe either: bash would take one for a remote shell and read its settings.
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...(folder !== undefined && { cwd: folder }),
     ...(uid !== undefined && { uid, gid: uid }),
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
+  // Most commands end without reading it.
+  child.stdin?.on('error', () => {}).end(stdin)
   const printed = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text) => {
+    child[name]?.setEncoding('utf8').on('data', (text) => {
       printed[name] += text
     })
   }

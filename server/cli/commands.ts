@@ -6,7 +6,9 @@ import { CommandFailure, ExitCode } from './failure.ts'
 import { addImport } from './import.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
+import { addMember } from './member.ts'
 import { addServe } from './serve.ts'
+import { addSetupLink } from './setup-link.ts'
 
 const program = new Command('cairn')
   .description('Registers customers and takes in their events, journey by journey.')
@@ -25,6 +27,8 @@ const config = () => {
 addServe(program, config)
 addInit(program, config)
 addKey(program, config)
+addMember(program, config)
+addSetupLink(program, config)
 addBackup(program, config)
 addImport(program, config)
 
@@ -43,7 +47,7 @@ function report(error: unknown): number {
 
 function environmentHelp(): string {
   const rows = settings.map(({ name, default: value, description }) => {
-    return `  ${name.padEnd(20)}${description} (default: ${value || 'none'})`
+    return `  ${name.padEnd(23)}${description} (default: ${value || 'none'})`
   })
   return `Environment:\n${rows.join('\n')}\n`
 }

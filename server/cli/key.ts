@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander'
-import type { Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
-import { type KeyKind, newServiceKey } from '../domain/service-keys.ts'
+import { type KeyKind, keyStatus, newServiceKey } from '../domain/service-keys.ts'
+import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
 import * as keys from '../storage/service-keys.ts'
-import { workspaces } from '../storage/workspaces.ts'
+import type { Transaction } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { duration_ms, name, origin, rate } from './options.ts'
 import { inStore } from './store.ts'
+import { columns } from './table.ts'
+import { workspaceOf } from './workspace.ts'
 
 type CreateOptions = {
   workspace?: string
@@ -81,9 +82,9 @@ async function create(config: Config, options: CreateOptions) {
   const created_ms = Date.now()
   const token = newServiceKey(kind)
   const made = await inStore(config.databaseUrl, async (db) => {
-    return await keys.insertServiceKey(db, {
+    const made = await keys.insertServiceKey(db, {
       key_id: newId('key'),
-      workspace_id: await workspaceId(db, options.workspace),
+      workspace_id: (await workspaceOf(db, options.workspace)).workspace_id,
       kind,
       name: options.name,
       token,
@@ -92,13 +93,16 @@ async function create(config: Config, options: CreateOptions) {
       created_ms,
       expires_ms: expiresIn === undefined ? null : created_ms + expiresIn,
     })
+    await note(db, made, 'service_key_created', created_ms)
+    return made
   })
   printNew(made, token, options.json)
 }
 
 async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
   const rows = await inStore(config.databaseUrl, async (db) => {
-    return await keys.serviceKeys(db, await workspaceId(db, workspace))
+    const { workspace_id } = await workspaceOf(db, workspace)
+    return await keys.serviceKeys(db, workspace_id)
   })
   const shown = rows.map((key) => shownKey(key, Date.now()))
   if (json) {
@@ -113,25 +117,22 @@ async function list(config: Config, { workspace, json }: { workspace?: string; j
   )
 }
 
-/** Rows under each other, each column as wide as its widest cell. */
-function columns(rows: string[][]): string {
-  const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? []
-  const lines = rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
-  return lines.map((line) => `${line.trimEnd()}\n`).join('')
-}
-
 async function rotate(config: Config, keyId: string, { grace, json }: { grace: number; json?: boolean }) {
   const now_ms = Date.now()
   const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
-    const { last_four: _, token: __, last_used_ms: ___, revoked_ms, ...old } = await findKey(db, keyId)
-    if (stateOf({ ...old, revoked_ms }, now_ms) !== 'active') {
+    const old = await findKey(db, keyId)
+    if (keyStatus(old, now_ms) !== 'active') {
       throw new CommandFailure(`${keyId} works no more; make a new key instead`, ExitCode.conflict)
     }
     const token = newServiceKey(old.kind)
-    const made = await keys.insertServiceKey(db, { ...old, key_id: newId('key'), token, created_ms: now_ms })
-    const expires_ms = Math.min(now_ms + grace, old.expires_ms ?? Number.POSITIVE_INFINITY)
-    await keys.updateServiceKey(db, keyId, { expires_ms })
-    return { made, token, expires_ms }
+    const made = { key_id: newId('key'), created_by: null, created_ms: now_ms, token, grace_ms: grace }
+    const { key, expires_ms } = await keys.replaceServiceKey(db, old, made)
+    await note(db, old, 'service_key_rotated', now_ms, {
+      expires_at: instantText(expires_ms),
+      new_key_id: key.key_id,
+      new_last_four: key.last_four,
+    })
+    return { made: key, token, expires_ms }
   })
   printNew(made, token, json)
   if (!json) process.stdout.write(`The old key works until ${instantText(expires_ms)}.\n`)
@@ -140,48 +141,37 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
 async function revoke(config: Config, keyId: string, { json }: { json?: boolean }) {
   const key = await inStore(config.databaseUrl, async (db) => {
     const found = await findKey(db, keyId)
-    const revoked_ms = found.revoked_ms ?? Date.now()
+    if (found.revoked_ms !== null) return found
+    const revoked_ms = Date.now()
     await keys.updateServiceKey(db, keyId, { revoked_ms })
+    await note(db, found, 'service_key_revoked', revoked_ms)
     return { ...found, revoked_ms }
   })
   const shown = shownKey(key, Date.now())
   process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} is revoked.\n`)
 }
 
-async function findKey(db: Transaction<DB>, keyId: string): Promise<keys.ServiceKey> {
+/** Notes in the audit log what became of a key. */
+async function note(
+  db: Transaction,
+  { key_id, workspace_id, name, kind, last_four }: keys.ServiceKey,
+  action: 'service_key_created' | 'service_key_rotated' | 'service_key_revoked',
+  at_ms: number,
+  after: Record<string, unknown> = { name, kind, last_four },
+) {
+  const subject = { kind: 'service_key', id: key_id, name } as const
+  const change = action === 'service_key_revoked' ? { action, subject } : { action, subject, after }
+  await insertAuditEntry(db, workspace_id, commandLine(at_ms), change)
+}
+
+async function findKey(db: Transaction, keyId: string): Promise<keys.ServiceKey> {
   const key = await keys.findServiceKey(db, keyId)
   if (!key) throw new CommandFailure(`no key ${keyId}; cairn key list shows all`, ExitCode.conflict)
   return key
 }
 
-async function workspaceId(db: Transaction<DB>, name: string | undefined): Promise<string> {
-  const found = await workspaces(db, name)
-  const [only] = found
-  if (!only) {
-    throw new CommandFailure(
-      name === undefined
-        ? 'there is no workspace yet; make one with cairn init'
-        : `no workspace of that name`,
-      ExitCode.conflict,
-    )
-  }
-  if (found.length > 1) {
-    const names = found.map((workspace) => JSON.stringify(workspace.name)).join(', ')
-    throw new CommandFailure(`say which workspace with --workspace: ${names}`, ExitCode.usage)
-  }
-  return only.workspace_id
-}
-
 function collectOrigins(text: string, before: string[]): string[] {
   return [...before, origin(text)]
-}
-
-function stateOf(
-  { revoked_ms, expires_ms }: Pick<keys.ServiceKey, 'revoked_ms' | 'expires_ms'>,
-  now_ms: number,
-) {
-  if (revoked_ms !== null) return 'revoked'
-  return expires_ms !== null && expires_ms <= now_ms ? 'expired' : 'active'
 }
 
 /** A key as the command prints it; a publishable one is no secret and is shown whole. */
@@ -192,7 +182,7 @@ function shownKey(key: keys.ServiceKey, now_ms: number) {
     kind: key.kind,
     name: key.name,
     last_four: key.last_four,
-    state: stateOf(key, now_ms),
+    state: keyStatus(key, now_ms),
     publishable_key: key.token,
     allowed_origins: key.allowed_origins,
     rate_limit: key.rate_limit,

@@ -16,6 +16,11 @@ async function serve(config: Config) {
   const { startServer } = await import('../main.ts')
   const server = await startServer({ config })
   process.stdout.write(`Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`)
+  if (server.setupLink !== undefined) {
+    process.stdout.write(
+      `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
+    )
+  }
   const end = Promise.race([signal(), server.died])
   await end.catch(() => {})
   process.once('SIGTERM', () => process.exit(1))

@@ -1,33 +1,48 @@
 type Example = { value: unknown }
-type Parameter = { $ref?: string; name: string; in: string; required?: boolean; example: unknown }
+type Parameter = { $ref?: string; name: string; in: string; example: unknown }
+type Security = Record<string, unknown>[]
 type Operation = {
   operationId: string
+  security?: Security
   parameters?: Parameter[]
   requestBody?: { content: { 'application/json': { examples: Record<string, Example> } } }
+  responses: Record<string, { headers?: object }>
 }
 type Contract = {
+  security: Security
   paths: Record<string, Record<string, Operation>>
   components: { parameters?: Record<string, Parameter> }
 }
 
 /** Where a server listens that was started without any setting. */
-const BASE_URL = 'http://127.0.0.1:3000/v1'
+const ORIGIN = 'http://127.0.0.1:3000'
+const BASE_URL = `${ORIGIN}/v1`
 
 /**
  * The contract with a request by curl and one by our client for every operation, made of the contract's own examples
- * (`x-codeSamples`, as Redoc shows them).
+ * (`x-codeSamples`, as Redoc shows them): with a service key where one opens the operation, else with a session.
  */
 export function withSamples(contract: object): object {
-  const { paths, components, ...rest } = contract as Contract
+  const { paths, components, security, ...rest } = contract as Contract
   const parameterOf = (parameter: Parameter) => {
     const name = parameter.$ref?.replace('#/components/parameters/', '')
     return (name && components.parameters?.[name]) || parameter
   }
   const sampled = Object.entries(paths).map(([path, methods]) => {
     const operations = Object.entries(methods).map(([method, operation]) => {
-      const parameters = (operation.parameters ?? []).map(parameterOf).filter(({ required }) => required)
+      const parameters = (operation.parameters ?? []).map(parameterOf)
       const [example] = Object.values(operation.requestBody?.content['application/json'].examples ?? {})
-      const request = { method: method.toUpperCase(), path, parameters, body: example?.value }
+      const request = {
+        method: method.toUpperCase(),
+        path,
+        pathParameters: parameters.filter((parameter) => parameter.in === 'path'),
+        body: example?.value,
+        accepts: (operation.security ?? security).flatMap(Object.keys),
+        isAboutWorkspace: parameters.some(({ name }) => name === 'x-workspace-id'),
+        setsCookie: Object.values(operation.responses).some(
+          ({ headers }) => headers && 'Set-Cookie' in headers,
+        ),
+      }
       const samples = [
         { lang: 'Shell', label: 'curl', source: curlSample(request) },
         {
@@ -40,35 +55,66 @@ export function withSamples(contract: object): object {
     })
     return [path, Object.fromEntries(operations)]
   })
-  return { ...rest, paths: Object.fromEntries(sampled), components }
+  return { ...rest, security, paths: Object.fromEntries(sampled), components }
 }
 
-type Request = { method: string; path: string; parameters: Parameter[]; body: unknown }
+type Request = {
+  method: string
+  path: string
+  pathParameters: Parameter[]
+  body: unknown
+  /** Names of the security schemes, of which each opens the operation; none where it is open to everybody. */
+  accepts: string[]
+  isAboutWorkspace: boolean
+  setsCookie: boolean
+}
 
-function curlSample({ method, path, parameters, body }: Request): string {
-  const filled = parameters.reduce(
+function opensByKey({ accepts }: Request): boolean {
+  return accepts.includes('SecretKey')
+}
+
+function curlSample(request: Request): string {
+  const { method, path, pathParameters, body } = request
+  const filled = pathParameters.reduce(
     (text, { name, example }) => text.replace(`{${name}}`, String(example)),
     path,
   )
   const implied = body === undefined ? 'GET' : 'POST'
   const command = method === implied ? 'curl' : `curl -X ${method}`
-  const lines = [`${command} ${BASE_URL}${filled}`, '-H "x-service-key: $SERVICE_KEY"']
+  const lines = [`${command} ${BASE_URL}${filled}`]
+  lines.push(...(opensByKey(request) ? ['-H "x-service-key: $SERVICE_KEY"'] : sessionOptions(request)))
   if (body !== undefined) {
     lines.push("-H 'content-type: application/json'", `-d '${JSON.stringify(body, null, 2)}'`)
   }
   return lines.join(' \\\n  ')
 }
 
-function clientSample(operationId: string, { parameters, body }: Request): string {
-  const path = Object.fromEntries(parameters.map(({ name, example }) => [name, example]))
-  const request = { ...(parameters.length > 0 && { path }), ...(body !== undefined && { body }) }
-  const argument = Object.keys(request).length > 0 ? literal(request, '') : ''
+/** What curl needs to act as a browser does: keep the session's cookie, send it, and name the page's origin. */
+function sessionOptions({ method, accepts, setsCookie }: Request): string[] {
   return [
-    "import { createClient } from 'cairn-client'",
-    '',
-    `const cairn = createClient({ baseUrl: '${BASE_URL}', serviceKey })`,
-    `const { data, error } = await cairn.${operationId}(${argument})`,
-  ].join('\n')
+    ...(accepts.includes('Session') ? ['-b cookies.txt'] : []),
+    ...(setsCookie ? ['-c cookies.txt'] : []),
+    ...(method === 'GET' ? [] : [`-H 'Origin: ${ORIGIN}'`]),
+  ]
+}
+
+function clientSample(operationId: string, request: Request): string {
+  const { pathParameters, body } = request
+  const path = Object.fromEntries(pathParameters.map(({ name, example }) => [name, example]))
+  const parts = { ...(pathParameters.length > 0 && { path }), ...(body !== undefined && { body }) }
+  const argument = Object.keys(parts).length > 0 ? literal(parts, '') : ''
+  const setUp = opensByKey(request)
+    ? [
+        "import { createClient } from 'cairn-client'",
+        '',
+        `const cairn = createClient({ baseUrl: '${BASE_URL}', serviceKey })`,
+      ]
+    : [
+        "import { createPersonClient } from 'cairn-client/person'",
+        '',
+        `const cairn = createPersonClient({ baseUrl: '/v1'${request.isAboutWorkspace ? ', workspaceId' : ''} })`,
+      ]
+  return [...setUp, `const { data, error } = await cairn.${operationId}(${argument})`].join('\n')
 }
 
 /** A JSON value as TypeScript writes it. */

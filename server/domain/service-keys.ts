@@ -1,13 +1,10 @@
-import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { base62, newToken, RANDOM_LENGTH } from './tokens.ts'
 
 export type KeyKind = 'publishable' | 'secret'
 
 const PREFIX = { publishable: 'pk_', secret: 'sk_' } as const
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** 32 bytes, 256 bits, fill 43 characters of base 62. */
-const RANDOM_LENGTH = 43
 /** A CRC-32 fills 6. */
 const CHECKSUM_LENGTH = 6
 const FORM = new RegExp(`^(pk|sk)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
@@ -17,7 +14,7 @@ const FORM = new RegExp(`^(pk|sk)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}
  * typing error is told from a key without a look-up.
  */
 export function newServiceKey(kind: KeyKind): string {
-  const body = PREFIX[kind] + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)
+  const body = newToken(PREFIX[kind])
   return body + checksum(body)
 }
 
@@ -26,9 +23,13 @@ export function isServiceKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
 }
 
-/** What is stored of a key: its SHA-256 in hexadecimal. 256 random bits need no slow hash. */
-export function keyDigest(key: string): string {
-  return hash('sha256', key)
+/** Whether a key works at an instant, and if not, why. */
+export function keyStatus(
+  { revoked_ms, expires_ms }: { revoked_ms: number | null; expires_ms: number | null },
+  now_ms: number,
+): 'active' | 'expired' | 'revoked' {
+  if (revoked_ms !== null) return 'revoked'
+  return expires_ms !== null && expires_ms <= now_ms ? 'expired' : 'active'
 }
 
 /** The part of a key that lists show. */
@@ -38,10 +39,4 @@ export function lastFour(key: string): string {
 
 function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
-}
-
-function base62(value: bigint, length: number): string {
-  let text = ''
-  for (let rest = value; rest > 0n; rest /= 62n) text = BASE62[Number(rest % 62n)] + text
-  return text.padStart(length, '0')
 }

@@ -1,8 +1,25 @@
 import type { Operations } from '../contract.ts'
+import * as auditLog from './audit-log.ts'
 import * as customers from './customers.ts'
 import * as events from './events.ts'
 import * as ingestion from './ingestion.ts'
+import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
+import * as members from './members.ts'
+import * as serviceKeys from './service-keys.ts'
+import * as sessions from './sessions.ts'
+import * as setup from './setup.ts'
 
 /** The function of each operation, by its operationId. One that is missing does not compile. */
-export const allOperations: Operations = { ...customers, ...events, ...ingestion, ...journeys }
+export const allOperations: Operations = {
+  ...auditLog,
+  ...customers,
+  ...events,
+  ...ingestion,
+  ...invitations,
+  ...journeys,
+  ...members,
+  ...serviceKeys,
+  ...sessions,
+  ...setup,
+}

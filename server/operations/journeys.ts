@@ -1,9 +1,12 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
+import { changedFields } from '../domain/changes.ts'
 import { assertUniqueSteps } from '../domain/journey-steps.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
+import { insertAuditEntry } from '../storage/audit-log.ts'
 import * as journeys from '../storage/journeys.ts'
+import { authorOf } from './author.ts'
 
 type Journey = components['schemas']['Journey']
 type JourneyUpdate = components['schemas']['JourneyUpdate']
@@ -18,8 +21,15 @@ export const createJourney: Operation<'createJourney'> = async ({ workspaceId, b
   const { name, description = '', steps = [] } = body
   assertUniqueSteps(steps)
   const row = { journey_id: context.newId('jrn'), name, description, steps, created_ms: context.now() }
-  const transaction = context.storage.db.transaction()
-  const journey = await transaction.execute((db) => journeys.insertJourney(db, workspaceId, row))
+  const journey = await context.storage.db.transaction().execute(async (db) => {
+    const made = await journeys.insertJourney(db, workspaceId, row)
+    await insertAuditEntry(db, workspaceId, authorOf(context), {
+      action: 'journey_created',
+      subject: subjectOf(made),
+      after: audited(made),
+    })
+    return made
+  })
   return { status: 201, body: journey }
 }
 
@@ -31,28 +41,51 @@ export const getJourney: Operation<'getJourney'> = async ({ workspaceId, path },
 
 export const updateJourney: Operation<'updateJourney'> = async ({ workspaceId, path, body }, context) => {
   assertUniqueSteps(body.steps ?? [])
-  return { status: 200, body: await change(context, workspaceId, path.journey_id, body) }
+  return { status: 200, body: await change(context, workspaceId, path.journey_id, 'journey_updated', body) }
 }
 
 export const archiveJourney: Operation<'archiveJourney'> = async ({ workspaceId, path }, context) => {
-  return { status: 200, body: await change(context, workspaceId, path.journey_id, { status: 'archived' }) }
+  const status = { status: 'archived' } as const
+  return {
+    status: 200,
+    body: await change(context, workspaceId, path.journey_id, 'journey_archived', status),
+  }
 }
 
 export const restoreJourney: Operation<'restoreJourney'> = async ({ workspaceId, path }, context) => {
-  return { status: 200, body: await change(context, workspaceId, path.journey_id, { status: 'active' }) }
+  const status = { status: 'active' } as const
+  return {
+    status: 200,
+    body: await change(context, workspaceId, path.journey_id, 'journey_restored', status),
+  }
 }
 
-/** Replaces what is given. A journey that has the status already stays as it is, its `updated_at` included. */
+/** Replaces what is given. A journey that is so already stays as it is, its `updated_at` included. */
 async function change(
-  { storage, now }: Context,
+  context: Context,
   workspaceId: string,
   journeyId: string,
+  action: 'journey_updated' | 'journey_archived' | 'journey_restored',
   changed: JourneyUpdate | Pick<Journey, 'status'>,
 ): Promise<Journey> {
+  const { storage, now } = context
   return await storage.db.transaction().execute(async (db) => {
-    const journey = await journeys.findJourney(db, workspaceId, journeyId)
-    if (!journey) throw new Problem('journey_not_found')
-    if ('status' in changed && changed.status === journey.status) return journey
-    return await journeys.updateJourney(db, workspaceId, journeyId, { ...changed, updated_ms: now() })
+    const before = await journeys.findJourney(db, workspaceId, journeyId)
+    if (!before) throw new Problem('journey_not_found')
+    const changes = changedFields(audited(before), audited({ ...before, ...changed }))
+    if (!changes) return before
+    const after = await journeys.updateJourney(db, workspaceId, journeyId, { ...changed, updated_ms: now() })
+    const subject = subjectOf(after)
+    await insertAuditEntry(db, workspaceId, authorOf(context), { action, subject, ...changes })
+    return after
   })
+}
+
+/** What the audit log tells of a journey. */
+function audited({ name, description, steps, status }: Journey) {
+  return { name, description, steps, status }
+}
+
+function subjectOf({ journey_id, name }: Journey) {
+  return { kind: 'journey', id: journey_id, name } as const
 }

@@ -4,6 +4,7 @@ import type { DB, Journeys } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import type { Page } from '../domain/paging.ts'
+import { behind } from './keyset.ts'
 
 type Journey = components['schemas']['Journey']
 
@@ -54,12 +55,12 @@ export async function newestJourneys(
 ): Promise<ListedJourney[]> {
   let query = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
   if (filter.status) query = query.where('status', '=', filter.status)
-  if (after) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_ms', 'journey_id'), '<', tuple(after.ms, after.id)),
-    )
-  }
-  const rows = await query.orderBy('created_ms', 'desc').orderBy('journey_id', 'desc').limit(limit).execute()
+  const rows = await query
+    .where(behind(after, 'created_ms', 'journey_id'))
+    .orderBy('created_ms', 'desc')
+    .orderBy('journey_id', 'desc')
+    .limit(limit)
+    .execute()
   return rows.map((row) => ({
     journey: journeyOf(row),
     position: { ms: row.created_ms, id: row.journey_id },

@@ -1,6 +1,10 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, ServiceKeys } from '../../generated/tables.ts'
-import { type KeyKind, keyDigest, lastFour } from '../domain/service-keys.ts'
+import type { Position } from '../domain/cursors.ts'
+import type { Page } from '../domain/paging.ts'
+import { type KeyKind, lastFour } from '../domain/service-keys.ts'
+import { tokenDigest } from '../domain/tokens.ts'
+import { behind } from './keyset.ts'
 
 /** A service key. Only a publishable one can be shown again; of a secret one the store has a digest. */
 export type ServiceKey = {
@@ -15,6 +19,8 @@ export type ServiceKey = {
   allowed_origins: string[]
   /** Events a second; null: the server's default. */
   rate_limit: number | null
+  /** The person who made it; null where it was made on the command line. */
+  created_by: string | null
   created_ms: number
   last_used_ms: number | null
   expires_ms: number | null
@@ -24,7 +30,10 @@ export type ServiceKey = {
 /** Stores a new key by the text that its owner will send. */
 export async function insertServiceKey(
   db: Transaction<DB>,
-  key: Omit<ServiceKey, 'last_four' | 'token' | 'last_used_ms' | 'revoked_ms'> & { token: string },
+  key: Omit<ServiceKey, 'last_four' | 'token' | 'created_by' | 'last_used_ms' | 'revoked_ms'> & {
+    token: string
+    created_by?: string | null
+  },
 ): Promise<ServiceKey> {
   const { token, allowed_origins, ...columns } = key
   const row = await db
@@ -32,7 +41,7 @@ export async function insertServiceKey(
     .values({
       ...columns,
       allowed_origins: JSON.stringify(allowed_origins),
-      digest: keyDigest(token),
+      digest: tokenDigest(token),
       token: key.kind === 'publishable' ? token : null,
       last_four: lastFour(token),
     })
@@ -54,6 +63,33 @@ export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<Ser
   return row && keyOf(row)
 }
 
+/** A key with the name of who made it, and where it stands in the list. */
+export type ListedServiceKey = { key: ServiceKey; creator: string | null; position: Position }
+
+/** Keys by (`created_at`, `key_id`), newest first. */
+export async function newestServiceKeys(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { limit, after }: Page,
+): Promise<ListedServiceKey[]> {
+  const rows = await db
+    .selectFrom('service_keys')
+    .leftJoin('people', 'people.person_id', 'service_keys.created_by')
+    .selectAll('service_keys')
+    .select('people.name as creator')
+    .where('service_keys.workspace_id', '=', workspaceId)
+    .where(behind(after, 'service_keys.created_ms', 'service_keys.key_id'))
+    .orderBy('service_keys.created_ms', 'desc')
+    .orderBy('service_keys.key_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ creator, ...row }) => ({
+    key: keyOf(row),
+    creator,
+    position: { ms: row.created_ms, id: row.key_id },
+  }))
+}
+
 /** The keys of a workspace, oldest first. */
 export async function serviceKeys(db: Kysely<DB>, workspaceId: string): Promise<ServiceKey[]> {
   const rows = await db
@@ -66,12 +102,37 @@ export async function serviceKeys(db: Kysely<DB>, workspaceId: string): Promise<
   return rows.map(keyOf)
 }
 
+/** Replaces what is given. */
 export async function updateServiceKey(
   db: Transaction<DB>,
   keyId: string,
-  change: Partial<Pick<ServiceKey, 'expires_ms' | 'revoked_ms'>>,
+  change: Partial<Pick<ServiceKey, 'name' | 'allowed_origins' | 'rate_limit' | 'expires_ms' | 'revoked_ms'>>,
 ): Promise<void> {
-  await db.updateTable('service_keys').set(change).where('key_id', '=', keyId).execute()
+  const { allowed_origins, ...columns } = change
+  await db
+    .updateTable('service_keys')
+    .set({ ...columns, ...(allowed_origins && { allowed_origins: JSON.stringify(allowed_origins) }) })
+    .where('key_id', '=', keyId)
+    .execute()
+}
+
+/**
+ * Makes a key that takes the place of another: of the same name, kind, origins and rate, without an expiry. The old one
+ * works until the grace period has passed, or to its own earlier end.
+ * @returns the new key, and when the old one expires
+ */
+export async function replaceServiceKey(
+  db: Transaction<DB>,
+  old: ServiceKey,
+  made: Pick<ServiceKey, 'key_id' | 'created_by' | 'created_ms'> & { token: string; grace_ms: number },
+): Promise<{ key: ServiceKey; expires_ms: number }> {
+  const { grace_ms, ...columns } = made
+  const { workspace_id, kind, name, allowed_origins, rate_limit } = old
+  const kept = { workspace_id, kind, name, allowed_origins, rate_limit, expires_ms: null }
+  const key = await insertServiceKey(db, { ...kept, ...columns })
+  const expires_ms = Math.min(made.created_ms + grace_ms, old.expires_ms ?? Number.POSITIVE_INFINITY)
+  await updateServiceKey(db, old.key_id, { expires_ms })
+  return { key, expires_ms }
 }
 
 function keyOf({ digest: _, ...row }: Selectable<ServiceKeys>): ServiceKey {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { EventStore } from './event-store.ts'
 import { openSqlite } from './sqlite/open.ts'
@@ -38,10 +38,15 @@ export type StorageStatistics = {
   longestIndexingPause_ms: number
 }
 
+/** Reads anywhere; writes only inside `transaction()`. */
+export type Database = Kysely<DB>
+
+/** All of it is committed, or nothing. */
+export type Transaction = KyselyTransaction<DB>
+
 /** All that the service keeps. */
 export type Storage = {
-  /** Reads anywhere; writes only inside `db.transaction()`. */
-  db: Kysely<DB>
+  db: Database
   events: EventStore
   /** @throws {Unavailable} where reading or writing would be refused now */
   assertAvailable(use: 'read' | 'write'): void

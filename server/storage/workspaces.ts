@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 
 /** Makes a workspace; false where one of that name exists. */
@@ -19,4 +19,9 @@ export async function workspaces(db: Transaction<DB>, name?: string) {
   let query = db.selectFrom('workspaces').select(['workspace_id', 'name']).orderBy('created_ms')
   if (name !== undefined) query = query.where('name', '=', name)
   return await query.execute()
+}
+
+/** Whether the store has any workspace. */
+export async function hasWorkspaces(db: Kysely<DB>): Promise<boolean> {
+  return (await db.selectFrom('workspaces').select('workspace_id').limit(1).executeTakeFirst()) !== undefined
 }

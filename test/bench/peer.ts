@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import type { Logger } from 'pino'
-import { isServiceKey, keyDigest } from '../../server/domain/service-keys.ts'
+import { isServiceKey } from '../../server/domain/service-keys.ts'
+import { tokenDigest } from '../../server/domain/tokens.ts'
 
 /** What a peer is started with, as JSON in its first argument. */
 export type PeerOptions = { port: number; file: string; key: string; journey_id: string }
@@ -49,7 +50,7 @@ export function openPeerStore({ file, key, journey_id }: PeerOptions) {
     );
     CREATE INDEX events_of_customer ON events (customer_id, received_ms);
   `)
-  database.prepare('INSERT INTO service_keys VALUES (?, ?)').run(keyDigest(key), 'key_bench')
+  database.prepare('INSERT INTO service_keys VALUES (?, ?)').run(tokenDigest(key), 'key_bench')
   database.prepare('INSERT INTO journeys VALUES (?, ?)').run(journey_id, 'Onboarding')
   return database
 }
@@ -62,7 +63,7 @@ export function keyCheck(database: Database.Database): (key: string | undefined)
   const known = new Map<string, string>()
   return (key) => {
     if (key === undefined || !isServiceKey(key)) return undefined
-    const digest = keyDigest(key)
+    const digest = tokenDigest(key)
     const keyId = known.get(digest) ?? find.get(digest)?.key_id
     if (keyId !== undefined) known.set(digest, keyId)
     return keyId

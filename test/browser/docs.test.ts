@@ -12,9 +12,11 @@ import { apiReference, referenceSecurityPolicy } from '../../server/docs/api-ref
 import { problems } from '../../server/problems.ts'
 import { launchChromium } from './chromium.ts'
 
+type Security = Record<string, unknown>[]
 type Contract = {
   servers: [{ url: string }]
-  paths: Record<string, Record<string, { operationId: string; summary: string }>>
+  security: Security
+  paths: Record<string, Record<string, { operationId: string; summary: string; security?: Security }>>
   components: { schemas: { ProblemCode: { enum: (keyof typeof problems)[] } } }
 }
 
@@ -129,12 +131,20 @@ describe('The API reference', { timeout: 30_000 }, () => {
 
   it('shows a request by curl and by the client for every operation', async () => {
     const page = await openReference('the server')
-    for (const { operationId, path } of operations) {
+    for (const { operationId, method, path, security = contract.security } of operations) {
+      const opensByKey = security.some((scheme) => 'SecretKey' in scheme)
+      const bySession = method === 'get' ? '-b cookies.txt' : "-H 'Origin: http://127.0.0.1:3000'"
       const operation = page.locator(`[id="operation/${operationId}"]`)
       await operation.getByRole('tab', { name: 'curl' }).click()
-      await operation.locator('pre', { hasText: `${contract.servers[0].url}${path.split('{')[0]}` }).waitFor()
+      await operation
+        .locator('pre', { hasText: `${contract.servers[0].url}${path.split('{')[0]}` })
+        .filter({ hasText: opensByKey ? '-H "x-service-key: $SERVICE_KEY"' : bySession })
+        .waitFor()
       await operation.getByRole('tab', { name: 'TypeScript client' }).click()
-      await operation.locator('pre', { hasText: `await cairn.${operationId}(` }).waitFor()
+      await operation
+        .locator('pre', { hasText: `await cairn.${operationId}(` })
+        .filter({ hasText: opensByKey ? 'createClient(' : 'createPersonClient(' })
+        .waitFor()
     }
   })
 

@@ -10,6 +10,10 @@ import { runCairn } from '../command.ts'
 const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
 const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -'
+const PUBLIC_URL =
+  'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
+const PROXIES =
+  'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
 const DATABASE = 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
 
@@ -19,6 +23,8 @@ describe('the configuration', () => {
       port: 3000,
       host: '127.0.0.1',
       databaseUrl: 'sqlite:./data/cairn.db',
+      publicUrl: undefined,
+      trustedProxies: [],
       rateLimit: 500,
       metricsToken: undefined,
       logLevel: 'info',
@@ -34,6 +40,8 @@ describe('the configuration', () => {
     ['CAIRN_RATE_LIMIT', '1000000'],
     ['CAIRN_METRICS_TOKEN', '0123456789abcdefABCDEF-._~+/=000'],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(255)],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/'],
+    ['CAIRN_TRUSTED_PROXIES', '10.0.0.7'],
     ['LOG_LEVEL', 'silent'],
     ['DATABASE_URL', 'sqlite:cairn.db'],
     ['DATABASE_URL', 'sqlite:/var/lib/cairn.db'],
@@ -56,6 +64,12 @@ describe('the configuration', () => {
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(256), TOKEN],
     ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, TOKEN],
     ['CAIRN_METRICS_TOKEN', 'é'.repeat(32), TOKEN],
+    ['CAIRN_PUBLIC_URL', 'cairn.example.com', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/admin', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'ftp://cairn.example.com', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/?x', PUBLIC_URL],
+    ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],
+    ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
     ['LOG_LEVEL', 'verbose', LEVEL],
     ['LOG_LEVEL', 'INFO', LEVEL],
     [
@@ -76,7 +90,7 @@ describe('the configuration', () => {
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, RATE, TOKEN, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -10,14 +10,16 @@ import type {
   TrackerOptions,
   TrackOptions,
 } from '../../client/index.ts'
+import type { PersonClient } from '../../client/person.ts'
 import type { operations } from '../../generated/contract.ts'
+import type { operationPaths, personOperationPaths } from '../../generated/operations.ts'
 
-/** `Client` as the compiler sees it; these tests hold when `tsc` passes. */
+/** The clients as the compiler sees them; these tests hold when `tsc` passes. */
 describe('the types', () => {
   const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
   it('offer one method per operation of the contract', () => {
-    expectTypeOf<keyof Client>().toEqualTypeOf<keyof operations>()
+    expectTypeOf<keyof Client | keyof PersonClient>().toEqualTypeOf<keyof operations>()
     expectTypeOf<OperationId>().toEqualTypeOf<keyof operations>()
   })
 
@@ -93,6 +95,39 @@ describe('the types', () => {
     expectTypeOf<DataOf<'initializeCustomer'>>().toEqualTypeOf<Schemas['InitializedCustomer']>()
     expectTypeOf<DataOf<'createEvents'>>().toEqualTypeOf<Schemas['EventBatchResult']>()
     expectTypeOf<DataOf<'listCustomerEvents'>>().toEqualTypeOf<Schemas['EventPage']>()
+  })
+})
+
+describe('the types of a client for people', () => {
+  it('offer what a session opens, and what nobody needs to sign in for', () => {
+    expectTypeOf<keyof Client>().toEqualTypeOf<keyof typeof operationPaths>()
+    expectTypeOf<keyof PersonClient>().toEqualTypeOf<
+      | keyof typeof personOperationPaths
+      | Exclude<keyof typeof operationPaths, 'initializeCustomer' | 'createEvent' | 'createEvents'>
+    >()
+    expectTypeOf<PersonClient['listJourneys']>().toEqualTypeOf<Client['listJourneys']>()
+  })
+
+  it('require what the contract does, and no header', () => {
+    expectTypeOf<Parameters<PersonClient['signOut']>>().toEqualTypeOf<
+      [request?: OperationRequest<'signOut'>]
+    >()
+    expectTypeOf<Parameters<PersonClient['updateMember']>>().toEqualTypeOf<
+      [request: OperationRequest<'updateMember'>]
+    >()
+    void ({
+      path: { person_id: 'per_1' },
+      body: { role: 'admin' },
+    } satisfies OperationRequest<'updateMember'>)
+    // @ts-expect-error: the password is missing
+    void ({ body: { email: 'grace@example.com' } } satisfies OperationRequest<'signIn'>)
+    // @ts-expect-error: a client is made for a workspace
+    void ({ header: { 'x-workspace-id': 'wsp_1' } } satisfies OperationRequest<'listMembers'>)
+  })
+
+  it('give no data where the contract declares none', () => {
+    expectTypeOf<OperationResult<'signOut'>['data']>().toEqualTypeOf<undefined>()
+    expectTypeOf<NonNullable<OperationResult<'signIn'>['data']>>().toEqualTypeOf<Schemas['Session']>()
   })
 })
 

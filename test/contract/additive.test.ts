@@ -62,25 +62,25 @@ describe.concurrent('breakingChanges', () => {
     [
       'a removed parameter',
       [remove(`${LIST_EVENTS}/parameters/journey_id`)],
-      `${LIST_EVENTS}/parameters/0`,
+      `${LIST_EVENTS}/parameters/1`,
       '`journey_id` query parameter was removed.',
     ],
     [
       'a renamed parameter',
       [set(`${LIST_EVENTS}/parameters/journey_id/name`, 'journey')],
-      `${LIST_EVENTS}/parameters/0/name`,
+      `${LIST_EVENTS}/parameters/1/name`,
       '`journey_id` query parameter was renamed to `journey`.',
     ],
     [
       'a parameter that becomes required',
       [set(`${LIST_EVENTS}/parameters/journey_id/required`, true)],
-      `${LIST_EVENTS}/parameters/0/required`,
+      `${LIST_EVENTS}/parameters/1/required`,
       '`journey_id` query parameter became required.',
     ],
     [
       'a new required parameter',
       [set(`${ARCHIVE}/post/parameters/-`, { ...OPTIONAL_PARAMETER, required: true })],
-      `${ARCHIVE}/post/parameters/1`,
+      `${ARCHIVE}/post/parameters/2`,
       'Required `order` query parameter was added.',
     ],
     [
@@ -404,7 +404,9 @@ describe.concurrent('breakingChanges', () => {
       'a new header of a reply': [
         copy('/components/headers/RateLimit', '/components/responses/EventPage/headers/Link'),
       ],
-      'a new credential': [set(`${LIST_EVENTS}/security`, [{ SecretKey: [] }, { PublishableKey: [] }])],
+      'a new credential': [
+        set(`${LIST_EVENTS}/security`, [{ SecretKey: [] }, { Session: [] }, { PublishableKey: [] }]),
+      ],
       'a new schema': [copy(`${SCHEMAS}/Name`, `${SCHEMAS}/Title`)],
       'other words': [
         set('/info/description', 'Other'),

@@ -19,6 +19,8 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
       return fc.integer({ min: rules.minimum ?? -1e6, max: rules.maximum ?? 1e6 })
     case 'boolean':
       return fc.boolean()
+    case 'null':
+      return fc.constant(null)
     case 'array':
       return fc.array(allowed(rules.items ?? {}), {
         minLength: rules.minItems ?? 0,
@@ -39,12 +41,13 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
 
 function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
   if (format === 'date-time') return instant
+  if (format === 'email') return fc.emailAddress().filter((email) => email.length <= maxLength)
   // The one pattern that free text has: no NUL.
   if (pattern === undefined || pattern === '^[^\\u0000]*$') {
     const most = Math.min(maxLength, LONGEST)
     return fc.string({ unit: 'binary', minLength, maxLength: most }).map((text) => text.replaceAll('\0', '0'))
   }
-  return fc.stringMatching(new RegExp(pattern, 'u'))
+  return fc.stringMatching(new RegExp(pattern, 'u')).filter((text) => text.length <= maxLength)
 }
 
 /** Instants of the past, with every form of fraction and offset. */
@@ -77,11 +80,16 @@ function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
   if (rules.enum) add('enum', 'none of them')
   if (typeof value === 'string' && !rules.enum) {
     if (rules.minLength) add('minLength', 'x'.repeat(rules.minLength - 1))
-    if (rules.maxLength !== undefined && rules.maxLength < 10_000 && !rules.format) {
+    if (rules.maxLength !== undefined && rules.maxLength < 10_000) {
       add('maxLength', 'x'.repeat(rules.maxLength + 1))
     }
     if (rules.pattern) add('pattern', '\0')
-    if (rules.format) add('format', '2023-02-30T00:00:00Z')
+    const malformed = malformedTexts[rules.format ?? '']
+    if (malformed !== undefined) add('format', malformed)
+  }
+  if (typeof value === 'number') {
+    if (rules.minimum !== undefined) add('minimum', rules.minimum - 1)
+    if (rules.maximum !== undefined) add('maximum', rules.maximum + 1)
   }
   if (Array.isArray(value)) {
     if (rules.minItems) add('minItems', [])
@@ -135,6 +143,12 @@ const unknownNames = [
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A text that no format allows; whatever is typed is a password. */
+const malformedTexts: Record<string, string> = {
+  'date-time': '2023-02-30T00:00:00Z',
+  email: 'ada at example.com',
 }
 
 /** A value of each JSON type. */

@@ -1,14 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
-import { operations } from './document.ts'
+import { declaredReplies, operations } from './document.ts'
 import { settings } from './target.ts'
 
-const declared = operations.flatMap(({ operationId, replies }) =>
-  Object.entries(replies).flatMap(([status, { content }]) =>
-    Object.keys(content).map((type) => `${operationId} ${status} ${type}`),
-  ),
-)
+const declared = operations.flatMap(declaredReplies)
 const recordsFolder = inject('recordsFolder')
 const seen = new Set(
   readdirSync(recordsFolder).flatMap((name): string[] => {

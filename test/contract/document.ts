@@ -25,11 +25,12 @@ export type Schema = {
 
 export type Parameter = {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
   required?: boolean
   schema: Schema
   example: unknown
 }
+export type Role = 'owner' | 'admin' | 'viewer'
 type Examples = Record<string, { value: unknown } | undefined>
 type MediaType = { schema: Schema; examples: Examples }
 type Header = { required?: boolean; schema: Schema }
@@ -44,8 +45,10 @@ export type ContractOperation = {
   /** The request's body; undefined where it has none. */
   body: MediaType | undefined
   replies: Record<string, Reply>
-  /** Names of the security schemes, of which each opens the operation. */
+  /** Names of the security schemes, of which each opens the operation; none: it needs no credential. */
   accepts: string[]
+  /** The roles of the members for whom it is; undefined where it is about no workspace, or not for people. */
+  roles: Role[] | undefined
 }
 
 type Json = { [name: string]: unknown }
@@ -82,7 +85,40 @@ function operationOf(path: string, method: string, declared: Json): ContractOper
       Object.entries(declared.responses as Json).map(([status, reply]) => [status, replyOf(deref(reply))]),
     ),
     accepts: security.flatMap(Object.keys),
+    roles: declared['x-roles'] as Role[] | undefined,
   }
+}
+
+/** A kind of answer: `createEvent 201 application/json`, or `signOut 204 no content`. */
+export type ReplyKind = string
+
+/** @param type the media type; empty for an answer without content */
+export function replyKind(
+  { operationId }: ContractOperation,
+  status: string | number,
+  type: string,
+): ReplyKind {
+  return `${operationId} ${status} ${type || 'no content'}`
+}
+
+/** Every kind of answer that the contract declares for the operation. */
+export function declaredReplies(operation: ContractOperation): ReplyKind[] {
+  return Object.entries(operation.replies).flatMap(([status, { content }]) => {
+    const types = Object.keys(content)
+    return (types.length > 0 ? types : ['']).map((type) => replyKind(operation, status, type))
+  })
+}
+
+/** A problem that the contract shows among an operation's replies, under the name that it has there. */
+export type ShownProblem = { name: string; status: number; code: string }
+
+/** Every problem that the contract shows among the operation's replies. */
+export function shownProblems({ replies }: ContractOperation): ShownProblem[] {
+  return Object.entries(replies).flatMap(([status, { content }]) =>
+    Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, example]) => {
+      return { name, status: Number(status), code: (example as { value: { code: string } }).value.code }
+    }),
+  )
 }
 
 function replyOf(reply: unknown): Reply {

@@ -1,9 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inStore } from '../../server/cli/store.ts'
+import { newId } from '../../server/domain/identifiers.ts'
 import { problems } from '../../server/problems.ts'
+import { insertWorkspace } from '../../server/storage/workspaces.ts'
+import type { Cairn } from '../cairn.ts'
+import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
 import { type ContractOperation, contractDocument, operations } from './document.ts'
 import { assertValid } from './reply-check.ts'
-import { newCustomer, newJourney, openTarget, type Target } from './target.ts'
+import {
+  type Caller,
+  callersOf,
+  type Inside,
+  isInside,
+  newCustomer,
+  newInvitation,
+  newJourney,
+  newKey,
+  newPlace,
+  newSetupToken,
+  type Place,
+  pathTo,
+} from './requests.ts'
+import { openTarget, type Target } from './target.ts'
 
 let target: Target
 
@@ -14,20 +33,36 @@ afterAll(() => target.stop())
 
 const withBody = operations.filter(({ body }) => body !== undefined)
 
-/** What an example's identifiers stand for in this run; the same one wherever it occurs. */
+const rows = withBody
+  // Without people and links an operation can only refuse what the examples send.
+  .filter(({ accepts }) => isInside || accepts.includes('SecretKey'))
+  .flatMap((operation) =>
+    callersOf(operation).map((caller): [string, ContractOperation, Caller] => [
+      `${operation.operationId} by ${caller}`,
+      operation,
+      caller,
+    ]),
+  )
+
+/** What an example's names stand for in this run; the same one wherever it occurs. */
 type Actual = Map<string, string>
 
 function actual(value: unknown, names: Actual): unknown {
   return JSON.parse(JSON.stringify(value), (_name, text) => names.get(text) ?? text)
 }
 
-/** Identifiers, instants and request ids, which differ from run to run, taken out. */
+/** What differs from run to run, taken out: identifiers, instants, request ids and the random part of tokens. */
 function shape(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, text) => {
     if (typeof text !== 'string') return text
     if (name === 'request_id') return 'request id'
     if (name === 'message_id') return 'message id'
-    return text.replace(/^(\w{3})_[0-9a-z]{26}$/, '$1_…').replace(/^\d{4}-\d\d-\d\dT.*Z$/, 'instant')
+    if (name === 'last_four') return 'last four'
+    return text
+      .replace(/^(\w{3})_[0-9a-z]{26}$/, '$1_…')
+      .replace(/^(setup|invitation)_[0-9A-Za-z]{43}$/, '$1_…')
+      .replace(/^(pk|sk)_[0-9A-Za-z]{49}$/, '$1_…')
+      .replace(/^\d{4}-\d\d-\d\dT.*Z$/, 'instant')
   })
 }
 
@@ -44,59 +79,113 @@ function namedReply({ replies }: ContractOperation, name: string) {
 }
 
 describe('every example of a request is answered with the reply of its name', () => {
-  it.each(withBody.map((operation) => [operation.operationId, operation] as const))(
-    '%s',
-    async (_id, operation) => {
-      const names: Actual = new Map()
-      const examples = Object.entries(operation.body?.examples ?? {})
-      expect(examples.length).toBeGreaterThan(0)
-      const text = JSON.stringify(operation)
-      for (const id of text.match(/jrn_[0-9a-z]{26}/g) ?? [])
-        if (!names.has(id)) names.set(id, await newJourney(target))
-      for (const id of text.match(/cus_[0-9a-z]{26}/g) ?? []) {
-        const [journey = ''] = text.match(/jrn_[0-9a-z]{26}/) ?? []
-        if (!names.has(id)) names.set(id, await newCustomer(target, names.get(journey) ?? ''))
-      }
-      for (const name of ['client_customer_id', 'message_id']) {
-        for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
-          names.set(value, randomUUID())
-        }
-      }
-      for (const [name, example] of examples) {
-        const expected = namedReply(operation, name)
-        const reply = await send(operation, actual(example?.value, names), names)
-        const body = await reply.json()
-        expect(reply.status, JSON.stringify(body)).toBe(expected?.status)
-        expect(shape(body), name).toEqual(shape(expected?.body))
-      }
-    },
-  )
+  it.each(rows)('%s', async (_name, operation, caller) => {
+    const { place, names } = await setting(operation)
+    const named = operation.parameters.map(({ name, example }) => [name, actual(example, names)])
+    const path = pathTo(operation, Object.fromEntries(named))
+    const examples = Object.entries(operation.body?.examples ?? {})
+    expect(examples.length).toBeGreaterThan(0)
+    for (const [name, example] of examples) {
+      const expected = namedReply(operation, name)
+      const reply = await target.send({
+        method: operation.method,
+        path,
+        headers: { ...place.headers[caller], 'content-type': 'application/json' },
+        body: JSON.stringify(actual(example?.value, names)),
+      })
+      const body = await reply.json()
+      expect(reply.status, JSON.stringify(body)).toBe(expected?.status)
+      expect(shape(body), name).toEqual(shape(actual(expected?.body, names)))
+    }
+  })
 })
 
-async function send({ method, path, parameters }: ContractOperation, body: unknown, names: Actual) {
-  const journey = parameters.find(({ name }) => name === 'journey_id')
-  if (journey) await prepare(names.get(String(journey.example)) ?? '')
-  return await target.send({
-    method,
-    path: path.replace('{journey_id}', names.get(String(journey?.example)) ?? ''),
-    headers: { 'x-service-key': target.secretKey, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+/** A place where all is as an operation's examples have it, and what their names stand for there. */
+async function setting(operation: ContractOperation): Promise<{ place: Place; names: Actual }> {
+  const place = await newPlace(target)
+  const names: Actual = new Map()
+  const text = JSON.stringify(operation)
+  for (const id of text.match(/jrn_[0-9a-z]{26}/g) ?? []) {
+    if (!names.has(id)) names.set(id, await exampleJourney(place))
+  }
+  for (const id of text.match(/cus_[0-9a-z]{26}/g) ?? []) {
+    const [journey = ''] = text.match(/jrn_[0-9a-z]{26}/) ?? []
+    if (!names.has(id)) names.set(id, await newCustomer(place, names.get(journey) ?? ''))
+  }
+  for (const name of ['client_customer_id', 'message_id']) {
+    for (const [, value = ''] of text.matchAll(new RegExp(`"${name}":"([^"]+)"`, 'g'))) {
+      names.set(value, randomUUID())
+    }
+  }
+  if (place.inside) await nameTheirThings(operation, place, place.inside, names)
+  return { place, names }
 }
 
-const prepared = new Set<string>()
+/** Whom and what the examples of the operations for people name: Grace Hopper, who owns Acme, and those around her. */
+async function nameTheirThings(
+  { operationId }: ContractOperation,
+  place: Place,
+  { cairn, workspace, owner }: Inside,
+  names: Actual,
+) {
+  const isNew = operationId === 'setUp'
+  const session = await target.send({ method: 'GET', path: '/session', headers: place.headers.person ?? {} })
+  const [{ name }] = (await session.json()).workspaces
+  const invited = newEmail()
+  names.set('Acme', isNew ? randomUUID() : name)
+  // Workspaces are shown by name.
+  names.set('Babbage', `${name} and more`)
+  names.set('grace@example.com', isNew ? newEmail() : owner.email)
+  names.set('alan@example.com', invited)
+  switch (operationId) {
+    case 'findSetupLink':
+    case 'setUp':
+      names.set(SETUP_TOKEN, await newSetupToken({ cairn }))
+      break
+    case 'findInvitation':
+    case 'acceptInvitation':
+      names.set(INVITATION_TOKEN, (await newInvitation(place, { email: invited, role: 'admin' })).token)
+      break
+    case 'joinWorkspace':
+      names.set(INVITATION_TOKEN, await tokenOfBabbage(cairn, `${name} and more`, owner.email))
+      break
+    case 'updateMember': {
+      const alan = await newPerson(cairn, { name: 'Alan Turing', email: invited })
+      await addMember(cairn, workspace, alan, 'viewer')
+      names.set('per_01jd40b2x5y8a1d4g7j0m3q6tv', alan.person_id)
+      break
+    }
+    case 'updateServiceKey':
+    case 'rotateServiceKey': {
+      const { key_id } = await newKey(place, { allowed_origins: ['https://www.example.com'] })
+      names.set('key_01jd40m2k5n8q1s4v7y0b3e6g9', key_id)
+    }
+  }
+}
 
-/** Gives a journey, once, what the examples of other operations show of it. */
-async function prepare(journey_id: string) {
-  if (prepared.has(journey_id)) return
-  prepared.add(journey_id)
+const SETUP_TOKEN = 'setup_000000000000000000000000000000000000example'
+const INVITATION_TOKEN = 'invitation_000000000000000000000000000000000000example'
+
+/** Invites an admin to another workspace. */
+async function tokenOfBabbage(cairn: Cairn, name: string, email: string): Promise<string> {
+  const workspace = { workspace_id: newId('wsp'), name, created_ms: Date.now() }
+  await inStore(cairn.databaseUrl, (db) => insertWorkspace(db, workspace))
+  const person = await signIn(cairn, await newMember(cairn, workspace, 'owner'))
+  const { token } = await newInvitation({ send: target.send, headers: { person } }, { email, role: 'admin' })
+  return token
+}
+
+/** Gives a journey what the examples of other operations show of it. */
+async function exampleJourney(place: Place): Promise<string> {
+  const journey_id = await newJourney(place)
   const create = operations.find(({ operationId }) => operationId === 'createJourney')
   await target.send({
     method: 'PATCH',
     path: `/journeys/${journey_id}`,
-    headers: { 'x-service-key': target.secretKey, 'content-type': 'application/json' },
+    headers: { ...place.headers.key, 'content-type': 'application/json' },
     body: JSON.stringify(create?.body?.examples.with_steps?.value),
   })
+  return journey_id
 }
 
 describe('every example fits its schema', () => {

@@ -2,109 +2,153 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inStore } from '../../server/cli/store.ts'
-import { newId } from '../../server/domain/identifiers.ts'
-import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { insertServiceKey } from '../../server/storage/service-keys.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { declaring, type Place, sendTo } from './requests.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { type ContractOperation, shownProblems } from './document.ts'
+import { declaring, namedBy, newPlace, type Place, requestTo, sendTo, UNKNOWN } from './requests.ts'
+import { newAddress, type RawRequest, type Send } from './target.ts'
 
-function placeIn(cairn: Cairn, { secret_key, journey_id }: Workspace, customer_id = 'cus_1'): Place {
-  const send: Place['send'] = ({ path, method, headers, body }) => {
-    return cairn.fetch(path, { method, ...(headers && { headers }), ...(body !== undefined && { body }) })
+function sendThrough(cairn: Cairn): Send {
+  return ({ path, method, headers, body }) =>
+    cairn.fetch(path, { method, ...(headers && { headers }), ...(body !== undefined && { body }) })
+}
+
+async function placeIn(cairn: Cairn): Promise<Place> {
+  return await newPlace({ cairn, send: sendThrough(cairn) })
+}
+
+/** Names that nothing has, for requests that are refused before that matters. */
+function unknown(operation: ContractOperation): Record<string, string> {
+  return Object.fromEntries(namedBy(operation).map((name) => [name, UNKNOWN]))
+}
+
+describe('with the rate used up, every operation with a credential answers 429', () => {
+  let cairn: Cairn
+
+  beforeAll(async () => {
+    const now_ms = Date.now()
+    cairn = await startCairn({ rateLimit: 1, now: () => now_ms })
+  })
+  afterAll(() => cairn.stop())
+
+  const rows = declaring('429').filter(([, , caller]) => caller !== 'nobody')
+
+  it.each(rows)('%s', async (_name, operation, caller) => {
+    const place = await placeIn(cairn)
+    const headers = place.headers[caller] ?? {}
+    const path = caller === 'key' ? '/journeys' : '/session'
+    for (const _ of [1, 2]) expect((await place.send({ method: 'GET', path, headers })).status).toBe(200)
+    const reply = await sendTo(place, operation, caller, { names: unknown(operation) })
+    expect([reply.status, (await reply.json()).code]).toEqual([429, 'rate_limited'])
+  })
+})
+
+describe('after too many wrong guesses, every operation that takes one answers 429', () => {
+  const guessed = ['token', 'password', 'current_password']
+  const rows = declaring('429').filter(([, operation]) => {
+    const shows = shownProblems(operation).some(({ name }) => name === 'too_many_attempts')
+    return shows || operation.operationId === 'joinWorkspace'
+  })
+  let cairn: Cairn
+  let requests: Map<string, RawRequest>
+
+  // All of it before the first guess: the server notes failed sign-ins some time later, in the store.
+  beforeAll(async () => {
+    const now_ms = Date.now()
+    cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
+    requests = new Map()
+    for (const [name, operation, caller] of rows) {
+      const place = await placeIn(cairn)
+      const headers = { ...place.headers[caller], 'x-forwarded-for': newAddress() }
+      requests.set(name, await requestTo(place, operation, caller, { headers }))
+    }
+  })
+  afterAll(() => cairn.stop())
+
+  it.each(rows)('%s', async (name) => {
+    const right = requests.get(name) as RawRequest
+    const send = sendThrough(cairn)
+    const body = JSON.parse(right.body ?? '')
+    // The first field alone: a wrong token with a password that is too short would be no guess.
+    const [field = ''] = guessed.filter((name) => name in body)
+    const guess = () => send({ ...right, body: JSON.stringify({ ...body, [field]: UNKNOWN }) })
+    let reply = await guess()
+    for (let guesses = 1; reply.status !== 429 && guesses < 100; guesses += 1) {
+      expect([401, 404, 409]).toContain(reply.status)
+      reply = await guess()
+    }
+    expect([reply.status, (await reply.json()).code]).toEqual([429, 'too_many_attempts'])
+    // Nothing of the request is looked at: the right one is refused too.
+    expect((await send(right)).status).toBe(429)
+  })
+})
+
+/** A request to every operation that declares the status, by all who may send it, as rows of a table of tests. */
+async function requestsTo(
+  place: Place,
+  rows: ReturnType<typeof declaring>,
+): Promise<Map<string, RawRequest>> {
+  const requests = new Map<string, RawRequest>()
+  for (const [name, operation, caller] of rows) {
+    requests.set(name, await requestTo(place, operation, caller, {}))
   }
-  return { key: secret_key, journey_id, customer_id, send }
+  return requests
 }
 
-describe('a key that does not open an operation gets 403', () => {
-  let cairn: Cairn
+describe.each([
+  // Whoever calls is known all the same.
+  ['a key', ['key'], ['events', 'enrolments', 'customers', 'journeys']],
+  [
+    'a page',
+    ['person', 'nobody'],
+    ['members', 'invitations', 'setup_links', 'audit_log', 'service_keys', 'journeys', 'customers', 'events'],
+  ],
+])(
+  'with the tables gone, every operation answers %s with 500 and the log has the cause',
+  (_name, callers, tables) => {
+    const rows = declaring('500').filter(([, , caller]) => callers.includes(caller))
+    let cairn: Cairn
+    let requests: Map<string, RawRequest>
 
-  beforeAll(async () => {
-    cairn = await startCairn()
-  })
-  afterAll(() => cairn.stop())
-
-  it.each(declaring('403'))('%s', async (_id, operation) => {
-    const workspace = await cairn.workspace()
-    const isForBrowsers = operation.accepts.includes('PublishableKey')
-    const key = isForBrowsers
-      ? await keyWithOrigin(cairn, workspace, 'https://www.example.com')
-      : workspace.publishable_key
-    const reply = await sendTo(placeIn(cairn, workspace), operation, {
-      key,
-      origin: 'https://elsewhere.example.com',
+    beforeAll(async () => {
+      cairn = await startCairn()
+      requests = await requestsTo(await placeIn(cairn), rows)
+      const database = new Database(fileOf(cairn))
+      database.pragma('foreign_keys = OFF')
+      for (const table of tables) database.exec(`DROP TABLE ${table}`)
+      database.close()
     })
-    const { code } = await reply.json()
-    expect([reply.status, code]).toEqual([403, isForBrowsers ? 'origin_not_allowed' : 'secret_key_required'])
-  })
-})
+    afterAll(() => cairn.stop())
 
-/** A key of the workspace that only pages of one origin may use. */
-async function keyWithOrigin(
-  { databaseUrl }: Cairn,
-  { workspace_id }: Workspace,
-  origin: string,
-): Promise<string> {
-  const token = newServiceKey('publishable')
-  const key = { key_id: newId('key'), workspace_id, kind: 'publishable', name: 'Page' } as const
-  const rules = { allowed_origins: [origin], rate_limit: null, created_ms: Date.now(), expires_ms: null }
-  await inStore(databaseUrl, (db) => insertServiceKey(db, { ...key, ...rules, token }))
-  return token
-}
-
-describe('with the rate used up, every operation answers 429', () => {
-  it.each(declaring('429'))('%s', async (_id, operation) => {
-    const cairn = await startCairnForTest({ rateLimit: 1, now: () => 1_800_000_000_000 })
-    const place = placeIn(cairn, await cairn.workspace())
-    await sendTo(place, operation)
-    await sendTo(place, operation)
-    expect((await sendTo(place, operation)).status).toBe(429)
-  })
-})
-
-describe('with the tables gone, every operation answers 500 and the log has the cause', () => {
-  let cairn: Cairn
-  let place: Place
-
-  beforeAll(async () => {
-    cairn = await startCairn()
-    place = placeIn(cairn, await cairn.workspace())
-    const database = new Database(fileOf(cairn))
-    database.pragma('foreign_keys = OFF')
-    for (const table of ['events', 'enrolments', 'customers', 'journeys'])
-      database.exec(`DROP TABLE ${table}`)
-    database.close()
-  })
-  afterAll(() => cairn.stop())
-
-  it.each(declaring('500'))('%s', async (_id, operation) => {
-    const reply = await sendTo(place, operation)
-    expect(reply.status).toBe(500)
-    const { request_id, detail } = await reply.json()
-    expect(detail).not.toMatch(/table|SQL/i)
-    const line = cairn.log.find((entry) => entry.request_id === request_id && entry.err)
-    expect(JSON.stringify(line?.err)).toContain('no such table')
-  })
-})
+    it.each(rows)('%s', async (name) => {
+      const reply = await sendThrough(cairn)(requests.get(name) as RawRequest)
+      expect(reply.status).toBe(500)
+      const { request_id, detail } = await reply.json()
+      expect(detail).not.toMatch(/table|SQL/i)
+      const line = cairn.log.find((entry) => entry.request_id === request_id && entry.err)
+      expect(JSON.stringify(line?.err)).toContain('no such table')
+    })
+  },
+)
 
 describe('with the file destroyed, every operation answers 503', () => {
+  const rows = declaring('503')
   let cairn: Cairn
-  let place: Place
+  let requests: Map<string, RawRequest>
 
   beforeAll(async () => {
     const first = await startCairn()
-    const workspace = await first.workspace()
+    const place = await placeIn(first)
+    requests = await requestsTo(place, rows)
     await first.stop()
     cairn = await startCairn({ databaseUrl: first.databaseUrl })
-    place = placeIn(cairn, workspace)
     // What the process has in memory now is the key, and nothing else of the file.
-    await place.send({ method: 'GET', path: '/journeys?limit=0', headers: { 'x-service-key': place.key } })
+    await cairn.fetch('/journeys?limit=0', { headers: place.headers.key ?? {} })
     overwrite(fileOf(cairn))
   })
   afterAll(() => cairn.stop())
 
-  it.each(declaring('503'))('%s', async (_id, operation) => {
-    const reply = await sendTo(place, operation)
+  it.each(rows)('%s', async (name) => {
+    const reply = await sendThrough(cairn)(requests.get(name) as RawRequest)
     expect(reply.status).toBe(503)
     expect(await reply.json()).toMatchObject({ code: 'storage_unavailable' })
   })

@@ -1,14 +1,18 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { contractDocument, operationFor, type Reply, type Schema } from './document.ts'
+import {
+  contractDocument,
+  operationFor,
+  type Reply,
+  type ReplyKind,
+  replyKind,
+  type Schema,
+} from './document.ts'
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv, { mode: 'full' })
 ajv.addSchema(contractDocument(), 'contract')
 const validators = new Map<Schema, ValidateFunction>()
-
-/** An answer of a kind: `createEvent 201 application/json`. */
-export type ReplyKind = string
 
 /** The kinds of answer that were checked so far. */
 export const seenReplies = new Set<ReplyKind>()
@@ -27,10 +31,16 @@ export async function checkReply(method: string, path: string, response: Respons
     return response
   }
   const type = response.headers.get('content-type') ?? ''
-  seenReplies.add(`${operation.operationId} ${response.status} ${type}`)
+  seenReplies.add(replyKind(operation, response.status, type))
   const reply = operation.replies[response.status]
   if (!reply) throw new Error(`${name}, which the contract does not declare`)
   checkHeaders(name, reply, response)
+  if (Object.keys(reply.content).length === 0) {
+    const body = await response.clone().text()
+    if (type !== '' || body !== '')
+      throw new Error(`${name} with content, which the contract does not declare`)
+    return response
+  }
   const media = reply.content[type]
   if (!media) throw new Error(`${name} with the undeclared media type ${type}`)
   assertValid(name, media.schema, await response.clone().json())

@@ -1,45 +1,222 @@
-import { type ContractOperation, operations } from './document.ts'
-import type { Target } from './target.ts'
+import { randomUUID } from 'node:crypto'
+import { inStore } from '../../server/cli/store.ts'
+import { makeSetupLink } from '../../server/setup-link.ts'
+import type { Cairn, Workspace } from '../cairn.ts'
+import { newEmail, newMember, OWN_PAGE, type Person, signIn } from '../people.ts'
+import { type ContractOperation, operations, type Role, resolved, type Schema } from './document.ts'
+import { type RawRequest, type Send, settings, type Target } from './target.ts'
 
-/** Where requests go, and what they name. */
-export type Place = { send: Target['send']; key: string; journey_id: string; customer_id: string }
+/** Who sends a request: a secret key, an owner who is signed in, or a page without a credential. */
+export type Caller = 'key' | 'person' | 'nobody'
+
+/** A workspace of its own in a server that was started, where everything can be made. */
+export type Inside = {
+  cairn: Cairn
+  workspace: Workspace
+  /** An owner of the workspace. */
+  owner: Person
+}
+
+/** Where requests go, and by whom. */
+export type Place = {
+  send: Send
+  /** The headers that make a request a caller's. */
+  headers: Partial<Record<Caller, Headers>>
+  /** Undefined for a deployment, where a key cannot make people or links. */
+  inside: Inside | undefined
+}
+
+type Headers = Record<string, string>
+
+/** What a request names, by the name of the parameter or the field. */
+export type Names = Record<string, string>
 
 /** Names nothing. */
 export const UNKNOWN = 'unknown'
 
-/** What a request has instead of what the operation accepts. */
-export type Change = { key?: string; origin?: string; type?: string; query?: string; body?: string }
+/** What a request has in place of what the operation accepts. */
+export type Change = { headers?: Headers; names?: Names; type?: string; query?: string; body?: string }
 
-/** The operations that declare a status, as rows of a table of tests. */
-export function declaring(status: string): [string, ContractOperation][] {
+/** Whether this is a server that was started, so that people and links can be made. */
+export const isInside = settings.baseUrl === undefined
+
+/** Who may send an operation. In a deployment nobody is known who could sign in. */
+export function callersOf({ accepts }: Pick<ContractOperation, 'accepts'>): Caller[] {
+  if (accepts.length === 0) return ['nobody']
+  const callers: Caller[] = accepts.includes('SecretKey') ? ['key'] : []
+  return isInside && accepts.includes('Session') ? [...callers, 'person'] : callers
+}
+
+/** The operations that declare a status, each with everybody who may send it, as rows of a table of tests. */
+export function declaring(status: string): [name: string, ContractOperation, Caller][] {
   return operations
     .filter((operation) => operation.replies[status])
-    .map((operation) => [operation.operationId, operation])
+    .flatMap((operation) =>
+      callersOf(operation).map((caller): [string, ContractOperation, Caller] => [
+        `${operation.operationId} by ${caller}`,
+        operation,
+        caller,
+      ]),
+    )
+}
+
+/** A workspace of its own, with an owner who is signed in; of a deployment the workspace of its key. */
+export async function newPlace(target: Pick<Target, 'cairn' | 'send'>): Promise<Place> {
+  const { cairn, send } = target
+  const nobody = OWN_PAGE
+  if (!cairn) return { send, inside: undefined, headers: { key: { 'x-service-key': settings.key }, nobody } }
+  const workspace = await cairn.workspace()
+  const owner = await newMember(cairn, workspace, 'owner')
+  const key = { 'x-service-key': workspace.secret_key }
+  return {
+    send,
+    headers: { key, nobody, person: await signIn(cairn, owner) },
+    inside: { cairn, workspace, owner },
+  }
 }
 
 /** Sends what the operation accepts, but for the change. */
 export async function sendTo(
   place: Place,
   operation: ContractOperation,
+  caller: Caller,
   change: Change = {},
 ): Promise<Response> {
-  const { key = place.key, origin, query = '', type = 'application/json' } = change
-  const path = operation.path
-    .replace('{journey_id}', place.journey_id)
-    .replace('{customer_id}', place.customer_id)
-  return await place.send({
+  return await place.send(await requestTo(place, operation, caller, change))
+}
+
+/** What the operation accepts, but for the change. What it names is made, unless the change says what it is. */
+export async function requestTo(
+  place: Place,
+  operation: ContractOperation,
+  caller: Caller,
+  { headers = place.headers[caller] ?? {}, names = {}, type = 'application/json', query = '', body }: Change,
+): Promise<RawRequest> {
+  const given = { ...(await namesFor(place, operation, names)), ...names }
+  return {
     method: operation.method,
-    path: path + query,
-    headers: {
-      ...(key && { 'x-service-key': key }),
-      ...(origin && { origin }),
-      ...(operation.body && { 'content-type': type }),
-    },
-    body: operation.body && (change.body ?? JSON.stringify(smallestBody(operation, place))),
+    path: pathTo(operation, given) + query,
+    headers: { ...headers, ...(operation.body && { 'content-type': type }) },
+    body: operation.body && (body ?? JSON.stringify(smallestBody(operation, given))),
+  }
+}
+
+/** The path of an operation with what it names. */
+export function pathTo({ path }: ContractOperation, names: Record<string, unknown>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(names[name])))
+}
+
+/** What the operation names, made for it. @param known what need not be made */
+export async function namesFor(
+  place: Place,
+  operation: ContractOperation,
+  known: Names = {},
+): Promise<Names> {
+  const names: Names = { ...known }
+  for (const name of namedBy(operation)) {
+    names[name] ??= (await makers[name]?.(place, operation, names)) ?? UNKNOWN
+  }
+  return names
+}
+
+/** The operation's parameters and fields that name something, what others take part in first. */
+export function namedBy({ parameters, body }: ContractOperation): string[] {
+  const fields = new Set([...parameters.map(({ name }) => name), ...fieldsOf(body?.schema ?? {})])
+  return Object.keys(makers).filter((name) => fields.has(name))
+}
+
+function fieldsOf(schema: Schema): string[] {
+  const { properties = {}, items } = resolved(schema)
+  if (items) return fieldsOf(items)
+  return Object.entries(properties).flatMap(([name, field]) => [name, ...fieldsOf(field)])
+}
+
+type Maker = (place: Place, operation: ContractOperation, names: Names) => Promise<string | undefined>
+
+/** Makes what requests name; undefined where that cannot be made from outside. */
+const makers: Record<string, Maker> = {
+  journey_id: newJourney,
+  customer_id: async (place, _operation, { journey_id }) => {
+    return await newCustomer(place, journey_id ?? (await newJourney(place)))
+  },
+  person_id: async ({ inside }) =>
+    inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
+  invitation_id: async (place) => place.inside && (await newInvitation(place)).invitation_id,
+  key_id: async (place) => place.inside && (await newKey(place)).key_id,
+  token: async (place, { operationId }) => {
+    if (!place.inside) return undefined
+    if (operationId === 'joinWorkspace') {
+      const another = await newPlace({ cairn: place.inside.cairn, send: place.send })
+      return (await newInvitation(another, { email: place.inside.owner.email })).token
+    }
+    if (operationId === 'findSetupLink' || operationId === 'setUp') return await newSetupToken(place.inside)
+    return (await newInvitation(place)).token
+  },
+  email: async ({ inside }, { operationId }) =>
+    inside && operationId === 'signIn' ? inside.owner.email : newEmail(),
+  password: async ({ inside }, { operationId }) =>
+    inside && operationId === 'signIn' ? inside.owner.password : 'enigma-is-a-machine',
+  current_password: async ({ inside }) => inside?.owner.password,
+}
+
+/** A new journey of the place. */
+export async function newJourney(place: Place): Promise<string> {
+  const body = { name: `Contract test ${randomUUID()}` }
+  return (await made<{ journey_id: string }>(place, 'POST /journeys', 'key', body)).journey_id
+}
+
+/** A new customer in the journey. */
+export async function newCustomer(place: Place, journey_id: string): Promise<string> {
+  const names = { client_customer_id: randomUUID(), customer_name: 'Contract test' }
+  const body = { ...names, journey_id, customer_type: 'contact' }
+  return (await made<{ customer_id: string }>(place, 'POST /customers/initialize', 'key', body)).customer_id
+}
+
+/** A new service key of the place. */
+export async function newKey(
+  place: Pick<Place, 'send' | 'headers'>,
+  options: { kind?: 'secret'; allowed_origins?: string[] } = {},
+): Promise<{ key_id: string; token: string }> {
+  return await made(place, 'POST /service-keys', 'person', {
+    kind: 'publishable',
+    name: 'Website',
+    ...options,
   })
 }
 
-function smallestBody({ operationId }: ContractOperation, { journey_id, customer_id }: Place): unknown {
+/** A new invitation to the place. */
+export async function newInvitation(
+  place: Pick<Place, 'send' | 'headers'>,
+  { email = newEmail(), role = 'viewer' }: { email?: string; role?: Role } = {},
+): Promise<{ invitation_id: string; token: string }> {
+  return await made(place, 'POST /invitations', 'person', { email, role })
+}
+
+/** The token of the one setup link that works. @param workspace_id null: the link makes a workspace */
+export async function newSetupToken(
+  { cairn }: Pick<Inside, 'cairn'>,
+  workspace_id: string | null = null,
+): Promise<string> {
+  const link = { workspace_id, baseUrl: cairn.url, now_ms: Date.now() }
+  const url = await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link))
+  return url.replace(/^.*#token=/, '')
+}
+
+async function made<Body>(
+  place: Pick<Place, 'send' | 'headers'>,
+  line: string,
+  caller: Caller,
+  body: object,
+): Promise<Body> {
+  const [method = '', path = ''] = line.split(' ')
+  const headers = { ...place.headers[caller], 'content-type': 'application/json' }
+  const reply = await place.send({ method, path, headers, body: JSON.stringify(body) })
+  if (!reply.ok) throw new Error(`${line} answered ${reply.status}: ${await reply.text()}`)
+  return await reply.json()
+}
+
+function smallestBody({ operationId }: ContractOperation, names: Names): unknown {
+  const { journey_id, customer_id, token, email, password, current_password } = names
   const customer = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' }
   const bodies: Record<string, object> = {
     initializeCustomer: { ...customer, journey_id },
@@ -47,6 +224,18 @@ function smallestBody({ operationId }: ContractOperation, { journey_id, customer
     createEvents: { events: [{ journey_id, customer_id, event_id: 'signed_up' }] },
     createJourney: { name: 'Renewal' },
     updateJourney: { name: 'Renewal' },
+    findSetupLink: { token },
+    setUp: { token, name: 'Ada', email, password, workspace_name: randomUUID() },
+    signIn: { email, password },
+    changePassword: { current_password, new_password: 'a-moth-in-relay-70' },
+    updateMember: { role: 'admin' },
+    createInvitation: { email, role: 'viewer' },
+    findInvitation: { token },
+    acceptInvitation: { token, name: 'Ada', password },
+    joinWorkspace: { token },
+    createServiceKey: { kind: 'publishable', name: 'Website' },
+    updateServiceKey: { name: 'Shop' },
+    rotateServiceKey: { grace_seconds: 0 },
   }
   return bodies[operationId]
 }

@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { startCairn } from '../cairn.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
 import { checkReply } from './reply-check.ts'
 
 /** A Cairn to be tried against the contract: one that is started for the test, or any deployment. */
 export type Target = {
-  secretKey: string
-  /** A deployment need not give one; what needs it is then not exercised. */
-  publishableKey: string | undefined
+  /** What was started. Undefined for a deployment, of which a secret key is all that is known. */
+  cairn: Cairn | undefined
   /** Sends a request as it stands and checks the reply against the contract. */
-  send(request: RawRequest): Promise<Response>
+  send: Send
   stop(): Promise<void>
 }
+
+export type Send = (request: RawRequest) => Promise<Response>
 
 export type RawRequest = {
   method: string
@@ -27,53 +27,35 @@ export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   baseUrl: process.env.CAIRN_CONTRACT_BASE_URL,
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
-  key: process.env.CAIRN_CONTRACT_KEY,
+  key: process.env.CAIRN_CONTRACT_KEY ?? '',
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   requests: Number(process.env.CAIRN_CONTRACT_REQUESTS ?? 200),
 }
 
 export async function openTarget(): Promise<Target> {
   if (settings.baseUrl !== undefined) {
-    const { key = '', baseUrl } = settings
-    return { secretKey: key, publishableKey: undefined, ...sender(baseUrl, key) }
+    return { cairn: undefined, ...sender(settings.baseUrl, () => ({})) }
   }
-  const cairn = await startCairn()
-  const { secret_key, publishable_key } = await cairn.workspace()
-  const { send } = sender(`${cairn.url}/v1`, secret_key)
-  return { secretKey: secret_key, publishableKey: publishable_key, send, stop: cairn.stop }
+  // Each request comes from an address of its own: wrong guesses of one test must not hold back the next.
+  const cairn = await startCairn({ trustedProxies: ['127.0.0.1'] })
+  const { send } = sender(`${cairn.url}/v1`, () => ({ 'x-forwarded-for': newAddress() }))
+  return { cairn, send, stop: cairn.stop }
 }
 
-/** A new journey of the target. */
-export async function newJourney({ send, secretKey }: Target): Promise<string> {
-  const reply = await send({
-    method: 'POST',
-    path: '/journeys',
-    headers: { 'x-service-key': secretKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: `Contract test ${randomUUID()}` }),
-  })
-  return (await reply.json()).journey_id
+let addresses = 0
+
+/** An address that has sent nothing yet. */
+export function newAddress(): string {
+  addresses += 1
+  return [10, addresses >> 16, addresses >> 8, addresses].map((part) => part & 255).join('.')
 }
 
-/** A new customer in the journey. */
-export async function newCustomer({ send, secretKey }: Target, journey_id: string): Promise<string> {
-  const reply = await send({
-    method: 'POST',
-    path: '/customers/initialize',
-    headers: { 'x-service-key': secretKey, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      client_customer_id: randomUUID(),
-      journey_id,
-      customer_type: 'contact',
-      customer_name: 'Contract test',
-    }),
-  })
-  return (await reply.json()).customer_id
-}
-
-/** The request as a command that a person can run; the key stays out of it. */
+/** The request as a command that a person can run; keys and cookies stay out of it. */
 export function curl({ method, path, headers = {}, body }: RawRequest): string {
   const shown = Object.entries(headers).map(([name, value]) => {
-    return name === 'x-service-key' ? `-H "x-service-key: $KEY"` : `-H ${quoted(`${name}: ${value}`)}`
+    if (name === 'x-service-key') return '-H "x-service-key: $KEY"'
+    if (name === 'cookie') return '-H "cookie: $COOKIE"'
+    return `-H ${quoted(`${name}: ${value}`)}`
   })
   const data = body === undefined ? [] : [`--data-binary ${quoted(body)}`]
   return ['curl', '-X', method, ...shown, ...data, `"$BASE_URL"${quoted(path)}`].join(' ')
@@ -83,24 +65,33 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Sends, waits where the key's rate is used up, and at the end archives every journey that was made. */
-function sender(baseUrl: string, key: string): Pick<Target, 'send' | 'stop'> {
-  const made: string[] = []
-  const send: Target['send'] = async (request) => {
+/** Sends, waits where a rate is used up, and at the end archives every journey that was made. */
+function sender(baseUrl: string, added: () => Record<string, string>): Pick<Target, 'send' | 'stop'> {
+  const made: { id: string; headers: Record<string, string> }[] = []
+  const send: Send = async (request) => {
     const { method, path, headers = {}, body } = request
     const signal = AbortSignal.timeout(10_000)
-    const sent = new Request(baseUrl + path, { method, headers, signal, ...(body !== undefined && { body }) })
+    const sent = new Request(baseUrl + path, {
+      method,
+      headers: { ...added(), ...headers },
+      signal,
+      ...(body !== undefined && { body }),
+    })
     const reply = await checkReply(method, path, await fetch(sent))
-    if (reply.status === 429) {
+    // Who has guessed too often waits for longer each time, and is not waited for.
+    if (reply.status === 429 && (await reply.clone().json()).code === 'rate_limited') {
       await setTimeout(Number(reply.headers.get('retry-after')) * 1000)
       return await send(request)
     }
-    if (reply.status === 201 && path === '/journeys') made.push((await reply.clone().json()).journey_id)
+    if (reply.status === 201 && path === '/journeys') {
+      const { 'content-type': _, ...credential } = headers
+      made.push({ id: (await reply.clone().json()).journey_id, headers: credential })
+    }
     return reply
   }
   const stop = async () => {
-    const headers = { 'x-service-key': key }
-    for (const id of made) await send({ method: 'POST', path: `/journeys/${id}/archive`, headers })
+    for (const { id, headers } of made)
+      await send({ method: 'POST', path: `/journeys/${id}/archive`, headers })
   }
   return { send, stop }
 }

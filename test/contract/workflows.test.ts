@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { dump, load } from 'js-yaml'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
+import { newMember, signIn } from '../people.ts'
 import { redocly } from './redocly.ts'
 
 type Criterion = { condition: string; type?: 'jsonpath' }
@@ -66,15 +67,18 @@ describe('the workflows', () => {
 
 /** Runs the workflows of a file in a workspace of their own. */
 async function respect(file: string) {
-  const { journey_id, secret_key, publishable_key } = await cairn.workspace()
-  const inputs = { run: randomUUID(), journey_id, secret_key, publishable_key }
+  const workspace = await cairn.workspace()
+  const { journey_id, secret_key, publishable_key } = workspace
+  const { cookie } = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
+  const session = cookie.replace('cairn_session=', '')
+  const inputs = { run: randomUUID(), journey_id, secret_key, publishable_key, session }
   const log = join(temporaryFolder(), 'respect.json')
   const { exitCode, stdout, stderr } = await redocly(
     ['respect', file, '--server', `cairn=${cairn.url}/v1`, '--json-output', log],
     { REDOCLY_CLI_RESPECT_INPUT: JSON.stringify(inputs) },
   )
   const output = stdout + stderr
-  if (output.includes(secret_key)) throw new Error('the output shows a secret key')
+  if (output.includes(secret_key) || output.includes(session)) throw new Error('the output shows a secret')
   const report: Report = JSON.parse(readFileSync(log, 'utf8'))
   return {
     exitCode,

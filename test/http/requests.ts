@@ -52,7 +52,9 @@ export async function send(
   const bytes = await buffer(reply)
   const response = new Response(bytes.length > 0 ? new Uint8Array(bytes) : null, {
     status: reply.statusCode ?? 0,
-    headers: Object.entries(reply.headers).map(([name, value]) => [name, String(value)] as [string, string]),
+    headers: Object.entries(reply.headers).flatMap(([name, value]) =>
+      [value].flat().map((value) => [name, String(value)] as [string, string]),
+    ),
   })
   return await checkReply(method, path, response)
 }

@@ -1,14 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import ts from 'typescript'
@@ -17,6 +9,7 @@ import { processEnvironment } from '../../server/config.ts'
 import { bundleForBrowser } from '../browser/bundle.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { contractDocument, operations } from '../contract/document.ts'
+import { installPackage, writeIn } from './installation.ts'
 
 const run = promisify(execFile)
 
@@ -24,28 +17,8 @@ const run = promisify(execFile)
 const project = temporaryFolder()
 
 beforeAll(async () => {
-  await installPackage()
+  await installPackage(project)
 }, 120_000)
-
-async function installPackage() {
-  // Packed from a copy, because building replaces files that other tests may be reading.
-  const copy = temporaryFolder()
-  for (const name of ['client', 'generated', 'package.json', 'tsconfig.json']) {
-    cpSync(name, join(copy, name), { recursive: true, filter: (file) => !file.endsWith('/dist') })
-  }
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
-  await run('npm', ['pack', '--pack-destination', project], { cwd: join(copy, 'client') })
-  const [tarball = ''] = readdirSync(project)
-  writeIn(project, 'package.json', JSON.stringify({ private: true, type: 'module' }))
-  const options = ['--prefer-offline', '--no-audit', '--no-fund']
-  await run('npm', ['install', ...options, join(project, tarball)], { cwd: project })
-}
-
-function writeIn(folder: string, name: string, text: string): string {
-  const file = join(folder, name)
-  writeFileSync(file, text)
-  return file
-}
 
 describe('the installed package', () => {
   it('brings openapi-fetch and nothing that runs at installation or is native', () => {
@@ -76,6 +49,16 @@ describe('the installed package', () => {
     const code = "export { createClient } from 'cairn-client'"
     expect(await bundleForBrowser(writeIn(project, 'client-alone.js', code))).not.toContain('handOver')
   })
+
+  it('has the operations for people in an entry of their own', async () => {
+    const bundles = await Promise.all(
+      ['cairn-client', 'cairn-client/person'].map((entry) =>
+        bundleForBrowser(writeIn(project, `${entry.replace('/', '-')}.js`, `export * from '${entry}'`)),
+      ),
+    )
+    expect(bundles.map((bundle) => bundle.includes('/audit-log'))).toEqual([false, true])
+    expect(bundles.map((bundle) => bundle.includes('handOver'))).toEqual([true, false])
+  })
 })
 
 const example = `
@@ -99,8 +82,25 @@ client.deleteEverything
 client.createEvent({ body: { journey_id: 'j', event_id: 'signed_up' } })
 // @ts-expect-error: an event has a name
 tracker.track()
+// @ts-expect-error: for people, who sign in
+client.listMembers
 // @ts-expect-error: no such code
 error?.code === 'no_such_code'
+`
+
+const personExample = `
+import { createPersonClient, type OperationRequest, type PersonClient, type Schemas } from 'cairn-client/person'
+
+const person: PersonClient = createPersonClient({ baseUrl: '/v1', workspaceId: 'wsp_1' })
+const credentials: OperationRequest<'signIn'>['body'] = { email: 'grace@example.com', password: 'nine-lives' }
+const { data, error } = await person.signIn({ body: credentials })
+export const waits: boolean = error?.code === 'too_many_attempts'
+export const session: Schemas['Session'] | undefined = data
+export const journeys: Schemas['JourneyPage'] | undefined = (await person.listJourneys()).data
+export const removed: undefined = (await person.removeMember({ path: { person_id: 'per_1' } })).data
+
+// @ts-expect-error: a session opens no ingestion
+person.createEvent
 `
 
 describe('its types', () => {
@@ -108,7 +108,11 @@ describe('its types', () => {
     ['nodenext', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }],
     ['bundler', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }],
   ])('pass a strict check, libraries included, with moduleResolution %s', (_name, resolution) => {
-    const program = ts.createProgram([writeIn(project, 'example.ts', example)], {
+    const files = [
+      writeIn(project, 'example.ts', example),
+      writeIn(project, 'person-example.ts', personExample),
+    ]
+    const program = ts.createProgram(files, {
       ...resolution,
       strict: true,
       skipLibCheck: false,
@@ -128,17 +132,31 @@ describe('its types', () => {
   })
 
   it('show the description of the contract to who points at an operation', () => {
-    const text = "import type { Client } from 'cairn-client'\ndeclare const client: Client\n"
-    const calls = operations.map(({ operationId }) => `client.${operationId}`)
-    const file = writeIn(project, 'hover.ts', text + calls.join('\n'))
+    const text = `
+      import type { Client } from 'cairn-client'
+      import type { PersonClient } from 'cairn-client/person'
+      declare const key: Client
+      declare const person: PersonClient
+    `
+    const calls = operations.flatMap((operation) => {
+      const isForPeople = operation.accepts.length === 0 || operation.accepts.includes('Session')
+      const clients = [
+        ...(operation.accepts.includes('SecretKey') ? ['key'] : []),
+        ...(isForPeople ? ['person'] : []),
+      ]
+      return clients.map((client) => ({ ...operation, call: `${client}.${operation.operationId}` }))
+    })
+    const file = writeIn(project, 'hover.ts', text + calls.map(({ call }) => call).join('\n'))
     const service = ts.createLanguageService(hostOf(file))
 
-    for (const [index, { operationId, method, path }] of operations.entries()) {
-      const position = text.length + calls.slice(0, index + 1).join('\n').length - 1
+    let position = text.length - 1
+    for (const { call, method, path } of calls) {
+      position += call.length
       const info = service.getQuickInfoAtPosition(file, position)
       const shown = ts.displayPartsToString(info?.documentation)
       const { summary, description } = contract.paths[path]?.[method.toLowerCase()] ?? {}
-      expect(words(shown), operationId).toEqual(words(`${summary} ${description}`))
+      expect(words(shown), call).toEqual(words(`${summary} ${description}`))
+      position += '\n'.length
     }
   })
 })

@@ -1,10 +1,16 @@
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { tokenDigest } from '../../server/domain/tokens.ts'
+import { migrations } from '../../server/storage/migrations/index.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
-import { temporaryFolder } from '../cairn.ts'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { serve, startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
 import { connect, openStoreForTest } from './store.ts'
@@ -25,7 +31,8 @@ describe('a new file', () => {
     expect(answers).toMatchObject(names.map(() => ({ code: 0, stderr: '' })))
     const reader = connect(sqlitePath(databaseUrl))
     expect(reader.prepare('SELECT name FROM workspaces ORDER BY name').pluck().all()).toEqual(names)
-    expect(reader.prepare('SELECT count(*) FROM kysely_migration').pluck().get()).toBe(1)
+    const done = reader.prepare('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
+    expect(done).toEqual(Object.keys(migrations))
   })
 
   it('is made when another program that makes it has finished', async () => {
@@ -61,12 +68,12 @@ describe('a file', () => {
     const store = await openStoreForTest()
     await store.close()
     const newer = connect(store.path)
-    newer.exec(`INSERT INTO kysely_migration VALUES ('0002-later', '2027-01-01T00:00:00.000Z');
+    newer.exec(`INSERT INTO kysely_migration VALUES ('9999-later', '2027-01-01T00:00:00.000Z');
       ALTER TABLE journeys ADD COLUMN later TEXT`)
     newer.close()
     const before = readFileSync(store.path)
     const message =
-      'The store was written by a newer Cairn (it has the migration 0002-later). Run that version or a later one.'
+      'The store was written by a newer Cairn (it has the migration 9999-later). Run that version or a later one.'
     for (const refused of await Promise.all([serve(store).ended, init(store.databaseUrl, 'A')])) {
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `cairn: ${message}\n` })
     }
@@ -116,6 +123,58 @@ describe('a file', () => {
       const stderr = expect.stringMatching(/^cairn: Cannot open .+cairn\.db: E(EXIST|NOTDIR): .+\n$/)
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
     }
+  })
+})
+
+describe('a file of the first migration', () => {
+  /** Makes a file as the first version did, with customers of these names. @returns a secret key */
+  async function makeFirst(path: string, names: string[]): Promise<string> {
+    const database = new Database(path)
+    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
+    const getMigrations = async () =>
+      ({ '0001-first': await migrations['0001-first']?.() }) as Record<string, Migration>
+    const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
+    expect(error).toBeUndefined()
+    const key = newServiceKey('secret')
+    const workspace_id = newId('wsp')
+    const insert = (table: string, row: Record<string, string | number>) => {
+      const columns = Object.keys(row)
+      const places = columns.map((column) => `@${column}`)
+      database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})`).run(row)
+    }
+    database.transaction(() => {
+      insert('workspaces', { workspace_id, name: 'Acme', created_ms: 0 })
+      const key_id = newId('key')
+      const shown = { kind: 'secret', name: 'Backend', last_four: key.slice(-4), created_ms: 0 }
+      insert('service_keys', { key_id, workspace_id, digest: tokenDigest(key), ...shown })
+      for (const [at, customer_name] of names.entries()) {
+        const ids = { customer_id: newId('cus'), client_customer_id: `user-${at}`, customer_type: 'contact' }
+        insert('customers', { workspace_id, ...ids, customer_name, created_ms: at, updated_ms: at })
+      }
+    })()
+    await db.destroy()
+    return key
+  }
+
+  it('is brought up to date: its keys work, and its customers are found by name', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    // More than are named in one statement, and more than are looked up one by one.
+    const names = Array.from({ length: 2500 }, (_, at) => (at < 2100 ? `Grace ${at}` : `ＡＤＡ ${at}`))
+    const key = await makeFirst(path, names)
+    const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
+    expect(cairn.setupLink).toBeUndefined()
+
+    const client = cairn.client(key)
+    const namesFound = async (search: string, limit = 500) => {
+      const { data } = await client.listCustomers({ query: { search, limit } })
+      return data?.data.map(({ customer_name }) => customer_name)
+    }
+    expect(await namesFound('ada')).toEqual(names.slice(2100).reverse())
+    expect(await namesFound('GRACE', 3)).toEqual(['Grace 2099', 'Grace 2098', 'Grace 2097'])
+    expect(await namesFound('grace 0')).toEqual(['Grace 0'])
+    expect(await namesFound('user-2499')).toEqual(['ＡＤＡ 2499'])
+    const keys = connect(path).prepare('SELECT created_by FROM service_keys').pluck().all()
+    expect(keys).toEqual([null])
   })
 })
 

@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { createApp } from '../../server/app.ts'
+import { Attempts } from '../../server/attempts.ts'
+import { Callers } from '../../server/callers.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { loadContract } from '../../server/contract.ts'
 import { Credentials } from '../../server/credentials.ts'
 import { contractFile } from '../../server/main.ts'
 import { Metrics } from '../../server/metrics.ts'
+import { Passwords } from '../../server/passwords.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
 import { BodyBudget } from '../../server/request-body.ts'
 import { openStoreForTest, type Store } from './store.ts'
@@ -29,7 +32,17 @@ export async function serveStoreForTest(): Promise<ServedStore> {
   const app = createApp({
     contract: await loadContract(contractFile),
     storage: store,
-    credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
+    callers: new Callers({
+      credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),
+      storage: store,
+      publicUrl: undefined,
+      now: Date.now,
+      onError: () => {},
+    }),
+    passwords: new Passwords(),
+    attempts: new Attempts({ now: Date.now }),
+    publicUrl: undefined,
+    trustedProxies: [],
     bodies: new BodyBudget(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     metrics,

@@ -3,4 +3,5 @@ import type { Migration } from 'kysely/migration'
 /** The schema's history, in order. A migration that has been released never changes. Loaded only to be run. */
 export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001-first': () => import('./0001-first.ts'),
+  '0002-people': () => import('./0002-people.ts'),
 }

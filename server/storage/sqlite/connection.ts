@@ -14,7 +14,7 @@ import Database from 'better-sqlite3'
 export type Connection = Database.Database
 
 /** How long a connection waits for another process's write before it gives up. */
-const BUSY_MS = 5000
+export const BUSY_MS = 5000
 
 /**
  * With less room than this on its disk a store takes no more: the log must still be moved into the file, and other
@@ -145,6 +145,7 @@ function useWriteAheadLog(connection: Connection) {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether another connection writes, or holds the lock. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }

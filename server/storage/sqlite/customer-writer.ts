@@ -1,4 +1,5 @@
 import { newId } from '../../domain/identifiers.ts'
+import { nameKey } from '../../domain/names.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
@@ -31,7 +32,7 @@ export class CustomerWriter {
     const customer_id = known?.customer_id ?? newId('cus')
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
-      const names = [customer_type, client_customer_id, customer_name]
+      const names = [customer_type, client_customer_id, customer_name, nameKey(customer_name)]
       const { lastInsertRowid } = this.#statements.insert.run(
         workspace_id,
         customer_id,
@@ -41,7 +42,7 @@ export class CustomerWriter {
       )
       customer_ref = Number(lastInsertRowid)
     } else if (known?.customer_name !== customer_name) {
-      this.#statements.rename.run(customer_name, now_ms, customer_ref)
+      this.#statements.rename.run(customer_name, nameKey(customer_name), now_ms, customer_ref)
     }
     this.#statements.enrol.run(journey.journey_ref, customer_ref, now_ms)
     return { status: 'stored', customer_id, created: known === undefined }
@@ -59,10 +60,10 @@ function prepare(connection: Connection) {
     ),
     insert: connection.prepare(
       `INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name,
-        created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        name_key, created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    rename: connection.prepare<[string, number, number]>(
-      'UPDATE customers SET customer_name = ?, updated_ms = ? WHERE customer_ref = ?',
+    rename: connection.prepare<[string, string, number, number]>(
+      'UPDATE customers SET customer_name = ?, name_key = ?, updated_ms = ? WHERE customer_ref = ?',
     ),
     enrol: connection.prepare<[number, number, number]>(
       'INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

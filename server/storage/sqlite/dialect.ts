@@ -14,6 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { BUSY_MS, isBusy } from './connection.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
 
@@ -36,10 +37,26 @@ export class LocalDialect extends SqliteDialect {
 }
 
 class ImmediateDriver extends SqliteDriver {
+  /** Waits for another program's write like the engine, but lets this thread go on: the write may depend on it. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    const run = (statement: string) => connection.executeQuery(CompiledQuery.raw(statement))
+    const deadline_ms = Date.now() + BUSY_MS
+    await run('pragma busy_timeout = 0')
+    while (true) {
+      try {
+        await run('begin immediate')
+        break
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline_ms) throw error
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+    await run(`pragma busy_timeout = ${BUSY_MS}`)
   }
 }
+
+/** Between two looks whether another program has ended its write. */
+const RETRY_MS = 5
 
 /** SQLite can undo changes of the schema, so that a migration is whole or not at all. */
 class TransactionalAdapter extends SqliteAdapter {

@@ -1,0 +1,199 @@
+import createFetchClient from 'openapi-fetch'
+import type { components, operations } from '../generated/contract.ts'
+
+/** The contract's schemas by name, for example `Schemas['Journey']`. */
+export type Schemas = components['schemas']
+
+/** Why a request was refused and what to change (RFC 9457). Programs decide by `code`. */
+export type Problem = Schemas['Problem']
+
+/** The contract's operationIds. */
+export type OperationId = keyof operations
+
+/**
+ * What an operation takes: `body`, `path` and `query` as the contract declares them, each required where the
+ * contract requires it. Aborting `signal` rejects the call at once with the signal's reason, also while it waits
+ * for a retry.
+ */
+export type OperationRequest<Id extends OperationId> = Body<operations[Id]> &
+  Pick<operations[Id]['parameters'], 'path' | 'query'> & { signal?: AbortSignal | undefined }
+
+/** What an operation answers: `data` for a 2xx, else `error`. The body of `response` has been read. */
+export type OperationResult<Id extends OperationId> = Result<Data<operations[Id]['responses']>>
+
+/**
+ * One method per operation of the table.
+ *
+ * Each resolves with `{ data, response }` for a 2xx and with `{ error, response }` for a problem of the contract,
+ * after the retries that are safe. It rejects with
+ * - the error of `fetch`, if the last attempt found no answer or half of one;
+ * - `UnexpectedResponseError`, if something answered, but not in the way of this API;
+ * - the signal's reason, once aborted;
+ * - a `TypeError`, if the request cannot be put into words: a cyclic body, `..` as an identifier.
+ */
+export type OperationCalls<Routes> = { readonly [Id in keyof Routes]: OperationCall<Id & OperationId> }
+
+/** How to reach a Cairn server, whoever asks. */
+export type ServerOptions = {
+  /** Scheme, host and version, for example `https://cairn.example.com/v1`; `/v1` in pages of the same origin. */
+  baseUrl: string
+  /** How often a request is sent again at the most, where that is safe. Default: 4. */
+  retries?: number | undefined
+  /** Takes the place of the global `fetch`, for example to go through a proxy. `init` carries the signal. */
+  fetch?: ((request: Request, init: { signal: AbortSignal | null }) => Promise<Response>) | undefined
+}
+
+/** An answer that this API does not give: a proxy's HTML page, a redirect, a 2xx without JSON. */
+export class UnexpectedResponseError extends Error {
+  override readonly name = 'UnexpectedResponseError'
+  /** The answer; its body has been read. */
+  readonly response: Response
+  /** What came instead: a JSON value, or else the text. */
+  readonly body: unknown
+
+  constructor(response: Response, body: unknown) {
+    const type = response.headers.get('content-type') ?? 'no content type'
+    super(`Not an answer of the Cairn API: status ${response.status}, ${type}. Check baseUrl and any proxy.`)
+    this.response = response
+    this.body = body
+  }
+}
+
+/** A request of an operation. */
+type Call = {
+  id: string
+  method: Method
+  /** The body, if there is one. */
+  json: string | undefined
+  signal: AbortSignal | undefined
+}
+
+/** The methods of the operations in `routes`, whose requests carry `headers`. `send` decides on retries and keepalive. */
+export function operationCalls<Routes extends Record<string, Route>>(
+  routes: Routes,
+  { baseUrl, fetch = globalThis.fetch }: ServerOptions,
+  headers: Record<string, string | undefined>,
+  send: (call: Call, attempt: (keepalive: boolean) => Promise<Response>) => Promise<Response>,
+): OperationCalls<Routes> {
+  const transport: Transport = createFetchClient<AnyPaths>({
+    baseUrl,
+    headers,
+    // The contract has no redirects. To follow one would show the key to another host, or turn a POST into a GET.
+    redirect: 'manual',
+    bodySerializer: (json) => json,
+  })
+
+  async function call(id: string, [method, pathname]: Route, request: AnyRequest): Promise<Result<unknown>> {
+    const { body, path = {}, query, signal } = request
+    // No URL can carry these two as a name: `/customers/../events` would reach `/events`, another operation.
+    const unsendable = Object.keys(path).find((name) => path[name] === '.' || path[name] === '..')
+    if (unsendable) throw new TypeError(`${unsendable} must not be "." or ".."`)
+
+    const json: string | undefined = JSON.stringify(body)
+    const answer = await transport[method](pathname, {
+      params: { path, query },
+      body: json,
+      parseAs: 'text',
+      fetch: (request) =>
+        send({ id, method, json, signal }, async (keepalive) => {
+          const sent = new Request(request, { body: json ?? null, keepalive })
+          // The signal goes to fetch itself: in Node a request may lose its own to the garbage collector.
+          const response = await fetch(sent, { signal: signal ?? null })
+          // Read to its end, because a connection that breaks in the middle of a body is a network error too.
+          await response.clone().arrayBuffer()
+          return response
+        }),
+    })
+    return toResult(answer)
+  }
+
+  const methods = Object.entries(routes).map(([id, route]) => [
+    id,
+    (request: AnyRequest = {}) => call(id, route, request),
+  ])
+  // The compiler cannot follow a loop that gives each operation its own request and result.
+  return Object.fromEntries(methods) as OperationCalls<Routes>
+}
+
+function toResult({ data, error, response }: Answer): Result<unknown> {
+  if (!response.ok) {
+    if (isProblem(error)) return { error, response }
+    throw new UnexpectedResponseError(response, error)
+  }
+  if (response.status === 204) return { data: undefined, response }
+  try {
+    return { data: JSON.parse(data ?? ''), response }
+  } catch {
+    throw new UnexpectedResponseError(response, data)
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  // A gateway may answer with JSON of its own, even with a `code`; `request_id` tells ours apart.
+  return typeof value === 'object' && value !== null && 'code' in value && 'request_id' in value
+}
+
+type Result<Value> =
+  | { data: Value; error?: undefined; response: Response }
+  | { data?: undefined; error: Problem; response: Response }
+
+type OperationCall<Id extends OperationId> = (
+  ...request: Record<never, never> extends Requests[Id]
+    ? [request?: OperationRequest<Id>]
+    : [request: OperationRequest<Id>]
+) => Promise<OperationResult<Id>>
+
+/** A table, because the compiler would decide too early what `OperationRequest<Id>` requires of an open `Id`. */
+type Requests = { [Id in OperationId]: OperationRequest<Id> }
+
+/** `body`, optional or never where `requestBody` is. */
+type Body<Operation extends { requestBody?: JsonContent }> = {
+  [Part in keyof Pick<Operation, 'requestBody'> as 'body']: NonNullable<
+    Operation['requestBody']
+  >['content']['application/json']
+}
+
+/** The JSON of the declared 2xx; undefined for one without. */
+type Data<Responses> = JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
+
+type JsonOf<Declared> = Declared extends JsonContent<infer Value> ? Value : undefined
+
+type JsonContent<Value = unknown> = { content: { 'application/json': Value } }
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+type Route = readonly [method: Method, pathname: string]
+
+/** An `OperationRequest` of any operation. */
+type AnyRequest = {
+  body?: unknown
+  path?: Record<string, string>
+  query?: Record<string, unknown>
+  signal?: AbortSignal | undefined
+}
+
+/** What is used of openapi-fetch; whatever does the same can take its place. */
+type Transport = {
+  [Name in Method]: (
+    pathname: string,
+    init: {
+      params: { path: Record<string, string>; query: Record<string, unknown> | undefined }
+      body: string | undefined
+      parseAs: 'text'
+      fetch: (request: Request) => Promise<Response>
+    },
+  ) => Promise<Answer>
+}
+
+type Answer = { data?: string; error?: unknown; response: Response }
+
+/** The contract as openapi-fetch is told of it: every path alike, because `Client` has the types that matter. */
+type AnyPaths = {
+  [pathname: string]: {
+    [Name in Lowercase<Method>]: {
+      parameters: { path: Record<string, string>; query?: Record<string, unknown> | undefined }
+      requestBody: JsonContent<string | undefined>
+      responses: { 200: JsonContent<string> }
+    }
+  }
+}

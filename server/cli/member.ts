@@ -1,0 +1,162 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { components } from '../../generated/contract.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../domain/identifiers.ts'
+import { Passwords } from '../passwords.ts'
+import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
+import { insertMember, membershipsOf, newestMembers } from '../storage/members.ts'
+import { findPersonByEmail, insertPerson, updatePassword } from '../storage/people.ts'
+import { deleteSessionsOf } from '../storage/sessions.ts'
+import { CommandFailure, ExitCode } from './failure.ts'
+import { name } from './options.ts'
+import { inStore } from './store.ts'
+import { columns, printable } from './table.ts'
+import { workspaceOf } from './workspace.ts'
+
+type Role = components['schemas']['Role']
+type AddOptions = {
+  workspace?: string
+  email: string
+  name?: string
+  existing?: boolean
+  role: Role
+  json?: boolean
+}
+
+/** As the contract has it (`NewPassword`, `Email` with the format that ajv-formats checks). */
+const PASSWORD_LENGTHS = { least: 12, most: 256 }
+const EMAIL =
+  /^(?=.{3,254}$)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i
+
+/** More rows than any terminal is read for. */
+const LISTED = 10_000
+
+export function addMember(program: Command, config: () => Config): void {
+  const member = program.command('member').description('make and list the people who sign in')
+  const workspace = () =>
+    new Option('--workspace <name>', 'whose members; needed where there are several').argParser(name)
+  const json = () => new Option('--json', 'print one JSON value and nothing else')
+  const address = () => new Option('--email <email>').argParser(email).makeOptionMandatory()
+  const stdin = '\nThe password is asked for, or read from the standard input where that is no terminal.'
+
+  member
+    .command('add')
+    .description('make somebody a member, who signs in with email and password')
+    .addOption(workspace())
+    .addOption(address())
+    .option('--name <name>', 'how lists show the person; needed for a new one', name)
+    .option('--existing', 'add somebody who can sign in already, with name and password as they are')
+    .addOption(new Option('--role <role>').choices(['owner', 'admin', 'viewer']).default('owner'))
+    .addOption(json())
+    .addHelpText('after', stdin)
+    .action((options: AddOptions) => add(config(), options))
+  member
+    .command('list')
+    .description('list the members of a workspace')
+    .addOption(workspace())
+    .addOption(json())
+    .action((options: { workspace?: string; json?: boolean }) => list(config(), options))
+  member
+    .command('set-password')
+    .description('give somebody a new password and end all sessions, for example after it was forgotten')
+    .addOption(address())
+    .addHelpText('after', stdin)
+    .action((options: { email: string }) => setPassword(config(), options))
+}
+
+async function add(config: Config, options: AddOptions) {
+  const { email, role, json } = options
+  const known = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
+  // Emails are not verified: whoever made this account need not be whom the operator means.
+  if (known && !options.existing) {
+    const who = `${printable(known.name)} can sign in with this email already`
+    throw new CommandFailure(`${who}; --existing adds that person`, ExitCode.conflict)
+  }
+  if (!known && options.existing) {
+    throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
+  }
+  if (options.existing && options.name !== undefined) {
+    throw new CommandFailure('--existing keeps the name; leave out --name', ExitCode.usage)
+  }
+  if (!known && options.name === undefined) {
+    throw new CommandFailure('say what the new person is called with --name', ExitCode.usage)
+  }
+  // Outside the transaction: it takes as long as a person types.
+  const password_hash = known?.password_hash ?? (await new Passwords().hash(await readPassword()))
+  const made = await inStore(config.databaseUrl, async (db) => {
+    const { workspace_id } = await workspaceOf(db, options.workspace)
+    const joined_ms = Date.now()
+    const person = known ?? { person_id: newId('per'), name: options.name ?? '', email, password_hash }
+    if (!known && !(await insertPerson(db, { ...person, created_ms: joined_ms }))) {
+      throw new CommandFailure('the person was made meanwhile; run the command again', ExitCode.conflict)
+    }
+    const { person_id } = person
+    if (!(await insertMember(db, { workspace_id, person_id, role, joined_ms }))) {
+      throw new CommandFailure('the person is a member already', ExitCode.conflict)
+    }
+    await insertAuditEntry(db, workspace_id, commandLine(joined_ms), {
+      action: 'member_added',
+      subject: { kind: 'person', id: person_id, name: person.name },
+      after: { role },
+    })
+    return { person_id, name: person.name, email: person.email, role }
+  })
+  process.stdout.write(
+    json ? `${JSON.stringify(made)}\n` : `${printable(made.name)} is ${article(role)} ${role} now.\n`,
+  )
+}
+
+async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
+  const rows = await inStore(config.databaseUrl, async (db) => {
+    return await newestMembers(db, (await workspaceOf(db, workspace)).workspace_id, { limit: LISTED })
+  })
+  const members = rows.map(({ member }) => member)
+  const table = members.map(({ email, role, joined_at, name }) => [email, role, joined_at, name])
+  const printed = columns([['EMAIL', 'ROLE', 'JOINED', 'NAME'], ...table])
+  process.stdout.write(json ? `${JSON.stringify(members)}\n` : printed)
+}
+
+async function setPassword(config: Config, { email }: { email: string }) {
+  const person = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
+  if (!person) throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
+  const hash = await new Passwords().hash(await readPassword())
+  await inStore(config.databaseUrl, async (db) => {
+    await updatePassword(db, person.person_id, hash)
+    await deleteSessionsOf(db, person.person_id)
+    const subject = { kind: 'person', id: person.person_id, name: person.email } as const
+    for (const { workspace_id } of await membershipsOf(db, person.person_id)) {
+      const change = { action: 'password_changed', subject } as const
+      await insertAuditEntry(db, workspace_id, commandLine(Date.now()), change)
+    }
+  })
+  process.stdout.write(`${printable(person.name)} has a new password.\n`)
+}
+
+/** Asks on a terminal, without showing what is typed; else takes the first line of the standard input. */
+async function readPassword(): Promise<string> {
+  const { stdin, stderr } = process
+  const isTerminal = stdin.isTTY === true
+  if (isTerminal) stderr.write('Password: ')
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: stdin, output: silent, terminal: isTerminal })
+  const { value: password = '' } = await lines[Symbol.asyncIterator]().next()
+  lines.close()
+  if (isTerminal) stderr.write('\n')
+  const length = [...password].length
+  const { least, most } = PASSWORD_LENGTHS
+  if (length < least || length > most || password.includes('\0')) {
+    throw new CommandFailure(`a password has ${least} to ${most} characters`, ExitCode.usage)
+  }
+  return password
+}
+
+function email(text: string): string {
+  if (!EMAIL.test(text)) throw new InvalidArgumentError('Write it as ada@example.com.')
+  return text
+}
+
+function article(role: Role): string {
+  return role === 'viewer' ? 'a' : 'an'
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { browserUrl, makeSetupLink } from '../setup-link.ts'
+import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
+import type { Transaction } from '../storage/storage.ts'
+import { hasWorkspaces } from '../storage/workspaces.ts'
+import { name } from './options.ts'
+import { inStore } from './store.ts'
+import { workspaceOf } from './workspace.ts'
+
+type SetupLinkOptions = { workspace?: string; json?: boolean }
+
+export function addSetupLink(program: Command, config: () => Config): void {
+  program
+    .command('setup-link')
+    .description('make a one-time link that creates a first person, an owner, in the browser')
+    .option('--workspace <name>', 'whose owner; needed where there are several', name)
+    .option('--json', 'print one JSON object and nothing else')
+    .addHelpText('after', '\nIt works for an hour, and only until the next one is made.')
+    .action((options: SetupLinkOptions) => setupLink(config(), options))
+}
+
+async function setupLink(config: Config, { workspace, json }: SetupLinkOptions) {
+  const baseUrl = browserUrl(config, config.port)
+  const make = async (db: Transaction) => {
+    const isNew = workspace === undefined && !(await hasWorkspaces(db))
+    const now_ms = Date.now()
+    if (isNew) return await makeSetupLink(db, { workspace_id: null, baseUrl, now_ms })
+    const { workspace_id, name } = await workspaceOf(db, workspace)
+    const subject = { kind: 'workspace', id: workspace_id, name } as const
+    await insertAuditEntry(db, workspace_id, commandLine(now_ms), { action: 'setup_link_created', subject })
+    return await makeSetupLink(db, { workspace_id, baseUrl, now_ms })
+  }
+  const link = await inStore(config.databaseUrl, make)
+  process.stdout.write(json ? `${JSON.stringify({ link })}\n` : `${link}\n`)
+}

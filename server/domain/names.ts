@@ -1,0 +1,7 @@
+/**
+ * A name as searches compare it: in lower case and in Unicode's compatibility form (NFKC). The Greek sigma has a form of
+ * its own at the end of a word, where a search may end and the name go on.
+ */
+export function nameKey(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
+}

@@ -1,0 +1,16 @@
+import type { Operation } from '../contract.ts'
+import { instant_ms } from '../domain/instants.ts'
+import { pageBody, pageOf } from '../domain/paging.ts'
+import { newestAuditEntries } from '../storage/audit-log.ts'
+
+export const listAuditLog: Operation<'listAuditLog'> = async ({ workspaceId, query }, { storage }) => {
+  const { from, to, limit: _, cursor: __, ...names } = query
+  const filter = {
+    ...names,
+    ...(from !== undefined && { from_ms: instant_ms(from) }),
+    ...(to !== undefined && { to_ms: instant_ms(to) }),
+  }
+  const page = pageOf(query, 'aud')
+  const rows = await newestAuditEntries(storage.db, workspaceId, filter, page)
+  return { status: 200, body: pageBody(rows, page, ({ entry }) => entry) }
+}

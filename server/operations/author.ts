@@ -1,0 +1,66 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context } from '../contract.ts'
+import { type Authorship, insertAuditEntry } from '../storage/audit-log.ts'
+import type { InvitedAs } from '../storage/invitations.ts'
+import { membershipsOf } from '../storage/members.ts'
+import type { StoredSession } from '../storage/sessions.ts'
+import type { Transaction } from '../storage/storage.ts'
+
+type AuditAction = components['schemas']['AuditAction']
+
+/** Who calls, for the audit log. */
+export function authorOf({ caller, now, address, requestId }: Context): Authorship {
+  const from = { at_ms: now(), address, request_id: requestId }
+  switch (caller.kind) {
+    case 'key':
+      return { ...from, actor: { kind: 'service_key', id: caller.key.key_id, name: caller.key.name } }
+    case 'person':
+      return { ...from, actor: personActor(caller.session) }
+    case 'nobody':
+      return { ...from, actor: { kind: 'unknown', id: null, name: null } }
+  }
+}
+
+/** A person as the audit log names it. */
+export function personActor({ person_id, name }: { person_id: string; name: string }): Authorship['actor'] {
+  return { kind: 'person', id: person_id, name }
+}
+
+/** Notes what a person did in the audit log of each of its workspaces. */
+export async function noteEverywhere(
+  db: Transaction,
+  { person_id, email }: { person_id: string; email: string },
+  author: Authorship,
+  action: AuditAction,
+): Promise<void> {
+  const subject = { kind: 'person', id: person_id, name: email } as const
+  for (const { workspace_id } of await membershipsOf(db, person_id)) {
+    await insertAuditEntry(db, workspace_id, author, { action, subject })
+  }
+}
+
+/** Notes that an invitation works no more. */
+export async function noteRevoked(
+  db: Transaction,
+  workspaceId: string,
+  author: Authorship,
+  { invitation_id, email, role }: InvitedAs,
+): Promise<void> {
+  await insertAuditEntry(db, workspaceId, author, {
+    action: 'invitation_revoked',
+    subject: { kind: 'invitation', id: invitation_id, name: email },
+    before: { role },
+  })
+}
+
+/** The session of an operation that the contract opens to people alone. */
+export function sessionOf({ caller }: Context): StoredSession {
+  if (caller.kind !== 'person') throw new Error('the contract opens this operation to people alone')
+  return caller.session
+}
+
+/** The caller's own role, in an operation that the contract opens to members alone. */
+export function ownRole({ caller }: Context) {
+  if (caller.kind !== 'person' || !caller.membership) throw new Error('the contract asks for a role here')
+  return caller.membership.role
+}

@@ -1,0 +1,131 @@
+import type { Context, Operation } from '../contract.ts'
+import { instantText } from '../domain/instants.ts'
+import { nameKey } from '../domain/names.ts'
+import { pageBody, pageOf } from '../domain/paging.ts'
+import { assertMayDecide } from '../domain/roles.ts'
+import { newToken } from '../domain/tokens.ts'
+import { Problem } from '../problems.ts'
+import { insertAuditEntry } from '../storage/audit-log.ts'
+import * as invitations from '../storage/invitations.ts'
+import { insertMember, membershipsOf, roleOf } from '../storage/members.ts'
+import { findPersonByEmail, insertPerson } from '../storage/people.ts'
+import type { Transaction } from '../storage/storage.ts'
+import { authorOf, noteRevoked, ownRole, personActor, sessionOf } from './author.ts'
+import { foundByLink } from './link-attempts.ts'
+import { startSession } from './session-start.ts'
+
+const VALID_MS = 7 * 86_400_000
+
+export const listInvitations: Operation<'listInvitations'> = async ({ workspaceId, query }, context) => {
+  const page = pageOf(query, 'inv')
+  const { storage, now } = context
+  const rows = await invitations.newestInvitations(storage.db, workspaceId, page, now())
+  return { status: 200, body: pageBody(rows, page, ({ invitation }) => invitation) }
+}
+
+export const createInvitation: Operation<'createInvitation'> = async ({ workspaceId, body }, context) => {
+  const { storage, now, newId } = context
+  const { email, role } = body
+  const inviter = sessionOf(context)
+  assertMayDecide(ownRole(context), [role])
+  const created_ms = now()
+  const expires_ms = created_ms + VALID_MS
+  const invitation_id = newId('inv')
+  const token = newToken('invitation_')
+  await storage.db.transaction().execute(async (db) => {
+    const person = await findPersonByEmail(db, email)
+    if (person && (await roleOf(db, workspaceId, person.person_id))) throw new Problem('already_member')
+    const row = { invitation_id, token, email, role, invited_by: inviter.person_id, created_ms, expires_ms }
+    const voided = await invitations.replaceInvitation(db, workspaceId, row)
+    if (voided) {
+      assertMayDecide(ownRole(context), [voided.role])
+      await noteRevoked(db, workspaceId, authorOf(context), voided)
+    }
+    await insertAuditEntry(db, workspaceId, authorOf(context), {
+      action: 'member_invited',
+      subject: { kind: 'invitation', id: invitation_id, name: email },
+      after: { role },
+    })
+  })
+  const times = { created_at: instantText(created_ms), expires_at: instantText(expires_ms) }
+  return { status: 201, body: { invitation_id, email, role, invited_by: inviter.name, ...times, token } }
+}
+
+export const revokeInvitation: Operation<'revokeInvitation'> = async ({ workspaceId, path }, context) => {
+  const { storage, now } = context
+  await storage.db.transaction().execute(async (db) => {
+    const invitation = await invitations.findInvitation(db, workspaceId, path.invitation_id, now())
+    if (!invitation) throw new Problem('invitation_not_found')
+    assertMayDecide(ownRole(context), [invitation.role])
+    await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
+    await noteRevoked(db, workspaceId, authorOf(context), invitation)
+  })
+  return { status: 204 }
+}
+
+export const findInvitation: Operation<'findInvitation'> = async ({ body }, context) => {
+  const { storage, now } = context
+  const found = await foundByLink(context, () =>
+    invitations.findOpenInvitation(storage.db, body.token, now()),
+  )
+  const { workspace_name, email, role, expires_ms } = found
+  const person_exists = (await findPersonByEmail(storage.db, email)) !== undefined
+  const expires_at = instantText(expires_ms)
+  return { status: 200, body: { workspace_name, email, role, person_exists, expires_at } }
+}
+
+export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, context) => {
+  const { storage, now, newId, passwords } = context
+  const { token, name, password } = body
+  const { email } = await foundByLink(context, () => invitations.findOpenInvitation(storage.db, token, now()))
+  // Before the password is hashed, which takes a while, and below again.
+  if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
+  const password_hash = await passwords.hash(password)
+  return await storage.db.transaction().execute(async (db) => {
+    const invitation = await usedInvitation(db, context, token)
+    const person = { person_id: newId('per'), name, email: invitation.email, password_hash }
+    if (!(await insertPerson(db, { ...person, created_ms: now() }))) throw new Problem('person_exists')
+    await join(db, context, invitation, person)
+    return { status: 201, ...(await startSession(db, context, person)) }
+  })
+}
+
+export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, context) => {
+  const { storage, now } = context
+  const { created_ms, expires_ms, ...session } = sessionOf(context)
+  await foundByLink(context, () => invitations.findOpenInvitation(storage.db, body.token, now()))
+  return await storage.db.transaction().execute(async (db) => {
+    const invitation = await usedInvitation(db, context, body.token)
+    if (nameKey(invitation.email) !== nameKey(session.email)) throw new Problem('invitation_for_another')
+    const { person_id, name, email } = session
+    await join(db, context, invitation, { person_id, name })
+    const times = { created_at: instantText(created_ms), expires_at: instantText(expires_ms) }
+    const workspaces = await membershipsOf(db, person_id)
+    return { status: 200, body: { person: { person_id, name, email }, workspaces, ...times } }
+  })
+}
+
+/** The invitation of a token, which works no more from now on. */
+async function usedInvitation(db: Transaction, { now }: Context, token: string) {
+  const invitation = await invitations.findOpenInvitation(db, token, now())
+  if (!invitation) throw new Problem('link_not_found')
+  await invitations.deleteInvitation(db, invitation.workspace_id, invitation.invitation_id)
+  return invitation
+}
+
+async function join(
+  db: Transaction,
+  context: Context,
+  { workspace_id, role }: invitations.OpenInvitation,
+  person: { person_id: string; name: string },
+) {
+  const { person_id, name } = person
+  const isNew = await insertMember(db, { workspace_id, person_id, role, joined_ms: context.now() })
+  if (!isNew) throw new Problem('already_member')
+  await insertAuditEntry(
+    db,
+    workspace_id,
+    { ...authorOf(context), actor: personActor(person) },
+    { action: 'member_joined', subject: { kind: 'person', id: person_id, name }, after: { role } },
+  )
+}

@@ -1,0 +1,19 @@
+import type { Context } from '../contract.ts'
+import { networkOf } from '../domain/networks.ts'
+import { Problem } from '../problems.ts'
+
+/**
+ * What the token of a one-time link leads to.
+ * @param find undefined where the token leads nowhere
+ * @throws {Problem} `link_not_found`; `too_many_attempts` for an address that has guessed too often
+ */
+export async function foundByLink<Found>(
+  { attempts, address }: Context,
+  find: () => Promise<Found | undefined>,
+): Promise<Found> {
+  const right = attempts.begin([{ by: 'link', value: networkOf(address) }])
+  const found = await find()
+  if (found === undefined) throw new Problem('link_not_found')
+  right()
+  return found
+}

@@ -1,0 +1,80 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context, Operation } from '../contract.ts'
+import { pageBody, pageOf } from '../domain/paging.ts'
+import { assertMayDecide } from '../domain/roles.ts'
+import { Problem } from '../problems.ts'
+import { insertAuditEntry } from '../storage/audit-log.ts'
+import { deleteInvitationsBy } from '../storage/invitations.ts'
+import * as members from '../storage/members.ts'
+import type { Transaction } from '../storage/storage.ts'
+import { authorOf, noteRevoked, ownRole } from './author.ts'
+
+type Member = components['schemas']['Member']
+
+export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, { storage }) => {
+  const page = pageOf(query, 'per')
+  const rows = await members.newestMembers(storage.db, workspaceId, page)
+  return { status: 200, body: pageBody(rows, page, ({ member }) => member) }
+}
+
+export const updateMember: Operation<'updateMember'> = async ({ workspaceId, path, body }, context) => {
+  return await context.storage.db.transaction().execute(async (db) => {
+    const member = await findMember(db, workspaceId, path.person_id)
+    assertMayDecide(ownRole(context), [member.role, body.role])
+    if (body.role === member.role) return { status: 200, body: member }
+    if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
+    await members.updateRole(db, workspaceId, member.person_id, body.role)
+    if (body.role === 'viewer') await revokeInvitations(db, context, workspaceId, member)
+    if (body.role === 'admin') await revokeInvitations(db, context, workspaceId, member, 'owner')
+    await insertAuditEntry(db, workspaceId, authorOf(context), {
+      action: 'member_role_changed',
+      subject: subjectOf(member),
+      before: { role: member.role },
+      after: { role: body.role },
+    })
+    return { status: 200, body: { ...member, role: body.role } }
+  })
+}
+
+export const removeMember: Operation<'removeMember'> = async ({ workspaceId, path }, context) => {
+  await context.storage.db.transaction().execute(async (db) => {
+    const member = await findMember(db, workspaceId, path.person_id)
+    assertMayDecide(ownRole(context), [member.role])
+    if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
+    await members.deleteMember(db, workspaceId, member.person_id)
+    await revokeInvitations(db, context, workspaceId, member)
+    await insertAuditEntry(db, workspaceId, authorOf(context), {
+      action: 'member_removed',
+      subject: subjectOf(member),
+      before: { role: member.role },
+    })
+  })
+  return { status: 204 }
+}
+
+async function findMember(db: Transaction, workspaceId: string, personId: string): Promise<Member> {
+  const member = await members.findMember(db, workspaceId, personId)
+  if (!member) throw new Problem('member_not_found')
+  return member
+}
+
+/** Ends the invitations of a member who may not make them any more, or those of them for one role. */
+async function revokeInvitations(
+  db: Transaction,
+  context: Context,
+  workspaceId: string,
+  { person_id }: Member,
+  role?: Member['role'],
+) {
+  const filter = { now_ms: context.now(), ...(role && { role }) }
+  const revoked = await deleteInvitationsBy(db, workspaceId, person_id, filter)
+  for (const invitation of revoked) await noteRevoked(db, workspaceId, authorOf(context), invitation)
+}
+
+async function assertOtherOwner(db: Transaction, workspaceId: string) {
+  if ((await members.countOwners(db, workspaceId)) < 2) throw new Problem('last_owner')
+}
+
+function subjectOf({ person_id, name }: Member) {
+  return { kind: 'person', id: person_id, name } as const
+}

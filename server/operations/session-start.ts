@@ -1,0 +1,42 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context } from '../contract.ts'
+import { newDevice } from '../domain/devices.ts'
+import { instantText } from '../domain/instants.ts'
+import { newToken, tokenDigest } from '../domain/tokens.ts'
+import { membershipsOf } from '../storage/members.ts'
+import type { StoredPerson } from '../storage/people.ts'
+import { deleteExpiredSessions, deleteSession, insertSession } from '../storage/sessions.ts'
+import type { Transaction } from '../storage/storage.ts'
+import { authorOf, noteEverywhere, personActor } from './author.ts'
+
+type Session = components['schemas']['Session']
+
+/** A session ends after this time in any case. */
+const SESSION_S = 14 * 86_400
+
+/**
+ * Signs a person in, and ends the session that the request carries.
+ * @returns what the answer shows, and its cookies
+ */
+export async function startSession(
+  db: Transaction,
+  context: Context,
+  { password_hash, ...person }: StoredPerson,
+) {
+  const { now, cookies } = context
+  const created_ms = now()
+  const expires_ms = created_ms + SESSION_S * 1000
+  const token = newToken('')
+  const { session: earlier } = cookies()
+  if (earlier !== undefined) await deleteSession(db, tokenDigest(earlier))
+  await deleteExpiredSessions(db, created_ms)
+  await insertSession(db, { token, person_id: person.person_id, created_ms, expires_ms })
+  await noteEverywhere(db, person, { ...authorOf(context), actor: personActor(person) }, 'signed_in')
+  const body: Session = {
+    person,
+    workspaces: await membershipsOf(db, person.person_id),
+    created_at: instantText(created_ms),
+    expires_at: instantText(expires_ms),
+  }
+  return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
+}

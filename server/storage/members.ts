@@ -1,0 +1,134 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { components } from '../../generated/contract.ts'
+import type { DB } from '../../generated/tables.ts'
+import type { Position } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import type { Page } from '../domain/paging.ts'
+import { behind } from './keyset.ts'
+
+type Member = components['schemas']['Member']
+type Membership = components['schemas']['Membership']
+type Role = components['schemas']['Role']
+
+/** A session shows this many workspaces (contract: `Session.workspaces`). */
+const SHOWN_WORKSPACES = 500
+
+/** Makes the person a member; false where it is one, and nothing is changed. */
+export async function insertMember(
+  db: Transaction<DB>,
+  member: { workspace_id: string; person_id: string; role: Role; joined_ms: number },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('members')
+    .values(member)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'person_id']).doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function findMember(
+  db: Kysely<DB>,
+  workspaceId: string,
+  personId: string,
+): Promise<Member | undefined> {
+  const row = await selectMembers(db, workspaceId)
+    .where('members.person_id', '=', personId)
+    .executeTakeFirst()
+  return row && memberOf(row)
+}
+
+/** Members by (`joined_at`, `person_id`), newest first. */
+export async function newestMembers(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { limit, after }: Page,
+): Promise<{ member: Member; position: Position }[]> {
+  const rows = await selectMembers(db, workspaceId)
+    .where(behind(after, 'members.joined_ms', 'members.person_id'))
+    .orderBy('members.joined_ms', 'desc')
+    .orderBy('members.person_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ member: memberOf(row), position: { ms: row.joined_ms, id: row.person_id } }))
+}
+
+/** The workspaces of a person, by name. */
+export async function membershipsOf(db: Kysely<DB>, personId: string): Promise<Membership[]> {
+  const rows = await db
+    .selectFrom('members')
+    .innerJoin('workspaces', 'workspaces.workspace_id', 'members.workspace_id')
+    .select(['members.workspace_id', 'workspaces.name', 'members.role'])
+    .where('members.person_id', '=', personId)
+    .orderBy('workspaces.created_ms')
+    .limit(SHOWN_WORKSPACES)
+    .execute()
+  return rows
+    .map((row) => ({ ...row, role: row.role as Role }))
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
+/** The role of a person in a workspace; undefined where it is no member. */
+export async function roleOf(
+  db: Kysely<DB>,
+  workspaceId: string,
+  personId: string,
+): Promise<Role | undefined> {
+  const row = await db
+    .selectFrom('members')
+    .select('role')
+    .where('workspace_id', '=', workspaceId)
+    .where('person_id', '=', personId)
+    .executeTakeFirst()
+  return row?.role as Role | undefined
+}
+
+export async function countOwners(db: Transaction<DB>, workspaceId: string): Promise<number> {
+  const { owners } = await db
+    .selectFrom('members')
+    .select(({ fn }) => fn.countAll<number>().as('owners'))
+    .where('workspace_id', '=', workspaceId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return Number(owners)
+}
+
+export async function updateRole(
+  db: Transaction<DB>,
+  workspaceId: string,
+  personId: string,
+  role: Role,
+): Promise<void> {
+  await db
+    .updateTable('members')
+    .set({ role })
+    .where('workspace_id', '=', workspaceId)
+    .where('person_id', '=', personId)
+    .execute()
+}
+
+export async function deleteMember(
+  db: Transaction<DB>,
+  workspaceId: string,
+  personId: string,
+): Promise<void> {
+  await db
+    .deleteFrom('members')
+    .where('workspace_id', '=', workspaceId)
+    .where('person_id', '=', personId)
+    .execute()
+}
+
+function selectMembers(db: Kysely<DB>, workspaceId: string) {
+  return db
+    .selectFrom('members')
+    .innerJoin('people', 'people.person_id', 'members.person_id')
+    .select(['members.person_id', 'people.name', 'people.email', 'members.role', 'members.joined_ms'])
+    .where('members.workspace_id', '=', workspaceId)
+}
+
+function memberOf({
+  joined_ms,
+  ...row
+}: Omit<Member, 'role' | 'joined_at'> & { role: string; joined_ms: number }): Member {
+  return { ...row, role: row.role as Role, joined_at: instantText(joined_ms) }
+}

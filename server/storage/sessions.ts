@@ -1,0 +1,62 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { DB } from '../../generated/tables.ts'
+import { tokenDigest } from '../domain/tokens.ts'
+
+/** A session, and whose it is. */
+export type StoredSession = {
+  digest: string
+  person_id: string
+  name: string
+  email: string
+  created_ms: number
+  last_seen_ms: number
+  expires_ms: number
+}
+
+/** @param session.token what the cookie has; only its digest is stored */
+export async function insertSession(
+  db: Transaction<DB>,
+  session: { token: string; person_id: string; created_ms: number; expires_ms: number },
+): Promise<void> {
+  const { token, ...row } = session
+  await db
+    .insertInto('sessions')
+    .values({ ...row, digest: tokenDigest(token), last_seen_ms: row.created_ms })
+    .execute()
+}
+
+/** The session of a cookie, whether or not it has expired. */
+export async function findSession(db: Kysely<DB>, token: string): Promise<StoredSession | undefined> {
+  return await db
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.person_id', 'sessions.person_id')
+    .select(['sessions.digest', 'sessions.person_id', 'people.name', 'people.email'])
+    .select(['sessions.created_ms', 'sessions.last_seen_ms', 'sessions.expires_ms'])
+    .where('sessions.digest', '=', tokenDigest(token))
+    .executeTakeFirst()
+}
+
+export async function updateLastSeen(
+  db: Transaction<DB>,
+  digest: string,
+  last_seen_ms: number,
+): Promise<void> {
+  await db.updateTable('sessions').set({ last_seen_ms }).where('digest', '=', digest).execute()
+}
+
+export async function deleteSession(db: Transaction<DB>, digest: string): Promise<void> {
+  await db.deleteFrom('sessions').where('digest', '=', digest).execute()
+}
+
+/** Ends the sessions of a person, but for the one with the digest. */
+export async function deleteSessionsOf(
+  db: Transaction<DB>,
+  personId: string,
+  { except = '' }: { except?: string } = {},
+): Promise<void> {
+  await db.deleteFrom('sessions').where('person_id', '=', personId).where('digest', '<>', except).execute()
+}
+
+export async function deleteExpiredSessions(db: Transaction<DB>, now_ms: number): Promise<void> {
+  await db.deleteFrom('sessions').where('expires_ms', '<=', now_ms).execute()
+}

@@ -1,0 +1,270 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { type CommandOptions, runCairn } from '../command.ts'
+import { browser, type SignedUp, signIn, signUp } from '../people.ts'
+
+const PASSWORD = 'enigma-is-a-machine'
+
+let cairn: Cairn
+let workspace_id: string
+let owner: SignedUp
+
+beforeEach(async () => {
+  cairn = await startCairnForTest()
+  const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
+  workspace_id = (await createWorkspace(cairn.databaseUrl, names)).workspace_id
+  owner = await signUp(cairn, { workspace_id }, 'owner')
+})
+
+/** `cairn member ARGS` beside the server. @param stdin the password, as it is typed */
+function member(args: string[], stdin?: string) {
+  const options: CommandOptions = { environment: { DATABASE_URL: cairn.databaseUrl } }
+  return runCairn(['member', ...args], { ...options, ...(stdin !== undefined && { stdin }) })
+}
+
+const add = (args: string[], stdin = `${PASSWORD}\n`) => member(['add', ...args], stdin)
+const alan = ['--email', 'alan@example.com', '--name', 'Alan Turing']
+
+/** The members as the command lists them. */
+async function listed(...args: string[]) {
+  const { code, stdout, stderr } = await member(['list', '--json', ...args])
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout)
+}
+
+describe('cairn member add', () => {
+  it('makes somebody who signs in at once, an owner unless it is told otherwise', async () => {
+    const made = await add([...alan, '--json'])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const { person_id, ...person } = JSON.parse(made.stdout)
+    expect(person).toEqual({ name: 'Alan Turing', email: 'alan@example.com', role: 'owner' })
+    const { client } = browser(cairn, await signIn(cairn, { email: person.email, password: PASSWORD }))
+    expect((await client().getSession()).data).toMatchObject({
+      person: { person_id, name: 'Alan Turing', email: 'alan@example.com' },
+      workspaces: [{ workspace_id, name: 'Example Ltd', role: 'owner' }],
+    })
+
+    const viewer = await add(['--email', 'ada@example.com', '--name', 'Ada', '--role', 'viewer'])
+    expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is a viewer now.\n' })
+    expect(await listed()).toMatchObject([
+      { email: 'ada@example.com', role: 'viewer' },
+      { email: 'alan@example.com', role: 'owner' },
+      { email: owner.email, role: 'owner' },
+    ])
+    const { data } = await owner.client().listAuditLog({ query: { subject_id: person_id } })
+    expect(data?.data.at(-1)).toMatchObject({
+      action: 'member_added',
+      actor: { kind: 'command_line', id: null, name: null },
+      subject: { kind: 'person', id: person_id, name: 'Alan Turing' },
+      address: null,
+      before: null,
+      after: { role: 'owner' },
+      request_id: null,
+    })
+  })
+
+  it('takes the first line as the password, whatever ends it, spaces included', async () => {
+    const password = ' nine lives  of a möth '
+    for (const [at, stdin] of [
+      password,
+      `${password}\n`,
+      `${password}\r\n`,
+      `${password}\nmore\n`,
+    ].entries()) {
+      const email = `ada-${at}@example.com`
+      expect(await add(['--email', email, '--name', 'Ada'], stdin)).toMatchObject({ code: 0, stderr: '' })
+      await expect(signIn(cairn, { email, password })).resolves.toBeDefined()
+      await expect(signIn(cairn, { email, password: password.trim() })).rejects.toThrow('401')
+    }
+  })
+
+  it('takes a password of 12 characters and refuses one of 11; takes 256 and refuses 257', async () => {
+    for (const password of ['', '0123456789a', '👾'.repeat(11), 'x'.repeat(257)]) {
+      expect(await add(alan, `${password}\n`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'cairn: a password has 12 to 256 characters\n',
+      })
+    }
+    expect(await member(['add', ...alan])).toMatchObject({ code: 2, stdout: '' })
+    expect(await listed()).toHaveLength(1)
+    expect(await add(alan, '0123456789ab\n')).toMatchObject({ code: 0 })
+    const ada = ['--email', 'ada@example.com', '--name', 'Ada']
+    expect(await add(ada, '👾'.repeat(256))).toMatchObject({ code: 0 })
+  })
+
+  it('lets somebody who can sign in already keep name and password', async () => {
+    const person = await signUp(cairn, await cairn.workspace(), 'owner')
+    const options = ['--workspace', 'Example Ltd', '--email', person.email.toUpperCase()]
+    const made = await member(['add', ...options, '--existing', '--role', 'admin', '--json'])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const { person_id, name, email } = person
+    expect(JSON.parse(made.stdout)).toEqual({ person_id, name, email, role: 'admin' })
+    await expect(signIn(cairn, person)).resolves.toBeDefined()
+    expect((await person.client().getSession()).data?.workspaces).toHaveLength(2)
+  })
+
+  it('adds nobody by an email alone, of whom nobody knows whose it is', async () => {
+    const person = await signUp(cairn, await cairn.workspace(), 'owner')
+    const options = ['--workspace', 'Example Ltd', '--email', person.email]
+    expect(await add([...options, '--name', 'Ada'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: Grace Hopper can sign in with this email already; --existing adds that person\n',
+    })
+    expect(await add([...options, '--existing', '--name', 'Ada'])).toMatchObject({ code: 2, stdout: '' })
+    expect(await add(['--workspace', 'Example Ltd', ...alan, '--existing'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: nobody with this email can sign in\n',
+    })
+    expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
+    await expect(signIn(cairn, person)).resolves.toBeDefined()
+  })
+
+  it('refuses who is a member already, a new person without a name, and a role that is none', async () => {
+    expect(await member(['add', '--email', owner.email, '--existing', '--role', 'viewer'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: the person is a member already\n',
+    })
+    expect(await add(['--email', 'alan@example.com'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'cairn: say what the new person is called with --name\n',
+    })
+    expect(await add([...alan, '--role', 'king'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--role'),
+    })
+    expect(await listed()).toMatchObject([{ email: owner.email, role: 'owner' }])
+  })
+
+  it('refuses what the contract does not have as an email', async () => {
+    const emails = [
+      '',
+      'ada',
+      'ada@example',
+      'a b@example.com',
+      'ada@exämple.com',
+      'ada@example..com',
+      '.@b.co',
+    ]
+    const refused = await Promise.all(emails.map((email) => add(['--email', email, '--name', 'Ada'])))
+    for (const [at, answer] of refused.entries()) {
+      const message = { code: 2, stdout: '', stderr: expect.stringContaining('--email') }
+      expect([emails[at], answer]).toMatchObject([emails[at], message])
+    }
+    expect(await add(['--email', "a.d'a+b@x-1.example.com", '--name', 'Ada'])).toMatchObject({ code: 0 })
+    expect(await listed()).toHaveLength(2)
+  })
+
+  it('asks which workspace where there are several, and makes nobody in one that is not there', async () => {
+    await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
+    expect(await add(alan)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n',
+    })
+    expect(await add([...alan, '--workspace', 'Third'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: no workspace of that name\n',
+    })
+    expect(await add([...alan, '--workspace', 'Other'])).toMatchObject({ code: 0 })
+    expect(await listed('--workspace', 'Other')).toMatchObject([{ email: 'alan@example.com' }])
+    expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
+  })
+
+  it('says what to do where there is no workspace or no store', async () => {
+    const { databaseUrl } = await startCairnForTest()
+    const environment = { DATABASE_URL: databaseUrl }
+    const empty = await runCairn(['member', 'add', ...alan], { environment, stdin: PASSWORD })
+    expect(empty).toMatchObject({
+      code: 3,
+      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+    })
+    const none = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'none.db')}` }
+    const refused = await runCairn(['member', 'add', ...alan], { environment: none, stdin: PASSWORD })
+    expect(refused).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('there is no store at'),
+    })
+  })
+})
+
+describe('cairn member list', () => {
+  it('lists the members, newest first, as the contract has them', async () => {
+    await add([...alan, '--role', 'admin'])
+    const { data } = await owner.client().listMembers()
+    expect(await listed()).toEqual(data?.data)
+    const { stdout } = await member(['list'])
+    expect(stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^EMAIL +ROLE +JOINED +NAME$/),
+      expect.stringMatching(/^alan@example\.com +admin +20\S+Z {2}Alan Turing$/),
+      expect.stringMatching(/^\S+@example\.com +owner +20\S+Z {2}Grace Hopper$/),
+    ])
+  })
+})
+
+describe('cairn member set-password', () => {
+  const set = (email: string, stdin = 'a-moth-in-relay-70\n') =>
+    member(['set-password', '--email', email], stdin)
+
+  it('lets the person sign in with the new password alone, and ends all of its sessions', async () => {
+    const second = browser(cairn, await signIn(cairn, owner))
+    const other = await signUp(cairn, { workspace_id }, 'owner')
+    expect(await set(owner.email.toUpperCase())).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: `${owner.name} has a new password.\n`,
+    })
+    for (const { client } of [owner, second]) {
+      await expect
+        .poll(async () => (await client().getSession()).response.status, { timeout: 1000 })
+        .toBe(401)
+    }
+    expect((await other.client().getSession()).response.status).toBe(200)
+    await expect(signIn(cairn, owner)).rejects.toThrow('401')
+    await expect(signIn(cairn, { ...owner, password: 'a-moth-in-relay-70' })).resolves.toBeDefined()
+    const { data } = await other.client().listAuditLog({ query: { subject_id: owner.person_id } })
+    expect(data?.data).toContainEqual(
+      expect.objectContaining({
+        action: 'password_changed',
+        actor: { kind: 'command_line', id: null, name: null },
+        address: null,
+      }),
+    )
+  })
+
+  it('refuses nobody and a password that is too short, and changes nothing', async () => {
+    expect(await set('nobody@example.com')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'cairn: nobody with this email can sign in\n',
+    })
+    expect(await set(owner.email, 'short\n')).toMatchObject({ code: 2, stdout: '' })
+    expect((await owner.client().getSession()).response.status).toBe(200)
+    await expect(signIn(cairn, owner)).resolves.toBeDefined()
+  })
+})
+
+describe('a password', () => {
+  it('is printed by no command', async () => {
+    const answers = [
+      await add([...alan, '--json']),
+      await add(alan),
+      await member(['set-password', '--email', 'alan@example.com'], `${PASSWORD}\n`),
+      await member(['set-password', '--email', 'alan@example.com'], `${PASSWORD.slice(0, 11)}\n`),
+      await member(['list', '--json']),
+    ]
+    for (const { stdout, stderr } of answers) {
+      expect(stdout + stderr).not.toContain(PASSWORD.slice(0, 11))
+      expect(stdout + stderr).not.toContain('argon2')
+    }
+  })
+})

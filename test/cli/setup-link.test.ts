@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+import { OWN_PAGE, signUp } from '../people.ts'
+
+let cairn: Cairn
+
+beforeEach(async () => {
+  cairn = await startCairnForTest()
+})
+
+function setupLink(args: string[] = [], environment: Record<string, string> = {}) {
+  return runCairn(['setup-link', ...args], {
+    environment: { DATABASE_URL: cairn.databaseUrl, ...environment },
+  })
+}
+
+/** What the server answers to the link: the workspace that it is for, or the code of the refusal. */
+async function lookUp(link: string) {
+  const reply = await cairn.fetch('/setup/look-up', {
+    method: 'POST',
+    headers: { ...OWN_PAGE, 'content-type': 'application/json' },
+    body: JSON.stringify({ token: link.trim().replace(/^.*#token=/, '') }),
+  })
+  const body = await reply.json()
+  return reply.status === 200 ? body : body.code
+}
+
+describe('cairn setup-link', () => {
+  it('makes a link that works for an hour on the running server, and voids those before', async () => {
+    const began_ms = Date.now()
+    const made = await setupLink()
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /^http:\/\/127\.0\.0\.1:3000\/admin\/setup#token=setup_[0-9A-Za-z]{43}\n$/,
+      ),
+    })
+    const found = await lookUp(made.stdout)
+    expect(found).toMatchObject({ workspace_name: null })
+    const lasts_ms = Date.parse(found.expires_at) - 3_600_000
+    expect(lasts_ms).toBeGreaterThanOrEqual(began_ms)
+    expect(lasts_ms).toBeLessThanOrEqual(Date.now())
+    expect(await lookUp(cairn.setupLink ?? '')).toBe('link_not_found')
+    const next = await setupLink()
+    expect([await lookUp(made.stdout), await lookUp(next.stdout)]).toEqual([
+      'link_not_found',
+      found && expect.any(Object),
+    ])
+  })
+
+  it('is for the workspace that there is, or for the one that is named', async () => {
+    const init = (workspace: string) =>
+      createWorkspace(cairn.databaseUrl, { workspace, journey: 'Onboarding' })
+    await init('Acme')
+    expect(await lookUp((await setupLink()).stdout)).toMatchObject({ workspace_name: 'Acme' })
+    await init('Babbage')
+    expect(await setupLink()).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'cairn: say which workspace with --workspace: "Acme", "Babbage"\n',
+    })
+    const named = await setupLink(['--workspace', 'Babbage', '--json'])
+    const { link } = JSON.parse(named.stdout)
+    expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
+    // What is refused voids nothing.
+    const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' }
+    expect(await setupLink(['--workspace', 'Third'])).toMatchObject(refused)
+    expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ CAIRN_PUBLIC_URL: 'https://cairn.example.com/' }, 'https://cairn.example.com/'],
+    [{ CAIRN_PUBLIC_URL: 'https://cairn.example.com:8443' }, 'https://cairn.example.com:8443/'],
+    [{ HOST: '0.0.0.0', PORT: '8080' }, 'http://127.0.0.1:8080/'],
+    [{ HOST: '::' }, 'http://[::1]:3000/'],
+    [{ HOST: '::1' }, 'http://[::1]:3000/'],
+    [{ HOST: 'localhost' }, 'http://localhost:3000/'],
+  ])('leads to where a browser finds the server: %j', async (environment, base) => {
+    const { stdout } = await setupLink([], environment)
+    expect(stdout.replace(/#.*\n/, '')).toBe(`${base}admin/setup`)
+  })
+
+  it('is noted in the audit log of the workspace', async () => {
+    const { workspace_id } = await cairn.workspace()
+    const owner = await signUp(cairn, { workspace_id }, 'owner')
+    expect(await setupLink()).toMatchObject({ code: 0 })
+    const { data } = await owner.client().listAuditLog({ query: { subject_id: workspace_id } })
+    expect(data?.data[0]).toMatchObject({
+      action: 'setup_link_created',
+      actor: { kind: 'command_line', id: null, name: null },
+      subject: { kind: 'workspace', id: workspace_id },
+      address: null,
+      before: null,
+      after: null,
+    })
+  })
+
+  it('makes no store where there is none', async () => {
+    const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'none.db')}`
+    expect(await setupLink([], { DATABASE_URL })).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('there is no store at'),
+    })
+  })
+})

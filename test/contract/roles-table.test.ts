@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newMember, signIn } from '../people.ts'
+import { type ContractOperation, contractDocument, operations } from './document.ts'
+import { namesFor, newPlace, sendTo } from './requests.ts'
+import { openTarget, type Target } from './target.ts'
+
+const COLUMNS = ['viewer', 'admin', 'owner', 'secret key'] as const
+
+/** What the table says of an operation: for each column whether it may be called, and by whom only with a condition. */
+type Row = { operationId: string; may: string[]; conditional: string[] }
+
+const { info } = contractDocument() as { info: { description: string } }
+const table = rowsOf(info.description)
+
+function rowsOf(text: string): Row[] {
+  const lines = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const head = lines.findIndex(([, first]) => first === 'operations')
+  expect(lines[head]?.slice(2, -1)).toEqual([...COLUMNS])
+  const after = lines.slice(head + 2)
+  return after
+    .slice(
+      0,
+      after.findIndex((cells) => cells.length < 2),
+    )
+    .flatMap(([, names = '', ...cells]) => {
+      expect(cells.every((cell) => ['', 'yes', 'yes¹'].includes(cell))).toBe(true)
+      return [...names.matchAll(/`(\w+)`/g)].map(([, operationId = '']) => ({
+        operationId,
+        may: COLUMNS.filter((_, index) => cells[index]?.startsWith('yes')),
+        conditional: COLUMNS.filter((_, index) => cells[index] === 'yes¹'),
+      }))
+    })
+}
+
+/** What the operation declares. Where it is about no workspace, everybody who is signed in may call it. */
+function declared({ accepts, roles = ['viewer', 'admin', 'owner'] }: ContractOperation): string[] {
+  const may: string[] = accepts.includes('Session') ? [...roles] : []
+  if (accepts.includes('SecretKey')) may.push('secret key')
+  return COLUMNS.filter((column) => may.includes(column))
+}
+
+const withCredential = operations.filter(({ accepts }) => accepts.length > 0)
+
+describe('the table of roles in the contract', () => {
+  it('lists every operation that needs a credential, once', () => {
+    expect(table.map(({ operationId }) => operationId).sort()).toEqual(
+      withCredential.map(({ operationId }) => operationId).sort(),
+    )
+  })
+
+  it.each(withCredential.map((operation) => [operation.operationId, operation] as const))(
+    'says of %s what the operation declares',
+    (operationId, operation) => {
+      expect(table.find((row) => row.operationId === operationId)?.may).toEqual(declared(operation))
+    },
+  )
+})
+
+describe('what the table gives to admins with a condition', () => {
+  let target: Target
+
+  beforeAll(async () => {
+    target = await openTarget()
+  })
+  afterAll(() => target.stop())
+
+  const conditional = operations.filter(({ operationId }) =>
+    table.some((row) => row.operationId === operationId && row.conditional.length > 0),
+  )
+
+  it.each(conditional.map((operation) => [operation.operationId, operation] as const))(
+    '%s is for owners alone where it is about owners',
+    async (operationId, operation) => {
+      expect(table.find((row) => row.operationId === operationId)?.conditional).toEqual(['admin'])
+      const place = await newPlace(target)
+      if (!place.inside) throw new Error('a deployment has no inside')
+      const { cairn, workspace, owner } = place.inside
+      const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
+      // An owner, but not the last.
+      await newMember(cairn, workspace, 'owner')
+      const names = await namesFor(place, operation, { person_id: owner.person_id })
+      const body = JSON.stringify({
+        ...(operationId === 'createInvitation' && { email: names.email }),
+        role: 'owner',
+      })
+      const reply = await sendTo(place, operation, 'person', { headers: admin, names, body })
+      expect([reply.status, (await reply.json()).code]).toEqual([403, 'role_not_allowed'])
+      const byOwner = await sendTo(place, operation, 'person', { names, body })
+      expect(byOwner.ok).toBe(true)
+    },
+  )
+})

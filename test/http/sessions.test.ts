@@ -1,0 +1,543 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { tokenDigest } from '../../server/domain/tokens.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { operations } from '../contract/document.ts'
+import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../people.ts'
+import { connect } from '../storage/store.ts'
+import { head, openConnection, problemOf, refusal, send } from './requests.ts'
+
+const HOUR_MS = 3_600_000
+
+let cairn: Cairn
+let workspace: Workspace
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  return cairn.stop
+})
+
+type Headers = Record<string, string>
+
+/** The answer to signing in, by a page that sends the headers. */
+async function signInReply(at: Cairn, { email, password }: Person, headers: Headers = OWN_PAGE) {
+  return await send(at, 'POST /session', { headers, body: JSON.stringify({ email, password }) })
+}
+
+/** What `Set-Cookie` says: the value and the attributes of each cookie, by its name. */
+function cookiesOf(reply: Response) {
+  const cookies = reply.headers.getSetCookie().map((line) => {
+    const [, name = '', value = '', attributes = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []
+    return [name, { value, attributes }] as const
+  })
+  return Object.fromEntries(cookies)
+}
+
+/** The value of the session's cookie. */
+function tokenOf({ cookie }: { cookie: string }): string {
+  return cookie.slice(cookie.indexOf('=') + 1)
+}
+
+/** The cookie under both of its names: an `Origin` of `https:` tells the server which one to read. */
+function underBothNames({ cookie }: { cookie: string }): string {
+  return `${cookie}; __Host-${cookie}`
+}
+
+/** The status of reading the session with a cookie. */
+async function statusOf(cookie: string, { at = cairn, headers = {} as Headers } = {}): Promise<number> {
+  return (await send(at, 'GET /session', { headers: { cookie, ...headers } })).status
+}
+
+describe('the cookie of a session', () => {
+  const token = expect.stringMatching(/^[0-9A-Za-z]{43}$/)
+  const device = expect.stringMatching(/^[0-9a-f]{32}\.[0-9a-f]{64}$/)
+  const attributes = (seconds: number) => `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+
+  it('is for this host alone, unseen by scripts and by requests from other sites', async () => {
+    const reply = await signInReply(cairn, await newPerson(cairn))
+    expect(reply.status).toBe(201)
+    expect(cookiesOf(reply)).toEqual({
+      cairn_session: { value: token, attributes: attributes(14 * 86_400) },
+      cairn_device: { value: device, attributes: attributes(180 * 86_400) },
+    })
+  })
+
+  it.each<[string, Parameters<typeof startCairn>[0], Headers]>([
+    ['CAIRN_PUBLIC_URL says so', { publicUrl: 'https://cairn.example.com' }, {}],
+    ['a trusted proxy says so', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
+    ['the page says so', {}, { origin: 'https://cairn.example.com', host: 'cairn.example.com' }],
+  ])('goes over HTTPS alone, and can be set by no other host, where %s', async (_name, options, headers) => {
+    const at = await startCairnForTest(options)
+    const reply = await signInReply(at, await newPerson(at), { ...OWN_PAGE, ...headers })
+    expect(cookiesOf(reply)).toEqual({
+      '__Host-cairn_session': { value: token, attributes: `${attributes(14 * 86_400)}; Secure` },
+      '__Host-cairn_device': { value: device, attributes: `${attributes(180 * 86_400)}; Secure` },
+    })
+  })
+
+  it('is an ordinary one where somebody else than a trusted proxy speaks of HTTPS', async () => {
+    const at = await startCairnForTest({ trustedProxies: ['192.0.2.1'] })
+    const headers = { ...OWN_PAGE, 'x-forwarded-proto': 'https', forwarded: 'proto=https' }
+    const reply = await signInReply(at, await newPerson(at), headers)
+    expect(Object.keys(cookiesOf(reply))).toEqual(['cairn_session', 'cairn_device'])
+  })
+
+  it('is removed by signing out', async () => {
+    const removed = { value: '', attributes: attributes(0) }
+    const over = await signUp(cairn, workspace, 'viewer')
+    expect(cookiesOf(await over.fetch('DELETE /session'))).toEqual({ cairn_session: removed })
+    const everywhere = await signUp(cairn, workspace, 'viewer')
+    expect(cookiesOf(await everywhere.fetch('DELETE /sessions'))).toEqual({ cairn_session: removed })
+
+    const secure = await startCairnForTest({ publicUrl: 'https://cairn.example.com' })
+    const headers = await signIn(secure, await newPerson(secure))
+    const reply = await browser(secure, headers).fetch('DELETE /session')
+    expect(cookiesOf(reply)).toEqual({
+      '__Host-cairn_session': { value: '', attributes: `${attributes(0)}; Secure` },
+    })
+  })
+
+  it('is not set by a sign-in that is refused', async () => {
+    const person = await newPerson(cairn)
+    const wrong = await signInReply(cairn, { ...person, password: 'wrong' })
+    const foreign = await signInReply(cairn, person, {})
+    expect([wrong.status, foreign.status]).toEqual([401, 403])
+    expect([wrong, foreign].map((reply) => reply.headers.getSetCookie())).toEqual([[], []])
+  })
+})
+
+describe('behind HTTPS', () => {
+  it.each<[string, Parameters<typeof startCairn>[0], Headers]>([
+    ['CAIRN_PUBLIC_URL', { publicUrl: 'https://cairn.example.com' }, {}],
+    ['a trusted proxy', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
+  ])('a cookie that another host could have set is not read, with %s', async (_name, options, headers) => {
+    const at = await startCairnForTest(options)
+    const [person, other] = [await newPerson(at), await newPerson(at)]
+    const tokenFor = async (whose: Person) => {
+      const reply = await signInReply(at, whose, { ...OWN_PAGE, ...headers })
+      return cookiesOf(reply)['__Host-cairn_session']?.value
+    }
+    const [token, foreign] = [await tokenFor(person), await tokenFor(other)]
+    expect(await statusOf(`__Host-cairn_session=${token}`, { at, headers })).toBe(200)
+    expect(await statusOf(`cairn_session=${token}`, { at, headers })).toBe(401)
+
+    const cookie = `cairn_session=${foreign}; __Host-cairn_session=${token}`
+    for (const both of [cookie, cookie.split('; ').reverse().join('; ')]) {
+      const reply = await send(at, 'GET /session', { headers: { cookie: both, ...headers } })
+      expect(await reply.json()).toMatchObject({ person: { email: person.email } })
+    }
+  })
+
+  it('a session works where the proxy does not say that it speaks TLS', async () => {
+    const at = await startCairnForTest()
+    const own = { origin: 'https://cairn.example.com', host: 'cairn.example.com' }
+    const reply = await signInReply(at, await newPerson(at), own)
+    const { value } = cookiesOf(reply)['__Host-cairn_session'] ?? {}
+    const cookie = `__Host-cairn_session=${value}`
+    // Browsers send no Origin when they read from the page's own server.
+    expect(await statusOf(cookie, { at, headers: { host: own.host } })).toBe(200)
+    expect((await send(at, 'DELETE /session', { headers: { ...own, cookie } })).status).toBe(204)
+    expect(await statusOf(cookie, { at, headers: { host: own.host } })).toBe(401)
+  })
+})
+
+describe('a session', () => {
+  it('shows the person and the times, and no secret', async () => {
+    let now = Date.parse('2026-11-20T12:00:00Z')
+    const at = await startCairnForTest({ now: () => now })
+    const { workspace_id } = await at.workspace()
+    const person = await newMember(at, { workspace_id }, 'admin')
+    const reply = await signInReply(at, { ...person, email: person.email.toUpperCase() })
+    const session = {
+      person: { person_id: person.person_id, name: person.name, email: person.email },
+      workspaces: [{ workspace_id, name: expect.any(String), role: 'admin' }],
+      created_at: '2026-11-20T12:00:00.000Z',
+      expires_at: '2026-12-04T12:00:00.000Z',
+    }
+    expect(await reply.json()).toEqual(session)
+    now += 1000
+    const cookie = `cairn_session=${cookiesOf(reply).cairn_session?.value}`
+    const read = await send(at, 'GET /session', { headers: { cookie: `a=b; ${cookie};c="d"` } })
+    expect(await read.json()).toEqual(session)
+  })
+
+  it('begins with the password however its characters are composed', async () => {
+    const person = await newPerson(cairn)
+    const own = browser(cairn, await signIn(cairn, person))
+    const body = { current_password: person.password, new_password: 'zo\u00eb-in-\uff21msterdam' }
+    expect((await own.fetch('POST /session/password', { body })).status).toBe(200)
+    const composed = { ...person, password: 'zoe\u0308-in-Amsterdam' }
+    expect((await signInReply(cairn, composed)).status).toBe(201)
+    expect((await signInReply(cairn, { ...person, password: 'zoe-in-Amsterdam' })).status).toBe(401)
+  })
+
+  it('has the rate of its person, who is named in the log', async () => {
+    const at = await startCairnForTest({ now: () => 0, rateLimit: 2 })
+    const [person, other] = [await newPerson(at), await newPerson(at)]
+    const [one, two] = [await signIn(at, person), await signIn(at, person)]
+    const statuses = []
+    for (const { cookie } of [one, two, one, two, one, two]) statuses.push(await statusOf(cookie, { at }))
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
+    expect(await statusOf((await signIn(at, other)).cookie, { at })).toBe(200)
+    const { person_id } = person
+    await expect
+      .poll(() => at.log.filter((line) => line.person_id === person_id).map(({ status }) => status))
+      .toEqual(statuses)
+  })
+
+  it('ends at once when its person signs out, and no other with it', async () => {
+    const person = await newPerson(cairn)
+    const [one, two] = [await signIn(cairn, person), await signIn(cairn, person)]
+    expect((await browser(cairn, one).fetch('DELETE /session')).status).toBe(204)
+    expect([await statusOf(one.cookie), await statusOf(two.cookie)]).toEqual([401, 200])
+  })
+
+  it('ends with all others when its person signs out everywhere', async () => {
+    const [person, other] = [await newPerson(cairn), await newPerson(cairn)]
+    const sessions = [await signIn(cairn, person), await signIn(cairn, person), await signIn(cairn, person)]
+    const [own] = sessions
+    const stranger = await signIn(cairn, other)
+    expect((await browser(cairn, own ?? stranger).fetch('DELETE /sessions')).status).toBe(204)
+    for (const { cookie } of sessions) expect(await statusOf(cookie)).toBe(401)
+    expect(await statusOf(stranger.cookie)).toBe(200)
+  })
+
+  it('goes on when its person changes the password, and all others end', async () => {
+    const person = await newPerson(cairn)
+    const [own, other, stolen] = [
+      await signIn(cairn, person),
+      await signIn(cairn, person),
+      await signIn(cairn, person),
+    ]
+    const body = { current_password: person.password, new_password: 'a-moth-in-relay-70' }
+    const reply = await browser(cairn, own).fetch('POST /session/password', { body })
+    expect(reply.status).toBe(200)
+    expect(await reply.json()).toMatchObject({ person: { email: person.email } })
+    expect(await statusOf(own.cookie)).toBe(200)
+    expect([await statusOf(other.cookie), await statusOf(stolen.cookie)]).toEqual([401, 401])
+    expect((await signInReply(cairn, person)).status).toBe(401)
+    expect((await signInReply(cairn, { ...person, password: body.new_password })).status).toBe(201)
+  })
+
+  it('and the password stay as they are where the current password is wrong', async () => {
+    const person = await newPerson(cairn)
+    const [own, other] = [await signIn(cairn, person), await signIn(cairn, person)]
+    const body = { current_password: 'not-this-one', new_password: 'a-moth-in-relay-70' }
+    const reply = await browser(cairn, own).fetch('POST /session/password', { body })
+    expect(await refusal(reply)).toEqual({ status: 409, code: 'password_wrong' })
+    expect([await statusOf(own.cookie), await statusOf(other.cookie)]).toEqual([200, 200])
+    expect((await signInReply(cairn, person)).status).toBe(201)
+  })
+
+  it('does not begin with a password that was changed meanwhile', async () => {
+    const person = await newPerson(cairn)
+    const own = browser(cairn, await signIn(cairn, person))
+    const body = { current_password: person.password, new_password: 'a-moth-in-relay-70' }
+    const change = { isUnderWay: true }
+    const tokens: string[] = []
+    const keepSigningIn = async () => {
+      while (change.isUnderWay) {
+        const { value } = cookiesOf(await signInReply(cairn, person)).cairn_session ?? {}
+        if (value !== undefined) tokens.push(value)
+      }
+    }
+    // Passwords are compared on other threads: some of these are when the change is stored.
+    const others = [keepSigningIn(), keepSigningIn(), keepSigningIn()]
+    expect((await own.fetch('POST /session/password', { body })).status).toBe(200)
+    change.isUnderWay = false
+    await Promise.all(others)
+    expect(tokens).not.toEqual([])
+    for (const token of tokens) expect(await statusOf(`cairn_session=${token}`)).toBe(401)
+  })
+
+  it('that has ended while the body of a request was on its way changes nothing', async () => {
+    const { headers, fetch } = await signUp(cairn, workspace, 'owner')
+    const other = await signUp(cairn, workspace, 'owner')
+    const body = JSON.stringify({ name: 'Held back' })
+    const { socket, answer } = await openConnection(cairn)
+    const sent = { 'content-type': 'application/json', 'content-length': String(body.length), ...headers }
+    socket.write(head('POST /journeys', sent) + body.slice(0, 1))
+    const began = performance.now()
+    // Each of them takes a while, in which the request above waits.
+    while (performance.now() - began < 100) await other.fetch('GET /session')
+    await fetch('DELETE /session')
+    socket.write(body.slice(1))
+    await expect.poll(answer).toMatch(/^HTTP\/1\.1 401 /)
+    expect(await (await other.fetch('GET /journeys')).text()).not.toContain('Held back')
+  })
+
+  it('that a sign-in carries ends when another begins', async () => {
+    const person = await newPerson(cairn)
+    const first = await signIn(cairn, person)
+    const reply = await signInReply(cairn, person, first)
+    expect(reply.status).toBe(201)
+    expect(await statusOf(first.cookie)).toBe(401)
+    expect(await statusOf(`cairn_session=${cookiesOf(reply).cairn_session?.value}`)).toBe(200)
+  })
+
+  it('goes on where a sign-in that carries it is refused', async () => {
+    const person = await newPerson(cairn)
+    const first = await signIn(cairn, person)
+    expect((await signInReply(cairn, { ...person, password: 'wrong' }, first)).status).toBe(401)
+    expect(await statusOf(first.cookie)).toBe(200)
+  })
+
+  it('ends after 12 hours without a request', async () => {
+    let now = Date.now()
+    const at = await startCairnForTest({ now: () => now })
+    const person = await newPerson(at)
+    const [one, two] = [await signIn(at, person), await signIn(at, person)]
+    now += 12 * HOUR_MS - 1
+    expect(await statusOf(one.cookie, { at })).toBe(200)
+    now += 1
+    expect(await statusOf(two.cookie, { at })).toBe(401)
+  })
+
+  it('ends after 14 days in any case', async () => {
+    const began = Date.now()
+    let now = began
+    const at = await startCairnForTest({ now: () => now })
+    const { cookie } = await signIn(at, await newPerson(at))
+    const seen = connect(sqlitePath(at.databaseUrl)).prepare('SELECT last_seen_ms FROM sessions').pluck()
+    const end = began + 14 * 24 * HOUR_MS
+    for (now = began; now < end; now += 11 * HOUR_MS) {
+      expect(await statusOf(cookie, { at })).toBe(200)
+      await expect.poll(() => seen.get()).toBe(now)
+    }
+    now = end - 1
+    expect(await statusOf(cookie, { at })).toBe(200)
+    now = end
+    expect(await statusOf(cookie, { at })).toBe(401)
+  })
+
+  it('is not opened by anything but its cookie', async () => {
+    const headers = await signIn(cairn, await newPerson(cairn))
+    const token = tokenOf(headers)
+    const other = token.endsWith('0') ? '1' : '0'
+    const problems = []
+    for (const sent of [
+      {},
+      { cookie: '' },
+      { cookie: 'cairn_session' },
+      { cookie: 'cairn_session=' },
+      { cookie: token },
+      { cookie: `cairn_session=${token.slice(0, -1)}` },
+      { cookie: `cairn_session=${token.slice(0, -1)}${other}` },
+      { cookie: `cairn_session=${token}0` },
+      { cookie: `cairn_session="${token}"` },
+      { cookie: `Cairn_Session=${token}` },
+      { cookie: `cairn_device=${token}` },
+      // What the store holds of it.
+      { cookie: `cairn_session=${tokenDigest(token)}` },
+      { cookie: "cairn_session=' OR 1=1 --" },
+      { cookie: `cairn_session=${'x'.repeat(10_000)}` },
+      { authorization: `Bearer ${token}` },
+      { 'x-session': token },
+    ]) {
+      const reply = await send(cairn, 'GET /session', { headers: sent })
+      expect([sent, reply.status]).toEqual([sent, 401])
+      expect(reply.headers.get('www-authenticate')).toBe('Session cookie="cairn_session"')
+      const { request_id: _, ...problem } = await problemOf(reply)
+      problems.push(JSON.stringify(problem))
+    }
+    expect(new Set(problems).size).toBe(1)
+    expect((await send(cairn, `GET /session?cairn_session=${token}`)).status).toBe(401)
+    expect((await send(cairn, 'GET /session', { key: token })).status).toBe(401)
+    expect(await statusOf(headers.cookie)).toBe(200)
+  })
+})
+
+describe('a key beside a cookie', () => {
+  it('decides: its workspace, its rights, and whether there is an answer at all', async () => {
+    const member = await signUp(cairn, workspace, 'owner')
+    const other = await cairn.workspace()
+    const { cookie } = member.headers
+    const journeys = async (key: string) =>
+      send(cairn, 'GET /journeys', { key, headers: { cookie, 'x-workspace-id': workspace.workspace_id } })
+
+    const listed = await journeys(other.secret_key)
+    expect(await listed.json()).toMatchObject({ data: [{ journey_id: other.journey_id }] })
+    for (const key of ['', 'wrong', `${workspace.secret_key}0`]) {
+      expect((await journeys(key)).status).toBe(401)
+    }
+    expect(await refusal(await journeys(other.publishable_key))).toEqual({
+      status: 403,
+      code: 'secret_key_required',
+    })
+    expect((await send(cairn, 'GET /journeys', { headers: { cookie } })).status).toBe(200)
+  })
+
+  it('is refused wherever a person is needed', async () => {
+    const { headers } = await signUp(cairn, workspace, 'owner')
+    for (const { method, path, accepts } of operations) {
+      if (accepts.join() !== 'Session') continue
+      const line = `${method} ${path.replace(/\{\w+\}/, 'x')}`
+      for (const key of [workspace.secret_key, workspace.publishable_key]) {
+        const refused = await refusal(await send(cairn, line, { key, headers }))
+        expect([line, refused]).toEqual([line, { status: 403, code: 'session_required' }])
+      }
+      expect([line, (await send(cairn, line, { key: 'wrong', headers })).status]).toEqual([line, 401])
+    }
+    expect(await statusOf(headers.cookie)).toBe(200)
+  })
+})
+
+describe('a cookie', () => {
+  it('never opens ingestion', async () => {
+    const { headers } = await signUp(cairn, workspace, 'owner')
+    for (const path of ['/customers/initialize', '/events/create', '/events/batch']) {
+      const reply = await send(cairn, `POST ${path}`, { headers, body: '{}' })
+      expect(reply.status).toBe(401)
+      expect(reply.headers.get('www-authenticate')).toBe('ServiceKey header="x-service-key"')
+    }
+  })
+})
+
+describe('a request from elsewhere', () => {
+  /** What browsers send of other pages, and what they send where nobody knows. */
+  const foreign = (host: string): Headers[] => [
+    {},
+    { origin: 'https://evil.test' },
+    { origin: `http://${host}.evil.test` },
+    { origin: `http://evil.test/http://${host}` },
+    { origin: `http://${host.replace(/:.*/, '')}:1` },
+    { origin: 'null' },
+    { origin: '' },
+    { origin: 'nonsense' },
+    { origin: `http://${host}, https://evil.test` },
+    { referer: `http://${host}/admin/` },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'cross-site', origin: `http://${host}` },
+    { 'sec-fetch-site': 'same-site', origin: `http://${host}` },
+    { 'sec-fetch-site': 'none', origin: `http://${host}` },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': '' },
+    { 'sec-fetch-site': 'Same-Origin' },
+    { 'sec-fetch-site': 'same-origin, same-origin' },
+  ]
+
+  it('changes nothing by cookie', async () => {
+    const { headers, fetch } = await signUp(cairn, workspace, 'owner')
+    const cookie = underBothNames(headers)
+    const { host } = new URL(cairn.url)
+    for (const { method, path, accepts } of operations) {
+      if (!accepts.includes('Session') || method === 'GET') continue
+      for (const sent of foreign(host)) {
+        const line = `${method} ${path.replace(/\{\w+\}/, 'x')}`
+        const reply = await send(cairn, line, { headers: { cookie, ...sent } })
+        const refused = await refusal(reply)
+        expect([line, sent, refused]).toEqual([line, sent, { status: 403, code: 'foreign_origin' }])
+      }
+    }
+    expect((await fetch('GET /session')).status).toBe(200)
+  })
+
+  it('signs nobody in and uses no link', async () => {
+    const { host } = new URL(cairn.url)
+    const { email, password } = await newPerson(cairn)
+    const open = operations.filter(({ accepts }) => accepts.length === 0)
+    expect(open.map(({ operationId }) => operationId).sort()).toEqual([
+      'acceptInvitation',
+      'findInvitation',
+      'findSetupLink',
+      'setUp',
+      'signIn',
+    ])
+    for (const { method, path } of open) {
+      for (const headers of foreign(host)) {
+        for (const key of [undefined, workspace.secret_key]) {
+          const reply = await send(cairn, `${method} ${path}`, {
+            headers: { ...headers, ...(key && { 'x-service-key': key }) },
+            body: JSON.stringify({ email, password }),
+          })
+          const refused = await refusal(reply)
+          expect([path, headers, refused]).toEqual([path, headers, { status: 403, code: 'foreign_origin' }])
+          expect(reply.headers.getSetCookie()).toEqual([])
+        }
+      }
+    }
+  })
+
+  it('reads by cookie, which only the browser decides to send', async () => {
+    const cookie = underBothNames((await signUp(cairn, workspace, 'owner')).headers)
+    const { host } = new URL(cairn.url)
+    for (const { method, path, accepts } of operations) {
+      if (!accepts.includes('Session') || method !== 'GET') continue
+      for (const sent of foreign(host)) {
+        const line = `GET ${path.replace(/\{\w+\}/, 'x')}`
+        const reply = await send(cairn, line, { headers: { cookie, ...sent } })
+        expect([line, sent, [200, 404].includes(reply.status)]).toEqual([line, sent, true])
+      }
+    }
+  })
+
+  it('is told by no CORS header that it may read', async () => {
+    const cookie = underBothNames((await signUp(cairn, workspace, 'owner')).headers)
+    const origin = 'https://evil.test'
+    for (const { method, path, accepts } of operations) {
+      if (accepts.includes('PublishableKey')) continue
+      const line = path.replace(/\{\w+\}/, 'x')
+      for (const asked of [method, 'OPTIONS']) {
+        const reply = await send(cairn, `${asked} ${line}`, {
+          headers: { cookie, origin, 'access-control-request-method': method },
+        })
+        const cors = [...reply.headers.keys()].filter((name) => name.startsWith('access-control-'))
+        expect([asked, line, cors]).toEqual([asked, line, []])
+      }
+    }
+  })
+})
+
+describe('a request from a page of the server', () => {
+  /** The status of signing in, and of a change by cookie. */
+  async function statuses(at: Cairn, headers: Headers): Promise<number[]> {
+    const member = await newMember(at, await at.workspace(), 'owner')
+    const cookie = underBothNames(await signIn(at, member))
+    const body = JSON.stringify({ name: 'Renewal' })
+    const change = await send(at, 'POST /journeys', { headers: { cookie, ...headers }, body })
+    return [(await signInReply(at, member, headers)).status, change.status]
+  }
+
+  it('is known by Sec-Fetch-Site, or by an Origin of the same host and port', async () => {
+    const { host } = new URL(cairn.url)
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'same-origin', origin: 'https://elsewhere.test' },
+      { origin: `http://${host}` },
+      // TLS ends at a proxy that does not say so.
+      { origin: `https://${host}` },
+      { origin: 'http://localhost:8080', host: 'localhost:8080' },
+      { origin: 'https://cairn.example.com', host: 'cairn.example.com' },
+    ]) {
+      expect([headers, await statuses(cairn, headers)]).toEqual([headers, [201, 201]])
+    }
+  })
+
+  it('is known by CAIRN_PUBLIC_URL where there is one, whatever Host says', async () => {
+    const at = await startCairnForTest({ publicUrl: 'http://cairn.example.com:8080' })
+    const origin = 'http://cairn.example.com:8080'
+    expect(await statuses(at, { origin })).toEqual([201, 201])
+    expect(await statuses(at, { 'sec-fetch-site': 'same-origin' })).toEqual([201, 201])
+    for (const headers of [
+      { origin: at.url },
+      { origin: 'http://evil.test', host: 'evil.test' },
+      { origin: 'https://cairn.example.com:8080' },
+      { origin: 'http://cairn.example.com' },
+    ]) {
+      expect([headers, await statuses(at, headers)]).toEqual([headers, [403, 403]])
+    }
+  })
+
+  it('is known by X-Forwarded-Host where a trusted proxy sends it, and nobody else', async () => {
+    const headers = { origin: 'https://cairn.example.com', 'x-forwarded-host': 'cairn.example.com' }
+    const behind = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
+    const cookie = underBothNames(await signIn(behind, await newPerson(behind)))
+    expect((await signInReply(behind, await newPerson(behind), headers)).status).toBe(201)
+    expect((await send(behind, 'DELETE /session', { headers: { cookie, ...headers } })).status).toBe(204)
+    for (const trustedProxies of [[], ['192.0.2.1']]) {
+      const alone = await startCairnForTest({ trustedProxies })
+      expect(await statuses(alone, headers)).toEqual([403, 403])
+    }
+  })
+})

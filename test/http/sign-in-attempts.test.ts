@@ -1,0 +1,344 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { inStore } from '../../server/cli/store.ts'
+import { makeSetupLink } from '../../server/setup-link.ts'
+import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../people.ts'
+import { problemOf } from './requests.ts'
+
+let cairn: Cairn
+let now = Date.now()
+
+beforeAll(async () => {
+  // So that a request can say which address it comes from.
+  cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now })
+  return cairn.stop
+})
+
+let networks = 0
+
+/** Addresses from which no request has come. */
+function newAddresses(count: number): string[] {
+  networks += 1
+  return Array.from({ length: count }, (_, at) => `10.${networks}.${at >> 8}.${at & 255}`)
+}
+
+function newAddress(): string {
+  return newAddresses(1)[0] ?? ''
+}
+
+type Guess = { email?: string; password?: string; from?: string; cookie?: string }
+
+/** The answer to a guess. Without more it is a wrong one at an account that does not exist. */
+async function guess({ email = newEmail(), password = 'wrong', from, cookie }: Guess, at = cairn) {
+  return await at.fetch('/session', {
+    method: 'POST',
+    headers: {
+      ...OWN_PAGE,
+      'content-type': 'application/json',
+      ...(from !== undefined && { 'x-forwarded-for': from }),
+      ...(cookie !== undefined && { cookie }),
+    },
+    body: JSON.stringify({ email, password }),
+  })
+}
+
+/** The status, and for how many seconds to wait. */
+function outcome({ status, headers }: Response) {
+  const wait = headers.get('retry-after')
+  return wait === null ? status : { status, wait: Number(wait) }
+}
+
+/** What comes of guesses that are made one after the other. */
+async function outcomes(guesses: Guess[], at = cairn) {
+  const all = []
+  for (const one of guesses) all.push(outcome(await guess(one, at)))
+  return all
+}
+
+/** The cookie of a browser in which the person has signed in. */
+async function deviceOf({ email, password }: Person): Promise<string> {
+  const reply = await guess({ email, password, from: newAddress() })
+  const [cookie = ''] = reply.headers.getSetCookie()[1]?.split(';') ?? []
+  expect(cookie).toMatch(/^cairn_device=/)
+  return cookie
+}
+
+function times<Item>(count: number, item: Item): Item[] {
+  return Array(count).fill(item)
+}
+
+describe('whether there is an account', () => {
+  it('is not told by the answer to a wrong guess', async () => {
+    const workspace = await cairn.workspace()
+    const { email } = await newMember(cairn, workspace, 'owner')
+    const answers = []
+    for (const given of [{ email }, { email: email.toUpperCase() }, {}, { email: 'no email' }]) {
+      const reply = await guess({ ...given, from: newAddress() })
+      const { request_id, ...problem } = await problemOf(reply)
+      expect(problem).toMatchObject({ status: 401, code: 'sign_in_refused' })
+      expect(JSON.stringify(problem)).not.toContain('@')
+      const headers = [...reply.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
+      answers.push(JSON.stringify({ length: request_id.length, problem, headers }))
+    }
+    expect(new Set(answers).size).toBe(1)
+  })
+
+  it('is not told by the time that the answer takes', async () => {
+    const workspace = await cairn.workspace()
+    const { email } = await newMember(cairn, workspace, 'owner')
+    const addresses = newAddresses(34)
+    const time = async (given: Guess) => {
+      const began = performance.now()
+      await guess(given)
+      return performance.now() - began
+    }
+    const known: number[] = []
+    const unknown: number[] = []
+    for (const [at, from] of addresses.entries()) {
+      const taken = at % 2 === 0 ? await time({ email, from }) : await time({ from })
+      // The first of each prepares what the later ones use.
+      if (at >= 4) (at % 2 === 0 ? known : unknown).push(taken)
+    }
+    const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? 0
+    // Without a hash to compare the answer would take a tenth of the time; a busy machine makes no such difference.
+    const ratio = median(unknown) / median(known)
+    expect(ratio).toBeGreaterThan(1 / 3)
+    expect(ratio).toBeLessThan(3)
+  })
+
+  it('is not told by when further guesses must wait', async () => {
+    const person = await newPerson(cairn)
+    const known = await outcomes(times(7, { email: person.email, from: newAddress() }))
+    const unknown = await outcomes(times(7, { email: newEmail(), from: newAddress() }))
+    expect(unknown).toEqual(known)
+  })
+})
+
+describe('guesses at one account from one address', () => {
+  it('must wait after the fifth wrong one, each for twice as long, up to a minute', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    expect(await outcomes(times(4, { email, from }))).toEqual(times(4, 401))
+    for (const wait of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      expect(await outcomes([{ email, from }])).toEqual([401])
+      // Not even the right one is looked at.
+      expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait }])
+      now += wait * 1000 - 1
+      // Those that were refused have not prolonged the wait.
+      expect(await outcomes(times(3, { email, from }))).toEqual(times(3, { status: 429, wait: 1 }))
+      now += 1
+    }
+    expect(await outcomes([{ email, password, from }])).toEqual([201])
+  })
+
+  it('are told in the same words as everybody who must wait', async () => {
+    const [email, from] = [newEmail(), newAddress()]
+    await outcomes(times(5, { email, from }))
+    const { request_id: _, ...problem } = await problemOf(await guess({ email, from }))
+    expect(problem).toMatchObject({ status: 429, code: 'too_many_attempts' })
+    expect(JSON.stringify(problem)).not.toContain(email)
+  })
+
+  it('are counted whatever the letter case', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    const written = [email, email.toUpperCase(), email.replace('e', 'E'), email, email.toUpperCase()]
+    expect(await outcomes(written.map((email) => ({ email, from })))).toEqual(times(5, 401))
+    expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
+  })
+
+  it('start anew after the right one', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    const wrong = times(4, { email, from })
+    expect(await outcomes([...wrong, { email, password, from }, ...wrong])).toEqual([
+      ...times(4, 401),
+      201,
+      ...times(4, 401),
+    ])
+  })
+
+  it('do not slip through side by side', async () => {
+    const [email, from] = [newEmail(), newAddress()]
+    const replies = await Promise.all(times(20, { email, from }).map((given) => guess(given)))
+    const statuses = replies.map(({ status }) => status).sort()
+    expect(statuses).toEqual([...times(5, 401), ...times(15, 429)])
+  })
+
+  it('need not wait because the clock was set back', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    expect(await outcomes(times(4, { email, from }))).toEqual(times(4, 401))
+    now -= 3000
+    expect(await outcomes([{ email, password, from }])).toEqual([201])
+    now += 3000
+  })
+
+  it('hold back neither other accounts nor other addresses', async () => {
+    const [one, two] = [await newPerson(cairn), await newPerson(cairn)]
+    const from = newAddress()
+    await outcomes(times(5, { email: one.email, from }))
+    const right = ({ email, password }: Person, from: string) => ({ email, password, from })
+    expect(await outcomes([right(two, from), right(one, newAddress()), right(one, from)])).toEqual([
+      201,
+      201,
+      { status: 429, wait: 1 },
+    ])
+  })
+})
+
+describe('guesses from one address', () => {
+  it('must wait after thirty wrong ones, whatever the accounts', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    expect(await outcomes(times(30, { from }))).toEqual(times(30, 401))
+    expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
+    expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([201])
+    now += 1000
+    expect(await outcomes([{ email, password, from }])).toEqual([201])
+  })
+
+  it('are counted by network where the address is one of IPv6', async () => {
+    const { email, password } = await newPerson(cairn)
+    const same = ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:DB8::1:0:0:0:3', '2001:db8:0:1:1:2:3:4']
+    const wrong = Array.from({ length: 30 }, (_, at) => ({ from: same[at % same.length] ?? '' }))
+    expect(await outcomes(wrong)).toEqual(times(30, 401))
+    expect(await outcomes([{ email, password, from: '2001:db8:0:1:2::' }])).toEqual([
+      { status: 429, wait: 1 },
+    ])
+    expect(await outcomes([{ email, password, from: '2001:db8:0:2::1' }])).toEqual([201])
+  })
+
+  it('are not forgotten when somebody signs in to an account of its own', async () => {
+    const { email, password } = await newPerson(cairn)
+    const from = newAddress()
+    const own = { email, password, from }
+    expect(await outcomes(times(29, { from }))).toEqual(times(29, 401))
+    expect(await outcomes(times(3, own))).toEqual(times(3, 201))
+    expect(await outcomes([{ from }, own])).toEqual([401, { status: 429, wait: 1 }])
+  })
+
+  it('are counted by what the proxy says only where it is trusted', async () => {
+    const at = await startCairnForTest({ now: () => now })
+    const email = newEmail()
+    const guesses = newAddresses(6).map((from) => ({ email, from }))
+    expect(await outcomes(guesses, at)).toEqual([...times(5, 401), { status: 429, wait: 1 }])
+  })
+
+  it('are counted by the last address that a trusted proxy has added', async () => {
+    const [email, from] = [newEmail(), newAddress()]
+    // Whoever guesses can send a header of its own, to which the proxy adds.
+    const guesses = newAddresses(6).map((invented) => ({ email, from: `${invented}, ${from}` }))
+    expect(await outcomes(guesses)).toEqual([...times(5, 401), { status: 429, wait: 1 }])
+  })
+})
+
+describe('guesses at one account from many addresses', () => {
+  it('must wait after fifty wrong ones, but never its owner in a browser that is known', async () => {
+    const person = await newPerson(cairn)
+    const { email, password } = person
+    const cookie = await deviceOf(person)
+    const guesses = newAddresses(50).map((from) => ({ email, from }))
+    expect(await outcomes(guesses)).toEqual(times(50, 401))
+    expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([{ status: 429, wait: 1 }])
+    expect(await outcomes([{ email, password, from: newAddress(), cookie }])).toEqual([201])
+    // That has not let the others in.
+    expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([{ status: 429, wait: 1 }])
+  })
+})
+
+describe('a browser that has signed in before', () => {
+  it('has a count of its own: it waits after ten wrong guesses, wherever it is', async () => {
+    const person = await newPerson(cairn)
+    const { email, password } = person
+    const [cookie, other] = [await deviceOf(person), await deviceOf(person)]
+    const guesses = newAddresses(10).map((from) => ({ email, from, cookie }))
+    expect(await outcomes(guesses)).toEqual(times(10, 401))
+    const from = newAddress()
+    expect(
+      await outcomes([
+        { email, password, from, cookie },
+        { email, password, from, cookie: other },
+        { email, password, from },
+      ]),
+    ).toEqual([{ status: 429, wait: 1 }, 201, 201])
+  })
+
+  it('is known for that account alone, by what the server has made, and until the password is changed', async () => {
+    const [person, stranger] = [await newPerson(cairn), await newPerson(cairn)]
+    const { email, password } = person
+    const cookie = await deviceOf(person)
+    const [random = '', code = ''] = cookie.replace('cairn_device=', '').split('.')
+    const from = newAddress()
+    const own = browser(cairn, await signIn(cairn, person))
+    const changed = 'a-moth-in-relay-70'
+    const change = await own.fetch('POST /session/password', {
+      body: { current_password: password, new_password: changed },
+    })
+    // The browser in which it was changed stays known.
+    const [kept = ''] = change.headers.getSetCookie()[0]?.split(';') ?? []
+    await outcomes(times(5, { email, from }))
+    for (const unknown of [
+      cookie,
+      await deviceOf(stranger),
+      `cairn_device=${random}.${'0'.repeat(64)}`,
+      `cairn_device=${'0'.repeat(32)}.${code}`,
+      `cairn_device=${random}`,
+      'cairn_device=.',
+      'cairn_device=',
+    ]) {
+      const answer = await outcomes([{ email, password: changed, from, cookie: unknown }])
+      expect([unknown, answer]).toEqual([unknown, [{ status: 429, wait: 1 }]])
+    }
+    const known = await deviceOf({ ...person, password: changed })
+    expect(await outcomes([{ email, password: changed, from, cookie: known }])).toEqual([201])
+    expect(await outcomes([{ email, password: changed, from, cookie: kept }])).toEqual([201])
+  })
+})
+
+describe('guesses at the current password', () => {
+  it('are counted as those of signing in', async () => {
+    const workspace = await cairn.workspace()
+    const { fetch, email, password } = await signUp(cairn, workspace, 'viewer')
+    const from = newAddress()
+    const change = async (current_password: string) => {
+      const body = { current_password, new_password: 'a-moth-in-relay-70' }
+      const headers = { 'x-forwarded-for': from }
+      return outcome(await fetch('POST /session/password', { body, headers }))
+    }
+    for (const _ of Array(5)) expect(await change('wrong')).toBe(409)
+    expect(await change(password)).toEqual({ status: 429, wait: 1 })
+    expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
+    now += 1000
+    expect(await change(password)).toBe(200)
+  })
+})
+
+describe('guesses at the token of a link', () => {
+  it('must wait after thirty wrong ones from one address, whatever the link', async () => {
+    const workspace = await cairn.workspace()
+    const { fetch } = await signUp(cairn, workspace, 'owner')
+    const made = await fetch('POST /invitations', { body: { email: newEmail(), role: 'viewer' } })
+    const invitation: string = (await made.json()).token
+    const link = { workspace_id: null, baseUrl: cairn.url, now_ms: now }
+    const url = await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link))
+    const setup = new URL(url).hash.replace('#token=', '')
+
+    const person = { name: 'Ada', password: 'enigma-is-a-machine' }
+    const from = newAddress()
+    const use = (line: string, body: object, address = from) =>
+      fetch(line, { body, headers: { 'x-forwarded-for': address } }).then(outcome)
+    const uses = (tokens: { setup: string; invitation: string }, address = from) => [
+      () => use('POST /setup/look-up', { token: tokens.setup }, address),
+      () => use('POST /invitations/look-up', { token: tokens.invitation }, address),
+      () => use('POST /invitations/join', { token: tokens.invitation }, address),
+      () => use('POST /invitations/accept', { ...person, token: tokens.invitation }, address),
+      () => use('POST /setup', { ...person, email: newEmail(), token: tokens.setup }, address),
+    ]
+    const wrong = uses({ setup: 'setup_wrong', invitation: 'invitation_wrong' })
+    for (let count = 0; count < 30; count += 1) expect(await wrong[count % 5]?.()).toBe(404)
+    for (const one of uses({ setup, invitation })) expect(await one()).toEqual({ status: 429, wait: 1 })
+    const elsewhere = uses({ setup, invitation }, newAddress())
+    expect([await elsewhere[0]?.(), await elsewhere[1]?.()]).toEqual([200, 200])
+  })
+})

@@ -1,0 +1,315 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import {
+  addMember,
+  browser,
+  newEmail,
+  newPerson,
+  OWN_PAGE,
+  type SignedUp,
+  signIn,
+  signUp,
+} from '../people.ts'
+
+const DAY_MS = 86_400_000
+
+let now: number
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeEach(async () => {
+  now = Date.parse('2026-11-20T12:00:00Z')
+  cairn = await startCairnForTest({ now: () => now })
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+type Role = 'owner' | 'admin' | 'viewer'
+
+/** An invitation with its token. */
+async function invite(email: string, role: Role = 'viewer', by = owner) {
+  const { data, error } = await by.client().createInvitation({ body: { email, role } })
+  if (error) throw new Error(error.detail)
+  return data
+}
+
+/** Somebody with the link and no account. */
+const nobody = () => browser(cairn, OWN_PAGE).client()
+
+/** The code of the refusal; null where the request was answered. */
+async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
+  return (await answer).error?.code ?? null
+}
+
+const find = (token: string) => codeOf(nobody().findInvitation({ body: { token } }))
+const accept = (token: string, password = 'enigma-is-a-machine') =>
+  codeOf(nobody().acceptInvitation({ body: { token, name: 'Alan Turing', password } }))
+const joinAs = (by: Pick<SignedUp, 'client'>, token: string) =>
+  codeOf(by.client().joinWorkspace({ body: { token } }))
+
+/** The emails of the open invitations, newest first. */
+async function open(): Promise<string[]> {
+  const { data } = await owner.client().listInvitations()
+  return (data?.data ?? []).map(({ email }) => email)
+}
+
+/** The emails and roles of the members. */
+async function members() {
+  const { data } = await owner.client().listMembers()
+  return Object.fromEntries((data?.data ?? []).map(({ email, role }) => [email, role]))
+}
+
+describe('an invitation', () => {
+  it('makes somebody new a member, signed in with the password that it chose', async () => {
+    const email = newEmail()
+    const { token, ...invitation } = await invite(email, 'admin')
+    expect(invitation).toEqual({
+      invitation_id: expect.any(String),
+      email,
+      role: 'admin',
+      invited_by: owner.name,
+      created_at: '2026-11-20T12:00:00.000Z',
+      expires_at: '2026-11-27T12:00:00.000Z',
+    })
+    expect((await owner.client().listInvitations()).data?.data).toEqual([invitation])
+    const found = await nobody().findInvitation({ body: { token } })
+    const { name } = (await owner.client().getSession()).data?.workspaces[0] ?? {}
+    expect(found.data).toEqual({
+      workspace_name: name,
+      email,
+      role: 'admin',
+      person_exists: false,
+      expires_at: '2026-11-27T12:00:00.000Z',
+    })
+
+    now += 1000
+    const body = { token, name: 'Alan Turing', password: 'enigma-is-a-machine' }
+    const { data, response } = await nobody().acceptInvitation({ body })
+    expect(data).toEqual({
+      person: { person_id: expect.any(String), name: 'Alan Turing', email },
+      workspaces: [{ workspace_id: workspace.workspace_id, name, role: 'admin' }],
+      created_at: '2026-11-20T12:00:01.000Z',
+      expires_at: '2026-12-04T12:00:01.000Z',
+    })
+    const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
+    expect(
+      (
+        await browser(cairn, { cookie, ...OWN_PAGE })
+          .client()
+          .getSession()
+      ).data,
+    ).toEqual(data)
+    await expect(signIn(cairn, { email, password: body.password })).resolves.toBeDefined()
+    expect(await members()).toMatchObject({ [email]: 'admin' })
+    expect(await open()).toEqual([])
+  })
+
+  it('works once', async () => {
+    const { token } = await invite(newEmail())
+    expect([await find(token), await find(token)]).toEqual([null, null])
+    expect(await accept(token)).toBe(null)
+    expect(await find(token)).toBe('link_not_found')
+    expect(await accept(token)).toBe('link_not_found')
+    expect(await joinAs(owner, token)).toBe('link_not_found')
+  })
+
+  it('works for one of two requests at once', async () => {
+    const { token, email } = await invite(newEmail())
+    const passwords = ['enigma-is-a-machine', 'bombe-is-a-machine', 'a-moth-in-relay-70']
+    const codes = await Promise.all(passwords.map((password) => accept(token, password)))
+    expect(codes.sort()).toEqual(['link_not_found', 'link_not_found', null].sort())
+    expect(Object.keys(await members())).toHaveLength(2)
+    const signedIn = passwords.map((password) => signIn(cairn, { email, password }).catch(() => undefined))
+    expect((await Promise.all(signedIn)).filter(Boolean)).toHaveLength(1)
+  })
+
+  it('works for 7 days', async () => {
+    const emails = [newEmail(), newEmail()]
+    const [one, two] = [await invite(emails[0] ?? ''), await invite(emails[1] ?? '')]
+    now += 7 * DAY_MS - 1
+    owner = { ...owner, ...browser(cairn, await signIn(cairn, owner)) }
+    expect((await open()).sort()).toEqual(emails.sort())
+    expect(await accept(one.token)).toBe(null)
+    now += 1
+    expect(await open()).toEqual([])
+    expect(await find(two.token)).toBe('link_not_found')
+    expect(await accept(two.token)).toBe('link_not_found')
+    const { invitation_id } = two
+    const revoked = codeOf(owner.client().revokeInvitation({ path: { invitation_id } }))
+    expect(await revoked).toBe('invitation_not_found')
+    expect(await accept((await invite(two.email)).token)).toBe(null)
+  })
+
+  it('is void when the same email is invited again', async () => {
+    const email = newEmail()
+    const first = await invite(email, 'viewer')
+    const second = await invite(email.toUpperCase(), 'admin')
+    expect(await open()).toEqual([email.toUpperCase()])
+    expect(await accept(first.token)).toBe('link_not_found')
+    expect(await accept(second.token)).toBe(null)
+    expect(await members()).toMatchObject({ [email.toUpperCase()]: 'admin' })
+  })
+
+  it('of another workspace for the same email goes on', async () => {
+    const email = newEmail()
+    const other = await signUp(cairn, await cairn.workspace(), 'owner')
+    const theirs = await invite(email, 'viewer', other)
+    const own = await invite(email)
+    expect([await find(theirs.token), await find(own.token)]).toEqual([null, null])
+    expect(await accept(own.token)).toBe(null)
+    const person = browser(cairn, await signIn(cairn, { email, password: 'enigma-is-a-machine' }))
+    expect(await joinAs(person, theirs.token)).toBe(null)
+    expect((await person.client().getSession()).data?.workspaces).toHaveLength(2)
+  })
+
+  it('works no more when it is revoked', async () => {
+    const { invitation_id, token } = await invite(newEmail())
+    const kept = await invite(newEmail())
+    const path = { invitation_id }
+    expect(await codeOf(owner.client().revokeInvitation({ path }))).toBe(null)
+    expect(await open()).toEqual([kept.email])
+    expect(await accept(token)).toBe('link_not_found')
+    expect(await codeOf(owner.client().revokeInvitation({ path }))).toBe('invitation_not_found')
+    expect(await accept(kept.token)).toBe(null)
+  })
+
+  it('of a member works no more when it may not invite so any longer', async () => {
+    const second = await signUp(cairn, workspace, 'owner')
+    const { person_id } = second
+    const owners = await invite(newEmail(), 'owner', second)
+    const viewers = await invite(newEmail(), 'viewer', second)
+    const kept = await invite(newEmail())
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'admin' } })
+    expect([await find(owners.token), await find(viewers.token)]).toEqual(['link_not_found', null])
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'viewer' } })
+    expect(await find(viewers.token)).toBe('link_not_found')
+
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'admin' } })
+    const last = await invite(newEmail(), 'admin', second)
+    await owner.client().removeMember({ path: { person_id } })
+    expect(await accept(last.token)).toBe('link_not_found')
+    expect(await open()).toEqual([kept.email])
+    expect(await accept(kept.token)).toBe(null)
+  })
+
+  it('of an owner is taken back and replaced by owners alone', async () => {
+    const admin = await signUp(cairn, workspace, 'admin')
+    const { invitation_id, email, token } = await invite(newEmail(), 'owner')
+    const revoked = await admin.client().revokeInvitation({ path: { invitation_id } })
+    const replaced = await admin.client().createInvitation({ body: { email, role: 'viewer' } })
+    for (const { error } of [revoked, replaced]) {
+      expect(error).toMatchObject({ status: 403, code: 'role_not_allowed' })
+    }
+    expect(await accept(token)).toBe(null)
+    expect(await members()).toMatchObject({ [email]: 'owner' })
+  })
+
+  it('is found by nothing but its token', async () => {
+    const { token, invitation_id } = await invite(newEmail())
+    const others = [
+      token.slice(0, -1),
+      `${token}0`,
+      token.toUpperCase(),
+      token.replace('invitation_', 'setup_'),
+    ]
+    for (const other of [...others, invitation_id, "' OR 1=1 --", '%']) {
+      expect([other, await find(other)]).toEqual([other, 'link_not_found'])
+    }
+    const setup = await codeOf(nobody().findSetupLink({ body: { token } }))
+    expect(setup).toBe('link_not_found')
+  })
+
+  it('is not made for somebody who is a member', async () => {
+    const member = await signUp(cairn, workspace, 'viewer')
+    for (const email of [member.email, member.email.toUpperCase()]) {
+      const { error } = await owner.client().createInvitation({ body: { email, role: 'admin' } })
+      expect(error).toMatchObject({ status: 409, code: 'already_member' })
+    }
+    expect(await open()).toEqual([])
+  })
+
+  it('is listed newest first, page by page', async () => {
+    const made: string[] = []
+    for (let count = 0; count < 5; count += 1) {
+      now += 1000
+      made.unshift((await invite(newEmail())).email)
+    }
+    const listed: string[] = []
+    let cursor: string | undefined
+    do {
+      const query = { limit: 2, ...(cursor && { cursor }) }
+      const { data } = await owner.client().listInvitations({ query })
+      listed.push(...(data?.data ?? []).map(({ email }) => email))
+      cursor = data?.next_cursor ?? undefined
+    } while (cursor)
+    expect(listed).toEqual(made)
+  })
+
+  it('is for an email, not for what is none', async () => {
+    const emails = [
+      'ada',
+      '@example.com',
+      'ada@',
+      'a b@example.com',
+      'ada@exa\u0000mple.com',
+      `${'a'.repeat(255)}@b.co`,
+    ]
+    for (const email of emails) {
+      const { error } = await owner.client().createInvitation({ body: { email, role: 'viewer' } })
+      expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/email' }] })
+    }
+  })
+})
+
+describe('an invitation for somebody who can sign in already', () => {
+  it('is accepted by signing in, and keeps name and password', async () => {
+    const person = await newPerson(cairn, { name: 'Ada Lovelace' })
+    const { token } = await invite(person.email.toUpperCase(), 'admin')
+    expect((await nobody().findInvitation({ body: { token } })).data).toMatchObject({ person_exists: true })
+    expect(await accept(token)).toBe('person_exists')
+
+    const signedIn = browser(cairn, await signIn(cairn, person))
+    const { data } = await signedIn.client().joinWorkspace({ body: { token } })
+    expect(data).toMatchObject({
+      person: { name: 'Ada Lovelace', email: person.email },
+      workspaces: [{ workspace_id: workspace.workspace_id, role: 'admin' }],
+    })
+    expect((await signedIn.client().getSession()).data).toEqual(data)
+    expect(await members()).toMatchObject({ [person.email]: 'admin' })
+    expect(await joinAs(signedIn, token)).toBe('link_not_found')
+    await expect(signIn(cairn, person)).resolves.toBeDefined()
+  })
+
+  it('is refused to everybody else, and still works', async () => {
+    const person = await newPerson(cairn)
+    const stranger = await signUp(cairn, await cairn.workspace(), 'owner')
+    const { token } = await invite(person.email)
+    expect(await joinAs(stranger, token)).toBe('invitation_for_another')
+    expect(await joinAs(owner, token)).toBe('invitation_for_another')
+    expect((await stranger.client().getSession()).data?.workspaces).toHaveLength(1)
+    expect(await open()).toEqual([person.email])
+    expect(await joinAs(browser(cairn, await signIn(cairn, person)), token)).toBe(null)
+  })
+
+  it('is refused where the person has become a member meanwhile, and changes no role', async () => {
+    const person = await newPerson(cairn)
+    const { token } = await invite(person.email, 'owner')
+    await addMember(cairn, workspace, person, 'viewer')
+    expect(await joinAs(browser(cairn, await signIn(cairn, person)), token)).toBe('already_member')
+    expect(await members()).toMatchObject({ [person.email]: 'viewer' })
+    expect(await open()).toEqual([person.email])
+  })
+
+  it('makes no second account where the person has made one meanwhile', async () => {
+    const email = newEmail()
+    const { token } = await invite(email)
+    const other = await signUp(cairn, await cairn.workspace(), 'owner')
+    const theirs = await invite(email, 'viewer', other)
+    expect(await accept(theirs.token, 'nine-lives-of-a-moth')).toBe(null)
+    expect(await accept(token, 'another-password')).toBe('person_exists')
+    await expect(signIn(cairn, { email, password: 'another-password' })).rejects.toThrow('401')
+    const person = browser(cairn, await signIn(cairn, { email, password: 'nine-lives-of-a-moth' }))
+    expect(await joinAs(person, token)).toBe(null)
+  })
+})

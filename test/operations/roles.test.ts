@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { operations } from '../contract/document.ts'
+import { type Browser, browser, newPerson, signIn, signUp } from '../people.ts'
+
+type Who = 'owner' | 'admin' | 'viewer' | 'nobody' | 'stranger'
+
+let cairn: Cairn
+let workspace: Workspace
+let browsers: Record<Who, Browser>
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  browsers = {
+    owner: await signUp(cairn, workspace, 'owner'),
+    admin: await signUp(cairn, workspace, 'admin'),
+    viewer: await signUp(cairn, workspace, 'viewer'),
+    nobody: browser(cairn, await signIn(cairn, await newPerson(cairn))),
+    stranger: await signUp(cairn, await cairn.workspace(), 'owner'),
+  }
+  return cairn.stop
+})
+
+const ofWorkspace = operations.filter(({ roles }) => roles !== undefined)
+
+/** Tries the operation, with a body that it would refuse. @returns status and code; the role comes before the body */
+async function tryAs(who: Who, { method, path }: { method: string; path: string }) {
+  const sent = {
+    headers: { 'x-workspace-id': workspace.workspace_id },
+    ...(method !== 'GET' && method !== 'DELETE' && { body: {} }),
+  }
+  const reply = await browsers[who].fetch(`${method} ${path.replace(/\{\w+\}/, 'unknown')}`, sent)
+  const { code = null } = await reply.json()
+  return { status: reply.status, code }
+}
+
+describe.each(ofWorkspace.map((operation) => [operation.operationId, operation] as const))(
+  '%s',
+  (_name, operation) => {
+    it.each(['owner', 'admin', 'viewer'] as const)(
+      'is for a member in the role %s as the contract says',
+      async (role) => {
+        const { status, code } = await tryAs(role, operation)
+        if (operation.roles?.includes(role)) {
+          expect([200, 400, 404], String(code)).toContain(status)
+        } else {
+          expect({ status, code }).toEqual({ status: 403, code: 'role_not_allowed' })
+        }
+      },
+    )
+
+    it('is for nobody who is no member', async () => {
+      const refused = { status: 403, code: 'not_a_member' }
+      expect(await tryAs('nobody', operation)).toEqual(refused)
+      expect(await tryAs('stranger', operation)).toEqual(refused)
+    })
+  },
+)

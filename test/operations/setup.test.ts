@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { OperationRequest } from '../../client/person.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { inStore } from '../../server/cli/store.ts'
+import { makeSetupLink } from '../../server/setup-link.ts'
+import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+import { type Ended, runCairn } from '../command.ts'
+import { browser, newEmail, newPerson, OWN_PAGE, signIn } from '../people.ts'
+
+const HOUR_MS = 3_600_000
+
+let now: number
+let cairn: Cairn
+
+beforeEach(async () => {
+  now = Date.parse('2026-11-20T12:00:00Z')
+  cairn = await startCairnForTest({ now: () => now })
+})
+
+type Setup = OperationRequest<'setUp'>['body']
+
+function tokenOf(link = ''): string {
+  const [, token = ''] =
+    /^http:\/\/127\.0\.0\.1:\d+\/admin\/setup#token=(setup_[0-9A-Za-z]{43})$/.exec(link) ?? []
+  expect(token, link).not.toBe('')
+  return token
+}
+
+/** A link of the command line, for the workspace or for one to be made. */
+async function newToken(workspace_id: string | null = null): Promise<string> {
+  const link = { workspace_id, baseUrl: cairn.url, now_ms: now }
+  return tokenOf(await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link)))
+}
+
+const nobody = () => browser(cairn, OWN_PAGE).client()
+
+/** What somebody fills in. */
+function form(token: string, change: Partial<Setup> = {}): Setup {
+  const person = { name: 'Grace Hopper', email: newEmail(), password: 'nine-lives-of-a-moth' }
+  return { token, ...person, ...change }
+}
+
+/** The code of the refusal; null where the request was answered. */
+async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
+  return (await answer).error?.code ?? null
+}
+
+const find = (token: string) => codeOf(nobody().findSetupLink({ body: { token } }))
+const setUp = (body: Setup) => codeOf(nobody().setUp({ body }))
+
+/** The browser in which somebody has set up. */
+async function browserAfter(body: Setup) {
+  const { error, response } = await nobody().setUp({ body })
+  if (error) throw new Error(error.detail)
+  const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
+  return browser(cairn, { cookie, ...OWN_PAGE })
+}
+
+describe('the link of a new store', () => {
+  it('makes person, workspace and journey, and signs the person in', async () => {
+    const token = tokenOf(cairn.setupLink)
+    const found = await nobody().findSetupLink({ body: { token } })
+    expect(found.data).toEqual({ workspace_name: null, expires_at: '2026-11-20T13:00:00.000Z' })
+
+    const body = form(token, { workspace_name: 'Acme', journey_name: 'Onboarding' })
+    const { data, response } = await nobody().setUp({ body })
+    expect(data).toEqual({
+      person: { person_id: expect.any(String), name: body.name, email: body.email },
+      workspaces: [{ workspace_id: expect.any(String), name: 'Acme', role: 'owner' }],
+      created_at: '2026-11-20T12:00:00.000Z',
+      expires_at: '2026-12-04T12:00:00.000Z',
+    })
+    const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
+    const client = browser(cairn, { cookie, ...OWN_PAGE }).client()
+    expect((await client.getSession()).data).toEqual(data)
+    expect((await client.listJourneys()).data?.data).toMatchObject([{ name: 'Onboarding', status: 'active' }])
+    expect((await client.listMembers()).data?.data).toMatchObject([{ email: body.email, role: 'owner' }])
+    expect((await client.listServiceKeys()).data?.data).toEqual([])
+  })
+
+  it('makes no journey where none is named', async () => {
+    const { client } = await browserAfter(form(tokenOf(cairn.setupLink), { workspace_name: 'Acme' }))
+    expect((await client().listJourneys()).data?.data).toEqual([])
+  })
+
+  it('gives the person the password, by which it signs in again', async () => {
+    const body = form(tokenOf(cairn.setupLink), { workspace_name: 'Acme' })
+    await browserAfter(body)
+    const { client } = browser(cairn, await signIn(cairn, body))
+    expect((await client().getSession()).data?.person).toMatchObject({ name: body.name, email: body.email })
+  })
+
+  it('works once', async () => {
+    const token = tokenOf(cairn.setupLink)
+    expect(await setUp(form(token, { workspace_name: 'Acme' }))).toBe(null)
+    expect(await find(token)).toBe('link_not_found')
+    expect(await setUp(form(token, { workspace_name: 'Babbage' }))).toBe('link_not_found')
+  })
+
+  it('works for one of two requests at once', async () => {
+    const token = tokenOf(cairn.setupLink)
+    const forms = ['A', 'B', 'C'].map((workspace_name) => form(token, { workspace_name }))
+    const answers = await Promise.all(forms.map((body) => nobody().setUp({ body })))
+    const codes = answers.map(({ error, response }) => error?.code ?? response.status).sort()
+    expect(codes).toEqual([201, 'link_not_found', 'link_not_found'])
+    const signedIn = await Promise.all(forms.map((body) => signIn(cairn, body).catch(() => undefined)))
+    expect(signedIn.filter(Boolean)).toHaveLength(1)
+  })
+
+  it('works for an hour', async () => {
+    const token = tokenOf(cairn.setupLink)
+    now += HOUR_MS - 1
+    expect(await find(token)).toBe(null)
+    now += 1
+    expect(await find(token)).toBe('link_not_found')
+    expect(await setUp(form(token, { workspace_name: 'Acme' }))).toBe('link_not_found')
+    const next = await newToken()
+    now += HOUR_MS - 1
+    expect(await setUp(form(next, { workspace_name: 'Acme' }))).toBe(null)
+  })
+
+  it('works until the next one is made', async () => {
+    const first = tokenOf(cairn.setupLink)
+    const second = await newToken()
+    const third = await newToken()
+    expect([await find(first), await find(second)]).toEqual(['link_not_found', 'link_not_found'])
+    expect(await setUp(form(second, { workspace_name: 'Acme' }))).toBe('link_not_found')
+    expect(await setUp(form(third, { workspace_name: 'Acme' }))).toBe(null)
+  })
+
+  it('is not found by anything but its token', async () => {
+    const token = tokenOf(cairn.setupLink)
+    for (const other of [
+      token.toUpperCase(),
+      token.slice(0, -1),
+      `${token}0`,
+      token.slice(6),
+      'setup_',
+      "'",
+    ]) {
+      expect([other, await find(other)]).toEqual([other, 'link_not_found'])
+    }
+    expect(await find(token)).toBe(null)
+  })
+})
+
+describe('a setup that is refused', () => {
+  it('leaves the link usable and nothing half made', async () => {
+    const { email } = await newPerson(cairn)
+    await createWorkspace(cairn.databaseUrl, { workspace: 'Babbage', journey: 'Onboarding' })
+    const token = await newToken()
+    const journey_name = 'Onboarding'
+    const good = form(token, { workspace_name: 'Acme', journey_name })
+    const { workspace_name: _, ...unnamed } = good
+    expect(await setUp({ ...good, email: email.toUpperCase() })).toBe('person_exists')
+    expect(await setUp({ ...good, workspace_name: 'Babbage' })).toBe('workspace_exists')
+    expect(await setUp(unnamed)).toBe('workspace_name_required')
+
+    expect(await find(token)).toBe(null)
+    // Neither the person nor the workspace is there yet.
+    const { client } = await browserAfter(good)
+    const [workspace] = (await client().getSession()).data?.workspaces ?? []
+    expect(workspace).toMatchObject({ name: 'Acme', role: 'owner' })
+    expect((await client().listJourneys()).data?.data).toHaveLength(1)
+    expect((await client().listMembers()).data?.data).toHaveLength(1)
+    const audited = (await client().listAuditLog()).data?.data.map(({ action }) => action)
+    expect(audited?.sort()).toEqual(['journey_created', 'member_joined', 'signed_in', 'workspace_created'])
+  })
+
+  it('is one with a password of 11 characters; one of 12 is taken, and of 256, and none of 257', async () => {
+    const token = await newToken()
+    const body = (password: string) => form(token, { password, workspace_name: randomUUID() })
+    for (const password of ['0123456789a', 'x'.repeat(257), '👾'.repeat(11)]) {
+      const { error } = await nobody().setUp({ body: body(password) })
+      expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/password' }] })
+    }
+    expect(await setUp(body('0123456789ab'))).toBe(null)
+    const long = form(await newToken(), { password: '👾'.repeat(256), workspace_name: randomUUID() })
+    expect(await setUp(long)).toBe(null)
+    await expect(signIn(cairn, long)).resolves.toBeDefined()
+    await expect(signIn(cairn, { ...long, password: '👾'.repeat(255) })).rejects.toThrow('401')
+  })
+})
+
+describe('the link for an existing workspace', () => {
+  it('makes an owner of it, and a journey where one is named', async () => {
+    const { workspace_id } = await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'First' })
+    const token = await newToken(workspace_id)
+    const found = await nobody().findSetupLink({ body: { token } })
+    expect(found.data).toMatchObject({ workspace_name: 'Acme' })
+    expect(await setUp(form(token, { workspace_name: 'Acme' }))).toBe('workspace_exists')
+    expect(await setUp(form(token, { workspace_name: 'Other' }))).toBe('workspace_exists')
+
+    const { client } = await browserAfter(form(token, { journey_name: 'Second' }))
+    const session = await client().getSession()
+    expect(session.data?.workspaces).toEqual([{ workspace_id, name: 'Acme', role: 'owner' }])
+    const journeys = await client().listJourneys()
+    expect(journeys.data?.data.map(({ name }) => name).sort()).toEqual(['First', 'Second'])
+  })
+})
+
+describe('a server', () => {
+  const link = /http:\/\/[^ ]+#token=setup_[0-9A-Za-z]{43}/g
+
+  /** Starts `cairn serve`, lets something happen, and ends it. @returns all that it printed */
+  async function serveOnce(databaseUrl: string, work: (url: string) => Promise<void> = async () => {}) {
+    const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
+    await work(server.url)
+    const { stdout, stderr }: Ended = await server.end('SIGTERM')
+    expect(stderr).toBe('')
+    return stdout
+  }
+
+  it('prints a link where the store is empty, and never again', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const first = (await serveOnce(databaseUrl)).match(link) ?? []
+    expect(first).toHaveLength(1)
+
+    const environment = { DATABASE_URL: databaseUrl, PORT: '3999' }
+    const made = await runCairn(['setup-link'], { environment })
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const token = tokenOf(made.stdout.trim())
+    expect(made.stdout).toContain('http://127.0.0.1:3999/')
+    let printed = ''
+    const stdout = await serveOnce(databaseUrl, async (url) => {
+      const setUp = (token: string) =>
+        fetch(`${url}/v1/setup`, {
+          method: 'POST',
+          headers: { ...OWN_PAGE, 'content-type': 'application/json' },
+          body: JSON.stringify(form(token, { workspace_name: 'Acme' })),
+        })
+      // The store is still empty: this start has made another link, which voids those before.
+      expect((await setUp(tokenOf(first[0]))).status).toBe(404)
+      expect((await setUp(token)).status).toBe(404)
+      const again = await runCairn(['setup-link', '--json'], { environment })
+      printed = JSON.parse(again.stdout).link
+      expect((await setUp(tokenOf(printed))).status).toBe(201)
+    })
+    expect(stdout.match(link)).toHaveLength(1)
+    expect(stdout).not.toContain(tokenOf(printed))
+    expect(await serveOnce(databaseUrl)).not.toMatch(link)
+  })
+
+  it('prints none where a workspace was made on the command line', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    await createWorkspace(databaseUrl, { workspace: 'Acme', journey: 'Onboarding' })
+    expect(await serveOnce(databaseUrl)).not.toMatch(link)
+  })
+
+  it('writes the token of a link into no line of the log', async () => {
+    const token = tokenOf(cairn.setupLink)
+    await find(token)
+    await setUp(form(token, { workspace_name: 'Acme' }))
+    await setUp(form(token, { workspace_name: 'Acme' }))
+    await expect.poll(() => cairn.log.length).toBeGreaterThanOrEqual(3)
+    expect(JSON.stringify(cairn.log)).not.toContain(token.slice(10, 30))
+  })
+})

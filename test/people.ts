@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { createPersonClient, type PersonClient } from '../client/person.ts'
+import type { components } from '../generated/contract.ts'
+import { inStore } from '../server/cli/store.ts'
+import { newId } from '../server/domain/identifiers.ts'
+import { Passwords } from '../server/passwords.ts'
+import { insertMember } from '../server/storage/members.ts'
+import { insertPerson } from '../server/storage/people.ts'
+import type { Cairn } from './cairn.ts'
+
+type Role = components['schemas']['Role']
+
+/** Somebody who can sign in. */
+export type Person = components['schemas']['Person'] & { password: string }
+
+/** The headers that make a request one of a page of the server, in the browser of somebody who is signed in. */
+export type SignedIn = { cookie: string; 'sec-fetch-site': 'same-origin' }
+
+/** The headers that a browser sends of a page of the server, wherever that is. */
+export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const
+
+const password = 'nine-lives-of-a-moth'
+let password_hash: Promise<string> | undefined
+
+/** An email that nobody has. */
+export function newEmail(): string {
+  return `${randomUUID()}@example.com`
+}
+
+/** Makes a person in the store, a member of no workspace. */
+export async function newPerson(
+  { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
+  { name = 'Grace Hopper', email = newEmail() }: { name?: string; email?: string } = {},
+): Promise<Person> {
+  // One password for all: to hash it takes longer than all else.
+  password_hash ??= new Passwords().hash(password)
+  const stored = { person_id: newId('per'), name, email, password_hash: await password_hash }
+  await inStore(databaseUrl, (db) => insertPerson(db, { ...stored, created_ms: Date.now() }))
+  return { person_id: stored.person_id, name, email, password }
+}
+
+/** Makes the person a member of the workspace, in the store. */
+export async function addMember(
+  { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
+  { workspace_id }: { workspace_id: string },
+  { person_id }: Pick<Person, 'person_id'>,
+  role: Role,
+): Promise<void> {
+  await inStore(databaseUrl, (db) =>
+    insertMember(db, { workspace_id, person_id, role, joined_ms: Date.now() }),
+  )
+}
+
+/** Makes a person in the store who is a member of the workspace. */
+export async function newMember(
+  cairn: Pick<Cairn, 'databaseUrl' | 'url'>,
+  workspace: { workspace_id: string },
+  role: Role,
+): Promise<Person> {
+  const person = await newPerson(cairn)
+  await addMember(cairn, workspace, person, role)
+  return person
+}
+
+/** Starts a session of the person. */
+export async function signIn(
+  { fetch }: Pick<Cairn, 'fetch'>,
+  { email, password }: Pick<Person, 'email' | 'password'>,
+): Promise<SignedIn> {
+  const reply = await fetch('/session', {
+    method: 'POST',
+    headers: { ...OWN_PAGE, 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  if (reply.status !== 201) throw new Error(`signing in answered ${reply.status}: ${await reply.text()}`)
+  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
+  return { cookie, ...OWN_PAGE }
+}
+
+/** A page of the server in a browser. */
+export type Browser<Headers = SignedIn> = {
+  /** What every request carries. */
+  headers: Headers
+  /** Sends a request as the page does. @param line method and path below the base path, for example `GET /members` */
+  fetch(line: string, sent?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>
+  /** @param workspaceId the workspace that its requests are about */
+  client(workspaceId?: string): PersonClient
+}
+
+/** Somebody who is signed in. */
+export type SignedUp = Person & Browser
+
+/** Makes a person who is a member of the workspace, and signs it in. */
+export async function signUp(
+  cairn: Cairn,
+  workspace: { workspace_id: string },
+  role: Role,
+): Promise<SignedUp> {
+  const person = await newMember(cairn, workspace, role)
+  return { ...person, ...browser(cairn, await signIn(cairn, person)) }
+}
+
+/** A browser with a session; or with `OWN_PAGE`, that of somebody who is not signed in. */
+export function browser<Headers extends Record<string, string> = SignedIn>(
+  cairn: Pick<Cairn, 'url' | 'fetch'>,
+  headers: Headers,
+): Browser<Headers> {
+  return {
+    headers,
+    async fetch(line, { body, headers: others } = {}) {
+      const [method = '', path = ''] = line.split(' ')
+      const json = body === undefined ? {} : { 'content-type': 'application/json' }
+      return await cairn.fetch(path, {
+        method,
+        headers: { ...headers, ...json, ...others },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    },
+    client: (workspaceId) =>
+      createPersonClient({
+        baseUrl: `${cairn.url}/v1`,
+        workspaceId,
+        retries: 0,
+        async fetch(request) {
+          const { pathname, search } = new URL(request.url)
+          const body = await request.text()
+          return await cairn.fetch(pathname.slice('/v1'.length) + search, {
+            method: request.method,
+            headers: { ...Object.fromEntries(request.headers), ...headers },
+            ...(body !== '' && { body }),
+          })
+        },
+      }),
+  }
+}
