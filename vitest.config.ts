@@ -3,13 +3,13 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const coverage = 'test/contract/coverage.test.ts'
 
 // Real servers, real files and a real browser: slower than the default allows on a busy machine.
-const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
+const timeouts = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 10_000 } } }
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
     maxWorkers: '100%',
-    globalSetup: 'test/contract/records-folder.ts',
+    globalSetup: ['test/contract/records-folder.ts', 'test/browser/build.ts'],
     projects: [
       {
         test: {

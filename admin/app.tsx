@@ -1,0 +1,110 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import type { ComponentType } from 'react'
+import { createBrowserRouter, Outlet, RouterProvider, ScrollRestoration } from 'react-router'
+import { RouteFailure } from './parts/route-failure.tsx'
+import { queryClient } from './query-client.ts'
+import { cssVariablesResolver, theme } from './theme.ts'
+
+const router = createBrowserRouter(
+  [
+    {
+      Component: Root,
+      ErrorBoundary: RouteFailure,
+      HydrateFallback: () => null,
+      children: [
+        { index: true, lazy: screen(() => import('./screens/home.tsx').then((m) => m.HomeScreen)) },
+        { path: 'setup', lazy: screen(() => import('./screens/setup.tsx').then((m) => m.SetupScreen)) },
+        {
+          path: 'invitation',
+          lazy: screen(() => import('./screens/invitation.tsx').then((m) => m.InvitationScreen)),
+        },
+        { path: 'sign-in', lazy: screen(() => import('./screens/sign-in.tsx').then((m) => m.SignInScreen)) },
+        {
+          path: 'w/:workspaceId',
+          lazy: screen(() => import('./parts/frame.tsx').then((m) => m.Frame)),
+          children: [
+            {
+              // Of its own, so that the frame stays around a screen that fails.
+              ErrorBoundary: RouteFailure,
+              children: [
+                {
+                  path: 'journeys',
+                  lazy: screen(() => import('./screens/journeys.tsx').then((m) => m.JourneysScreen)),
+                },
+                {
+                  path: 'journeys/:journeyId',
+                  lazy: screen(() => import('./screens/journey.tsx').then((m) => m.JourneyScreen)),
+                },
+                {
+                  path: 'keys',
+                  lazy: screen(() => import('./screens/keys.tsx').then((m) => m.KeysScreen)),
+                },
+                {
+                  path: 'first-event',
+                  lazy: screen(() => import('./screens/first-event.tsx').then((m) => m.FirstEventScreen)),
+                },
+                {
+                  path: 'customers',
+                  lazy: screen(() => import('./screens/customers.tsx').then((m) => m.CustomersScreen)),
+                },
+                {
+                  path: 'customers/:customerId',
+                  lazy: screen(() => import('./screens/customer.tsx').then((m) => m.CustomerScreen)),
+                },
+                {
+                  path: 'events',
+                  lazy: screen(() => import('./screens/events.tsx').then((m) => m.EventsScreen)),
+                },
+                {
+                  path: 'members',
+                  lazy: screen(() => import('./screens/members.tsx').then((m) => m.MembersScreen)),
+                },
+                {
+                  path: 'audit-log',
+                  lazy: screen(() => import('./screens/audit-log.tsx').then((m) => m.AuditLogScreen)),
+                },
+                {
+                  path: 'account',
+                  lazy: screen(() => import('./screens/account.tsx').then((m) => m.AccountScreen)),
+                },
+                {
+                  path: '*',
+                  lazy: screen(() => import('./screens/not-found.tsx').then((m) => m.NotFoundScreen)),
+                },
+              ],
+            },
+          ],
+        },
+        { path: '*', lazy: screen(() => import('./screens/not-found.tsx').then((m) => m.NotFoundScreen)) },
+      ],
+    },
+  ],
+  { basename: '/admin' },
+)
+
+/** The administration interface. */
+export function App() {
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}
+
+function Root() {
+  return (
+    <>
+      <Outlet />
+      {/* By path: a change of the query string, a filter for example, leaves the page where it is. */}
+      <ScrollRestoration getKey={({ pathname }) => pathname} />
+    </>
+  )
+}
+
+/** A route's `lazy`: the page before stays until the screen's code is there. */
+function screen(load: () => Promise<ComponentType>) {
+  return async () => ({ Component: await load() })
+}

@@ -1,0 +1,102 @@
+/** What the code is filled in with. */
+export type CodeValues = {
+  baseUrl: string
+  journey_id: string
+  /** Undefined while there is none: the code then has a placeholder. */
+  serviceKey: string | undefined
+}
+
+const placeholder = '$SERVICE_KEY'
+
+/** Commands for a shell like bash, with nothing but curl and sed. Without a key they read the variable SERVICE_KEY. */
+export function curlCommands({ baseUrl, journey_id, serviceKey }: CodeValues): string {
+  const customer = { ...firstCustomer, journey_id }
+  const event = { journey_id, customer_id: '$CUSTOMER_ID', ...firstEvent('curl') }
+  const eventBody = quoted(wrapped(event)).replace('$CUSTOMER_ID', `'"$CUSTOMER_ID"'`)
+  return `${serviceKey ? `SERVICE_KEY=${quoted(serviceKey)}\n` : ''}ANSWER=$(curl -sS ${quoted(`${baseUrl}/customers/initialize`)} \\
+  -H "x-service-key: $SERVICE_KEY" \\
+  -H 'content-type: application/json' \\
+  -d ${quoted(wrapped(customer))})
+echo "$ANSWER"
+CUSTOMER_ID=$(echo "$ANSWER" | sed -n 's/.*"customer_id": *"\\([^"]*\\)".*/\\1/p')
+curl -sS -w '\\n' ${quoted(`${baseUrl}/events/create`)} \\
+  -H "x-service-key: $SERVICE_KEY" \\
+  -H 'content-type: application/json' \\
+  -d ${eventBody}
+`
+}
+
+/** A module for a page, with a publishable key. */
+export function browserModule({ baseUrl, journey_id, serviceKey = placeholder }: CodeValues): string {
+  return `import { createTracker } from 'cairn-client'
+
+const tracker = createTracker({
+  baseUrl: '${baseUrl}',
+  serviceKey: '${serviceKey}',
+  customer: {
+    client_customer_id: '${firstCustomer.client_customer_id}',
+    journey_id: '${journey_id}',
+    customer_type: '${firstCustomer.customer_type}',
+    customer_name: '${firstCustomer.customer_name}',
+  },
+})
+
+const { data, error } = await tracker.track('first_event', { sent_from: 'browser' })
+console.log(data ?? error)
+`
+}
+
+/** A module for Node 20 or later, with a secret key. */
+export function serverModule({ baseUrl, journey_id, serviceKey = placeholder }: CodeValues): string {
+  return `import { createClient } from 'cairn-client'
+
+const cairn = createClient({
+  baseUrl: '${baseUrl}',
+  serviceKey: '${serviceKey}',
+})
+const journey_id = '${journey_id}'
+
+const customer = await cairn.initializeCustomer({
+  body: {
+    client_customer_id: '${firstCustomer.client_customer_id}',
+    journey_id,
+    customer_type: '${firstCustomer.customer_type}',
+    customer_name: '${firstCustomer.customer_name}',
+  },
+})
+if (customer.error) throw new Error(customer.error.detail)
+
+const { data, error } = await cairn.createEvent({
+  body: {
+    journey_id,
+    customer_id: customer.data.customer_id,
+    event_id: 'first_event',
+    custom_variables: { sent_from: 'server' },
+  },
+})
+console.log(data ?? error)
+`
+}
+
+const firstCustomer = {
+  client_customer_id: 'first-customer',
+  customer_type: 'contact',
+  customer_name: 'First customer',
+}
+
+function firstEvent(sent_from: string) {
+  return { event_id: 'first_event', custom_variables: { sent_from } }
+}
+
+/** JSON with two fields a line, under each other behind `  -d '`. */
+function wrapped(body: object): string {
+  const fields = Object.entries(body).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)
+  const lines: string[] = []
+  for (let index = 0; index < fields.length; index += 2) lines.push(fields.slice(index, index + 2).join(', '))
+  return `{${lines.join(',\n       ')}}`
+}
+
+/** As one word of a shell, whatever is in it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,36 @@
+import { Box, Paper, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** Stands where a list will be: what it is for, and the next step. */
+export function EmptyState({
+  title,
+  icon,
+  action,
+  children,
+}: {
+  title: string
+  icon?: ReactNode
+  action?: ReactNode
+  children?: ReactNode
+}) {
+  return (
+    <Paper withBorder p="xl">
+      <Stack align="center" gap="sm" py="md" ta="center">
+        {icon && (
+          <Box c="dimmed" aria-hidden>
+            {icon}
+          </Box>
+        )}
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children && (
+          <Text component="div" c="dimmed" maw="34rem">
+            {children}
+          </Text>
+        )}
+        {action}
+      </Stack>
+    </Paper>
+  )
+}

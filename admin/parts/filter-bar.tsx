@@ -1,0 +1,62 @@
+import { Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconFilter } from '@tabler/icons-react'
+import { type ReactNode, useId, useState } from 'react'
+import { useIsNarrow } from '../narrow.ts'
+
+/**
+ * The fields that narrow a list. On a narrow screen they are behind a button that tells how many are set, so that the
+ * list itself stays in sight.
+ */
+export function FilterBar({
+  label,
+  count,
+  onClear,
+  children,
+}: {
+  label: string
+  count: number
+  onClear: () => void
+  children: ReactNode
+}) {
+  const isNarrow = useIsNarrow()
+  const [opened, setOpened] = useState(false)
+  const fieldsId = useId()
+  const isShown = !isNarrow || opened
+  return (
+    <Stack gap="xs">
+      {isNarrow && (
+        <Button
+          variant="default"
+          leftSection={<IconFilter size={16} aria-hidden />}
+          aria-expanded={opened}
+          aria-controls={opened ? fieldsId : undefined}
+          onClick={() => setOpened(!opened)}
+        >
+          {count === 0 ? 'Filters' : `Filters (${count} set)`}
+        </Button>
+      )}
+      {isShown && (
+        <Paper component="search" aria-label={label} id={fieldsId} withBorder p="sm">
+          <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+            {children}
+          </SimpleGrid>
+          <Group justify="space-between" mt="sm" gap="xs">
+            <Text size="sm">
+              Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
+            </Text>
+            {/* Never gone and never truly disabled: either would take the focus away from who has just pressed it. */}
+            <Button
+              variant="default"
+              size="compact-sm"
+              aria-disabled={count === 0}
+              data-disabled={count === 0}
+              onClick={onClear}
+            >
+              Clear filters
+            </Button>
+          </Group>
+        </Paper>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,43 @@
+import { Box } from '@mantine/core'
+import { Fragment } from 'react'
+import { JsonValue } from './json-value.tsx'
+
+/**
+ * A JSON value for people: the names and values of an object as a list, anything else as one value. It is as wide as
+ * its container allows and never wider.
+ */
+export function JsonView({ value }: { value: unknown }) {
+  const fields =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  if (fields.length === 0) {
+    return (
+      <Box fz="sm">
+        <JsonValue value={value} />
+      </Box>
+    )
+  }
+  return (
+    <Box
+      component="dl"
+      m={0}
+      fz="sm"
+      style={{
+        display: 'grid',
+        // A name takes what it needs up to a limit; a value takes the rest and never more.
+        gridTemplateColumns: 'fit-content(min(40%, 16rem)) minmax(0, 1fr)',
+        gap: '0.25rem 1rem',
+      }}
+    >
+      {fields.map(([name, field]) => (
+        <Fragment key={name}>
+          <Box component="dt" fw={500} style={{ overflowWrap: 'anywhere' }}>
+            <bdi>{name}</bdi>
+          </Box>
+          <Box component="dd" m={0} miw={0}>
+            <JsonValue value={field} />
+          </Box>
+        </Fragment>
+      ))}
+    </Box>
+  )
+}

@@ -1,0 +1,39 @@
+import { useEffect } from 'react'
+import { useBlocker } from 'react-router'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+
+type LeaveGuardProps = {
+  /** Whether something would be lost. */
+  active: boolean
+  title: string
+  confirmLabel: string
+  /** What would be lost. */
+  children: string
+}
+
+/** While it is active, asks before the page is left: by a link, the back button, a reload or the closing of the tab. */
+export function LeaveGuard({ active, title, confirmLabel, children }: LeaveGuardProps) {
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation }) => active && currentLocation.pathname !== nextLocation.pathname,
+  )
+
+  useEffect(() => {
+    if (!active) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [active])
+
+  return (
+    <ConfirmDialog
+      opened={blocker.state === 'blocked'}
+      title={title}
+      confirmLabel={confirmLabel}
+      danger
+      onConfirm={() => blocker.proceed?.()}
+      onClose={() => blocker.reset?.()}
+    >
+      {children}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,47 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useContext } from 'react'
+import { useParams } from 'react-router'
+import { useArrival } from '../arrival.ts'
+import { SessionContext } from '../session.ts'
+
+/**
+ * A screen: its heading, which gets the focus when one navigates here, and what it is for. `title` stands in the
+ * browser's tab too, before the name of the workspace.
+ */
+export function Page({
+  title,
+  description,
+  action,
+  children,
+}: {
+  title: string
+  description?: ReactNode
+  /** What one comes here to do most, for example a button that creates. */
+  action?: ReactNode
+  children: ReactNode
+}) {
+  const { workspaceId } = useParams()
+  const workspaces = useContext(SessionContext)?.workspaces ?? []
+  const workspace = workspaces.find(({ workspace_id }) => workspace_id === workspaceId)?.name
+  const heading = useArrival()
+
+  return (
+    <Stack gap="lg" maw="72rem">
+      <title>{[title, workspace, 'Cairn'].filter(Boolean).join(' · ')}</title>
+      <Group justify="space-between" align="flex-start" gap="md">
+        <Box miw={0} flex="1 1 18rem">
+          <Title order={1} size="h2" tabIndex={-1} ref={heading} style={{ overflowWrap: 'anywhere' }}>
+            {title}
+          </Title>
+          {description && (
+            <Text component="div" c="dimmed" mt={4} maw="46rem">
+              {description}
+            </Text>
+          )}
+        </Box>
+        {action}
+      </Group>
+      {children}
+    </Stack>
+  )
+}

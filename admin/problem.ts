@@ -1,0 +1,56 @@
+import type { Problem } from '../client/person.ts'
+
+/** A refusal of the server. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError'
+  readonly problem: Problem
+  /** How long the server asks to wait before the next try; undefined if it does not. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(problem: Problem, response: Response) {
+    super(`${problem.title}. ${problem.detail}`)
+    this.problem = problem
+    const seconds = response.headers.get('retry-after')
+    this.retryAfterSeconds = seconds && /^\d+$/.test(seconds) ? Number(seconds) : undefined
+  }
+}
+
+/** The data of a result. Rejects with a `ProblemError` where it is a refusal. */
+export async function taken<Data>(
+  result: Promise<
+    | { data: Data; error?: undefined; response: Response }
+    | { data?: undefined; error: Problem; response: Response }
+  >,
+): Promise<Data> {
+  const { data, error, response } = await result
+  if (error) throw new ProblemError(error, response)
+  return data
+}
+
+/** The code of a refusal; undefined for any other error. */
+export function codeOf(error: unknown): Problem['code'] | undefined {
+  return error instanceof ProblemError ? error.problem.code : undefined
+}
+
+/**
+ * What is wrong with which field, for `form.setErrors`: a fault at `/steps/0/event_id` stands under
+ * `steps.0.event_id`. The first fault of a field counts. Empty for an error without faults.
+ */
+export function fieldErrors(error: unknown): Record<string, string> {
+  const faults = error instanceof ProblemError ? (error.problem.errors ?? []) : []
+  const errors: Record<string, string> = {}
+  for (const { pointer, parameter, detail } of faults) {
+    const field = parameter ?? fieldAt(pointer ?? '')
+    errors[field] ??= detail
+  }
+  return errors
+}
+
+/** `/steps/0/event_id` as Mantine's forms name it. */
+function fieldAt(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.')
+}

@@ -1,0 +1,129 @@
+import { Anchor, Box, Group, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
+import { IconSearch, IconUsers } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { useFilters } from '../filters.ts'
+import { CustomerTable } from '../parts/customer-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { Page } from '../parts/page.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session.ts'
+
+/** The customers of the workspace, newest first, searched by the beginning of a name or of the company's own identifier. */
+export function CustomersScreen() {
+  const cairn = useCairn()
+  const { workspace_id } = useMembership()
+  const filters = useFilters(['search', 'type'])
+  const { values } = filters
+  // What was pasted often begins with a space; names hardly ever do.
+  const search = values.search.trimStart()
+  const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
+
+  const key = useWorkspaceKey('customers', 'list', { search, type })
+  const customers = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      taken(
+        cairn.listCustomers({
+          query: {
+            ...(search && { search }),
+            ...(type && { customer_type: type }),
+            ...(cursor && { cursor }),
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    // The list stays while the next search is on its way, but never into another workspace.
+    placeholderData: (list, query) => (query?.queryKey[0] === key[0] ? list : undefined),
+  })
+  const items = customers.data?.pages.flatMap(({ data }) => data) ?? []
+
+  return (
+    <Page
+      title="Customers"
+      description="Everybody your application has registered: companies (accounts) and people (contacts). Open one to see its way through your journeys."
+    >
+      <Stack gap="md">
+        <Group align="flex-end" gap="md">
+          <Box flex="1 1 18rem">
+            <FilterField
+              label="Search customers"
+              placeholder="Beginning of a name or of your identifier"
+              leftSection={<IconSearch size={16} aria-hidden />}
+              value={values.search}
+              onChange={(value) => filters.set('search', value)}
+            />
+          </Box>
+          <SegmentedControl
+            aria-label="Type of customer"
+            data={[
+              { value: '', label: 'All' },
+              { value: 'account', label: 'Accounts' },
+              { value: 'contact', label: 'Contacts' },
+            ]}
+            value={type ?? ''}
+            onChange={(value) => filters.set('type', value)}
+          />
+        </Group>
+
+        <VisuallyHidden role="status">
+          {filters.count > 0 && customers.data && !customers.isPlaceholderData
+            ? found(items.length, customers.hasNextPage)
+            : ''}
+        </VisuallyHidden>
+        {customers.error && !customers.isFetchNextPageError && (
+          <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
+        )}
+        {customers.isPending && <Loading lines={8} />}
+        {customers.data && (
+          <Stack
+            gap="md"
+            aria-busy={customers.isPlaceholderData}
+            style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
+          >
+            {items.length > 0 ? (
+              <CustomerTable customers={items} />
+            ) : search ? (
+              <EmptyState title="No customer found" icon={<IconSearch />}>
+                No {type ?? 'customer'}’s name or identifier begins with “<bdi>{search}</bdi>”. In
+                identifiers, upper and lower case differ.
+              </EmptyState>
+            ) : type ? (
+              <EmptyState
+                title={type === 'account' ? 'No accounts yet' : 'No contacts yet'}
+                icon={<IconUsers />}
+              >
+                A customer is registered as an account or a contact by the customer_type of its first call.
+              </EmptyState>
+            ) : (
+              <EmptyState
+                title="No customers yet"
+                icon={<IconUsers />}
+                action={
+                  <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
+                    See how to send the first event
+                  </Anchor>
+                }
+              >
+                A customer appears here with the first initializeCustomer call that your application makes for
+                it.
+              </EmptyState>
+            )}
+            {!customers.isPlaceholderData && <LoadMore query={customers} />}
+          </Stack>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function found(count: number, hasMore: boolean): string {
+  if (hasMore) return `The first ${count} of more customers found`
+  return count === 1 ? '1 customer found' : `${count} customers found`
+}

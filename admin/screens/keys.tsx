@@ -1,0 +1,95 @@
+import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { usePages } from '../pages.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { KeyCard } from '../parts/key-card.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { type MadeKey, MadeKeyDialog } from '../parts/made-key-dialog.tsx'
+import { NewKeyDialog } from '../parts/new-key-dialog.tsx'
+import { Page } from '../parts/page.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session.ts'
+
+/** The service keys of the workspace, newest first. The filter is in the query string. */
+export function KeysScreen() {
+  const cairn = useCairn()
+  const { canChange } = useMembership()
+  const [search, setSearch] = useSearchParams()
+  const [isCreating, setIsCreating] = useState(false)
+  const [made, setMade] = useState<MadeKey>()
+  const isAll = search.get('status') === 'all'
+  const keys = usePages(useWorkspaceKey('service-keys', 'list'), (cursor) =>
+    taken(cairn.listServiceKeys({ query: { limit: 100, ...(cursor && { cursor }) } })),
+  )
+  const shown = keys.data && keys.items.filter(({ status }) => isAll || status === 'active')
+
+  // The operation has no filter: a page without an active key says nothing about the next one.
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = keys
+  const looksFurther = shown?.length === 0 && hasNextPage && !isFetchNextPageError
+  useEffect(() => {
+    if (looksFurther && !isFetching) void fetchNextPage()
+  }, [looksFurther, isFetching, fetchNextPage])
+
+  function show(key: MadeKey) {
+    setIsCreating(false)
+    setMade(key)
+  }
+
+  return (
+    <Page
+      title="Service keys"
+      description="Programs send a service key with every request, in the header x-service-key."
+      action={
+        canChange && (
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
+            Create key
+          </Button>
+        )
+      }
+    >
+      <Stack>
+        <SegmentedControl
+          aria-label="Keys to show"
+          value={isAll ? 'all' : 'active'}
+          onChange={(value) => setSearch(value === 'all' ? { status: 'all' } : {})}
+          data={[
+            { value: 'active', label: 'Active' },
+            { value: 'all', label: 'All' },
+          ]}
+          style={{ alignSelf: 'flex-start' }}
+        />
+        {!canChange && (
+          <Text size="sm">An owner or an admin of the workspace can create and change keys.</Text>
+        )}
+        {(keys.isPending || looksFurther) && <Loading lines={5} />}
+        {shown && shown.length > 0 && (
+          <Stack component="ul" m={0} p={0} aria-label="Service keys" style={{ listStyle: 'none' }}>
+            {shown.map((key) => (
+              <KeyCard key={key.key_id} serviceKey={key} onMade={show} />
+            ))}
+          </Stack>
+        )}
+        {shown?.length === 0 && !hasNextPage && (
+          <EmptyState
+            title={keys.items.length === 0 ? 'No service keys yet' : 'No active service keys'}
+            icon={<IconKey />}
+          >
+            {canChange
+              ? 'Create a publishable key for your pages, or a secret one for your servers. With it, they send customers and events.'
+              : 'Without one, no program can send customers and events.'}
+          </EmptyState>
+        )}
+        {keys.error && !isFetchNextPageError && (
+          <ProblemAlert error={keys.error} onRetry={() => keys.refetch()} />
+        )}
+        <LoadMore query={keys} />
+      </Stack>
+      <NewKeyDialog opened={isCreating} onClose={() => setIsCreating(false)} onMade={show} />
+      <MadeKeyDialog made={made} onClose={() => setMade(undefined)} />
+    </Page>
+  )
+}

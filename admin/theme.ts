@@ -1,0 +1,105 @@
+import { type CSSVariablesResolver, createTheme, darken, type MantineColorsTuple } from '@mantine/core'
+
+/** The API reference has the same accent, #0f766e. */
+const cairn: MantineColorsTuple = [
+  '#f0faf8',
+  '#dff3ef',
+  '#a7ebdd',
+  '#6edcc9',
+  '#2dd4bf',
+  '#14b8a6',
+  '#0d9488',
+  '#0e857b',
+  '#0f766e',
+  '#115e59',
+]
+
+const gray: MantineColorsTuple = [
+  '#f8fafc',
+  '#f1f5f9',
+  '#e2e8f0',
+  '#cbd5e1',
+  '#b4c0cf',
+  '#94a3b8',
+  '#64748b',
+  '#475569',
+  '#334155',
+  '#1e293b',
+]
+
+const dark: MantineColorsTuple = [
+  '#e2e8f0',
+  '#cbd5e1',
+  '#94a3b8',
+  '#7c8ca3',
+  '#475569',
+  '#334155',
+  '#1e293b',
+  '#0f172a',
+  '#0b1120',
+  '#080c17',
+]
+
+export const theme = createTheme({
+  colors: { cairn, gray, dark },
+  primaryColor: 'cairn',
+  primaryShade: 8,
+  black: '#0f172a',
+  defaultRadius: 'md',
+  autoContrast: true,
+  // White text has the 4.5:1 of WCAG AA on everything up to this luminance.
+  luminanceThreshold: 0.183,
+  respectReducedMotion: true,
+  cursorType: 'pointer',
+  headings: { fontWeight: '650' },
+  components: {
+    Modal: {
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        centered: true,
+        // Else a dialog's heading counts as a second banner of the page.
+        attributes: { header: { role: 'presentation' } },
+      },
+      styles: { title: { fontWeight: 650 } },
+    },
+    // Nothing but items may stand in a menu, and all of a page in its landmarks.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, withinPortal: false } },
+    PasswordInput: {
+      // Left out of the tab order by Mantine.
+      defaultProps: {
+        visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password', tabIndex: 0 },
+      },
+    },
+    Tooltip: { defaultProps: { events: { hover: true, focus: true, touch: true } } },
+    // A long identifier in it is shortened rather than pushed out.
+    Alert: { styles: { body: { minWidth: 0 } } },
+    Anchor: { defaultProps: { underline: 'always' } },
+  },
+})
+
+/** Makes what Mantine's own shades leave below the contrast of WCAG AA (4.5:1) readable in both colour schemes. */
+export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => {
+  const light: Record<string, string> = {
+    '--mantine-color-dimmed': '#52617a',
+    '--mantine-color-placeholder': '#64748b',
+    '--mantine-color-error': '#b91c1c',
+    '--mantine-color-disabled-color': '#64748b',
+  }
+  const dark: Record<string, string> = {
+    '--mantine-color-dimmed': '#a3b1c6',
+    '--mantine-color-placeholder': '#94a3b8',
+    '--mantine-color-error': '#ff8787',
+    '--mantine-color-disabled-color': '#94a3b8',
+  }
+  for (const [name, shades] of Object.entries(colors)) {
+    if (name === 'dark') continue
+    const text = darken(shades[9], name === 'gray' || name === 'cairn' ? 0 : 0.35)
+    for (const use of ['text', 'light-color', 'outline']) {
+      light[`--mantine-color-${name}-${use}`] = text
+      dark[`--mantine-color-${name}-${use}`] = shades[2]
+    }
+    dark[`--mantine-color-${name}-light`] = darken(shades[9], 0.65)
+    dark[`--mantine-color-${name}-light-hover`] = darken(shades[9], 0.55)
+  }
+  return { variables: {}, light, dark }
+}

@@ -1,0 +1,586 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { inStore } from '../../server/cli/store.ts'
+import { deleteSessionsOf } from '../../server/storage/sessions.ts'
+import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+import { newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
+import { axeViolations, inspectScreen, openAdministration } from './administration.ts'
+import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
+
+declare global {
+  /** The color scheme that a page had when its body began. */
+  var schemeOfBody: string | null
+  /** The sum of all layout shifts of a page. */
+  var layoutShift: number
+  /** Whether a page has told that it is loading something. */
+  var wasBusy: boolean
+}
+
+const nobody = '401 GET /v1/session'
+
+/** One word that is longer than any screen is wide. */
+const longWord = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(2)
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let customer_id: string
+let invitationLink: string
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  await newMember(cairn, workspace, 'viewer')
+  const { client, journey_id } = workspace
+  const administration = owner.client(workspace.workspace_id)
+  await administration.updateJourney({
+    path: { journey_id },
+    body: {
+      description: 'From the first visit to the first invoice',
+      steps: [
+        { event_id: 'signed_up', name: 'Signed up' },
+        { event_id: longWord, name: longWord },
+      ],
+    },
+  })
+  await administration.createJourney({ body: { name: longWord } })
+  await administration.createServiceKey({
+    body: { kind: 'publishable', name: longWord, allowed_origins: ['https://app.example.com'] },
+  })
+  for (const customer_name of ['Ada Lovelace', longWord]) {
+    const body = {
+      journey_id,
+      customer_name,
+      client_customer_id: customer_name,
+      customer_type: 'contact',
+    } as const
+    const { data } = await client.initializeCustomer({ body })
+    customer_id = data?.customer_id ?? ''
+    for (const event_id of ['signed_up', longWord]) {
+      const custom_variables = { plan: 'pro', [longWord]: longWord, address: { city: 'Praha' } }
+      await client.createEvent({
+        body: {
+          journey_id,
+          customer_id,
+          event_id,
+          custom_variables,
+          message_id: `${customer_name} ${event_id}`.slice(0, 128),
+        },
+      })
+    }
+  }
+  const { data: invitation } = await administration.createInvitation({
+    body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
+  })
+  if (!invitation) throw new Error('nobody was invited')
+  invitationLink = `/invitation#token=${invitation.token}`
+})
+
+afterAll(() => cairn?.stop())
+
+/** A screen of the interface and how to see all of it. */
+type Screen = {
+  /** Its path in app.tsx; '' for the index. */
+  route: string
+  name: string
+  /** Opens it, and waits until what it reads is there. */
+  open: () => Promise<Page>
+}
+
+async function inWorkspace(screen: string, shown: (page: Page) => Locator): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+  await shown(page).waitFor()
+  return page
+}
+
+async function outside(path: string, title: string | RegExp, refusals = [nobody], of = cairn): Promise<Page> {
+  const page = await openAdministration({ cairn: of, path, refusals })
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+  return page
+}
+
+function table(name: string) {
+  return (page: Page) => page.getByRole('table', { name }).locator('tbody tr').first()
+}
+
+/** In the order of app.tsx. */
+const screens: Screen[] = [
+  {
+    route: '',
+    name: 'no-workspace',
+    async open() {
+      const signedIn = await signIn(cairn, await newPerson(cairn))
+      const page = await openAdministration({ cairn, signedIn, path: '/' })
+      await heading(page, 'You are a member of no workspace').waitFor()
+      return page
+    },
+  },
+  {
+    route: 'setup',
+    name: 'setup',
+    async open() {
+      const fresh = await startCairnForTest()
+      const path = new URL(fresh.setupLink ?? '').hash
+      return await outside(`/setup${path}`, 'Set up Cairn', [], fresh)
+    },
+  },
+  { route: 'invitation', name: 'invitation', open: () => outside(invitationLink, /^Join/) },
+  { route: 'sign-in', name: 'sign-in', open: () => outside('/sign-in', 'Sign in') },
+  { route: 'journeys', name: 'journeys', open: () => inWorkspace('journeys', table('Journeys')) },
+  {
+    route: 'journeys/:journeyId',
+    name: 'journey',
+    open: () =>
+      inWorkspace(`journeys/${workspace.journey_id}`, (page) => page.getByText('Step 1', { exact: true })),
+  },
+  {
+    route: 'keys',
+    name: 'keys',
+    open: () => inWorkspace('keys', (page) => page.getByText('First secret key')),
+  },
+  {
+    route: 'first-event',
+    name: 'first-event',
+    open: () =>
+      inWorkspace(`first-event?journey=${workspace.journey_id}`, (page) =>
+        page.getByText(/has arrived in Onboarding$/),
+      ),
+  },
+  { route: 'customers', name: 'customers', open: () => inWorkspace('customers', table('Customers')) },
+  {
+    route: 'customers/:customerId',
+    name: 'customer',
+    open: () =>
+      inWorkspace(`customers/${customer_id}`, (page) => page.getByText('Signed up', { exact: true })),
+  },
+  { route: 'events', name: 'events', open: () => inWorkspace('events', table('Events')) },
+  { route: 'members', name: 'members', open: () => inWorkspace('members', table('Open invitations')) },
+  {
+    route: 'audit-log',
+    name: 'audit-log',
+    open: () => inWorkspace('audit-log', (page) => page.getByRole('button', { name: 'Details' }).first()),
+  },
+  {
+    route: 'account',
+    name: 'account',
+    open: () => inWorkspace('account', (page) => page.getByRole('heading', { name: 'Sessions' })),
+  },
+  {
+    route: '*',
+    name: 'not-found',
+    open: () => inWorkspace('nowhere', (page) => heading(page, 'There is no such page')),
+  },
+  { route: '*', name: 'not-found-outside', open: () => outside('/nowhere', 'There is no such page', []) },
+]
+
+/** What screens look like after something was done on them, and in rarer cases. */
+const states: Omit<Screen, 'route'>[] = [
+  {
+    name: 'foreign-workspace',
+    open: async () => {
+      const path = screenPath(await cairn.workspace(), 'journeys')
+      const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+      await heading(page, 'There is no such workspace').waitFor()
+      return page
+    },
+  },
+  {
+    name: 'setup-link-that-does-not-work',
+    open: () =>
+      outside('/setup#token=setup_gone', 'This setup link does not work', ['404 POST /v1/setup/look-up']),
+  },
+  {
+    name: 'sign-in-again',
+    async open() {
+      const person = await newMember(cairn, workspace, 'viewer')
+      const signedIn = await signIn(cairn, person)
+      const refusals = ['401 GET /v1/session', '401 GET /v1/journeys']
+      const path = screenPath(workspace, 'journeys')
+      const page = await openAdministration({ cairn, signedIn, path, refusals })
+      await table('Journeys')(page).waitFor()
+      await inStore(cairn.databaseUrl, (db) => deleteSessionsOf(db, person.person_id))
+      await comeBackTo(page)
+      await signInDialog(page).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'event-details',
+    async open() {
+      const page = await inWorkspace('events', table('Events'))
+      await page
+        .getByRole('button', { name: /^signed_up/ })
+        .first()
+        .click()
+      await page.getByText('Custom variables', { exact: true }).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'audit-details',
+    async open() {
+      const details = (page: Page) => page.getByRole('button', { name: /^Details.*changed the journey/ })
+      const page = await inWorkspace('audit-log?area=journeys', details)
+      await details(page).click()
+      await page.getByRole('table', { name: 'What changed' }).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'invitation-form',
+    async open() {
+      const page = await inWorkspace('members', table('Members'))
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByText('Type the email of the person').waitFor()
+      return page
+    },
+  },
+  {
+    name: 'remove-member',
+    async open() {
+      const page = await inWorkspace('members', table('Members'))
+      await page
+        .getByRole('button', { name: /^Remove/ })
+        .first()
+        .click()
+      await page.getByRole('dialog').waitFor()
+      return page
+    },
+  },
+  {
+    name: 'wrong-password',
+    async open() {
+      const page = await outside('/sign-in', 'Sign in', [nobody, '401 POST /v1/session'])
+      await page.getByRole('textbox', { name: 'Email' }).fill('nobody@example.com')
+      await page.getByLabel(/^Password/).fill('a wrong guess')
+      await page.getByLabel(/^Password/).press('Enter')
+      await page.getByRole('alert').waitFor()
+      return page
+    },
+  },
+  {
+    name: 'no-customer-found',
+    open: () =>
+      inWorkspace('customers?search=nobody', (page) =>
+        page.getByRole('heading', { name: 'No customer found' }),
+      ),
+  },
+  {
+    name: 'person-menu',
+    async open() {
+      const page = await inWorkspace('account', (page) => page.getByRole('heading', { name: 'Sessions' }))
+      await page.getByRole('button', { name: /account and sign out$/ }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+      return page
+    },
+  },
+]
+
+describe('Every screen', { timeout: 60_000 }, () => {
+  it('of the routes is looked at here', () => {
+    const source = readFileSync('admin/app.tsx', 'utf8')
+    const routes = Array.from(source.matchAll(/\bindex: true|\bpath: '([^']*)'/g), ([, path]) => path ?? '')
+    expect(screens.map(({ route }) => route)).toEqual(routes.filter((path) => path !== 'w/:workspaceId'))
+  })
+
+  it.each(screens)('is accessible and never too wide, in light and dark: $name', async ({ name, open }) => {
+    await inspectScreen(await open(), name)
+  })
+
+  it.each(states)('stays so in every state: $name', async ({ name, open }) => {
+    await inspectScreen(await open(), name)
+  })
+
+  it('has its navigation behind a button where it is narrow', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    await page.setViewportSize({ width: 360, height: 800 })
+    const navigation = page.getByRole('navigation', { name: 'Workspace' })
+    await navigation.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Navigation' }).click()
+    await navigation.waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await navigation.getByRole('link', { name: 'Members' }).click()
+    await heading(page, 'Members').waitFor()
+    await navigation.waitFor({ state: 'hidden' })
+  })
+})
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, element: Locator) {
+  for (let presses = 0; presses < 50; presses++) {
+    if (await hasFocus(element)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not lead to ${element}`)
+}
+
+function hasFocus(element: Locator): Promise<boolean> {
+  return element.evaluate((element) => element === document.activeElement)
+}
+
+describe('The keyboard alone', () => {
+  it('skips the navigation', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    await page.keyboard.press('Tab')
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    expect(await hasFocus(skip)).toBe(true)
+    expect((await skip.boundingBox())?.y).toBeGreaterThan(0)
+    await page.keyboard.press('Enter')
+    expect(await hasFocus(page.getByRole('main'))).toBe(true)
+    await page.keyboard.press('Tab')
+    expect(await hasFocus(page.getByRole('button', { name: 'Create journey' }))).toBe(true)
+  })
+
+  it('navigates, and arrives at the heading', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    await tabTo(page, page.getByRole('link', { name: 'Customers' }))
+    await page.keyboard.press('Enter')
+    await heading(page, 'Customers').waitFor()
+    await expect.poll(() => hasFocus(heading(page, 'Customers'))).toBe(true)
+    expect(await page.getByRole('link', { name: 'Customers' }).getAttribute('aria-current')).toBe('page')
+    await page.keyboard.press('Tab')
+    expect(await hasFocus(page.getByRole('searchbox', { name: 'Search customers' }))).toBe(true)
+  })
+
+  it('opens a menu, moves in it, chooses and leaves it', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    const button = page.getByRole('button', { name: 'Color scheme' })
+    const html = page.locator('html')
+    await tabTo(page, button)
+    await page.keyboard.press('Enter')
+    await page.getByRole('menu').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'hidden' })
+    await expect.poll(() => hasFocus(button)).toBe(true)
+
+    await page.keyboard.press('Enter')
+    const dark = page.getByRole('menuitemradio', { name: 'Dark' })
+    await expect
+      .poll(async () => {
+        if (!(await hasFocus(dark))) await page.keyboard.press('ArrowDown')
+        return await hasFocus(dark)
+      })
+      .toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('menu').waitFor({ state: 'hidden' })
+    expect(await html.getAttribute('data-mantine-color-scheme')).toBe('dark')
+    await expect.poll(() => hasFocus(button)).toBe(true)
+  })
+
+  it('stays in a dialog, and returns to what opened it', async () => {
+    const page = await inWorkspace('members', table('Members'))
+    const opener = page.getByRole('button', { name: 'Invite' })
+    await tabTo(page, opener)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    await expect.poll(() => hasFocus(dialog.getByRole('textbox', { name: 'Email' }))).toBe(true)
+    const within = () => dialog.evaluate((dialog) => dialog.contains(document.activeElement))
+    for (const key of ['Tab', 'Shift+Tab']) {
+      for (let presses = 0; presses < 8; presses++) {
+        await page.keyboard.press(key)
+        expect(await within(), `${key} ${presses}`).toBe(true)
+      }
+    }
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await expect.poll(() => hasFocus(opener)).toBe(true)
+  })
+
+  it('opens the details of an event and of an entry', async () => {
+    const page = await inWorkspace('events', table('Events'))
+    const event = page.getByRole('button', { name: /^signed_up/ }).first()
+    await tabTo(page, event)
+    await page.keyboard.press('Enter')
+    expect(await event.getAttribute('aria-expanded')).toBe('true')
+    await page.getByText('Custom variables', { exact: true }).waitFor()
+    expect(await hasFocus(event)).toBe(true)
+  })
+})
+
+describe('The color scheme', () => {
+  it('follows the system until one is chosen, and is kept', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Color scheme' }).click()
+      await page.getByRole('menuitemradio', { name }).click()
+    }
+    expect(await scheme()).toBe('light')
+    const light = await ground()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expect.poll(scheme).toBe('dark')
+    expect(await ground()).not.toBe(light)
+    await choose('Light')
+    await expect.poll(scheme).toBe('light')
+    await page.reload()
+    await table('Journeys')(page).waitFor()
+    expect([await scheme(), await ground()]).toEqual(['light', light])
+    await choose('As the system')
+    await expect.poll(scheme).toBe('dark')
+  })
+
+  it('is there before the first paint', async () => {
+    const page = await inWorkspace('journeys', table('Journeys'))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.addInitScript(() => {
+      // Nothing is drawn before there is a body.
+      const observer = new MutationObserver(() => {
+        if (!document.body) return
+        globalThis.schemeOfBody = document.documentElement.getAttribute('data-mantine-color-scheme')
+        observer.disconnect()
+      })
+      observer.observe(document, { childList: true, subtree: true })
+    })
+    await page.reload()
+    expect(await page.evaluate(() => globalThis.schemeOfBody)).toBe('dark')
+  })
+})
+
+describe('A first visit', () => {
+  it.each(screens.filter(({ name }) => name === 'sign-in' || name === 'journeys'))(
+    'loads at most 250 kB: $name',
+    async ({ open }) => {
+      const page = await open()
+      const session = await page.context().newCDPSession(page)
+      await session.send('Network.enable')
+      await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+      let total = 0
+      // As they come over the network: compressed. What has come with the head of an answer is its headers.
+      session.on('Network.responseReceived', ({ response }) => {
+        total -= response.encodedDataLength
+      })
+      session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+        total += encodedDataLength
+      })
+      await page.reload({ waitUntil: 'networkidle' })
+      expect(total).toBeLessThan(250_000)
+      // Else nothing was measured.
+      expect(total).toBeGreaterThan(50_000)
+    },
+  )
+
+  it('is told to run no script but Cairn’s own', async () => {
+    for (const path of ['/admin/', '/admin/sign-in', '/admin/w/wsp_1/journeys']) {
+      const policy = (await fetch(`${cairn.url}${path}`)).headers.get('content-security-policy') ?? ''
+      const directives = new Map(
+        policy.split(';').map((directive) => {
+          const [name = '', ...values] = directive.trim().split(/\s+/)
+          return [name, values.join(' ')]
+        }),
+      )
+      expect(directives.get('script-src') ?? directives.get('default-src'), path).toBe("'self'")
+      expect(directives.get('frame-ancestors'), path).toBe("'none'")
+      expect(directives.get('base-uri'), path).toBe("'none'")
+    }
+  })
+})
+
+describe('Loading', () => {
+  it.each([
+    ['journeys', 'Journeys'],
+    ['customers', 'Customers'],
+    ['events', 'Events'],
+  ])('is told, and moves nothing on the page: %s', async (screen, name) => {
+    const page = await inWorkspace(screen, table(name))
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.enable')
+    await session.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 150,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    })
+    await page.addInitScript(() => {
+      globalThis.layoutShift = 0
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          if ('value' in entry && typeof entry.value === 'number') globalThis.layoutShift += entry.value
+        }
+      }).observe({ type: 'layout-shift', buffered: true })
+      globalThis.wasBusy = false
+      new MutationObserver(() => {
+        globalThis.wasBusy ||= document.querySelector('main [aria-busy=true]') !== null
+      }).observe(document, { childList: true, subtree: true })
+    })
+    await page.reload()
+    await table(name)(page).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await page.evaluate(() => globalThis.wasBusy)).toBe(true)
+    expect(await page.evaluate(() => globalThis.layoutShift)).toBeLessThan(0.01)
+  })
+})
+
+describe('A server that does not answer', () => {
+  const refused = (path: string) => `net::ERR_CONNECTION_REFUSED GET ${path}`
+
+  /** A server in a process of its own that can be stopped and started again at the same address, and a page of it. */
+  async function openOn(screen: string, refusals: string[]) {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
+    let server = await startChildServer({ databaseUrl })
+    const { url } = server
+    const person = await newMember({ url, databaseUrl }, workspace, 'owner')
+    const signedIn = await signIn({ fetch: (path, init) => fetch(`${url}/v1${path}`, init) }, person)
+    const path = screenPath(workspace, screen)
+    const page = await openAdministration({ cairn: { url }, signedIn, path, refusals })
+    return {
+      page,
+      stop: () => server.end('SIGTERM'),
+      async start() {
+        server = await startChildServer({ databaseUrl, environment: { PORT: new URL(url).port } })
+      },
+    }
+  }
+
+  it('is told, and what was asked for comes by “Try again” once it is back', async () => {
+    const { page, stop, start } = await openOn('customers', [refused('/v1/customers')])
+    await page.getByRole('heading', { name: 'No customers yet' }).waitFor()
+    await stop()
+
+    await page.getByRole('searchbox', { name: 'Search customers' }).fill('ada')
+    const alert = page.getByRole('alert', { name: 'Cairn does not answer' })
+    await alert.waitFor()
+    await inspectScreen(page, 'server-stopped')
+    await start()
+    await alert.getByRole('button', { name: 'Try again' }).click()
+
+    await page.getByRole('heading', { name: 'No customer found' }).waitFor()
+    await alert.waitFor({ state: 'hidden' })
+    expect(await page.getByRole('searchbox', { name: 'Search customers' }).inputValue()).toBe('ada')
+  })
+
+  it('loses nothing of a form', async () => {
+    const { page, stop, start } = await openOn('journeys', ['net::ERR_CONNECTION_REFUSED POST /v1/journeys'])
+    await table('Journeys')(page).waitFor()
+    await page.getByRole('button', { name: 'Create journey' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
+    await stop()
+
+    await dialog.getByRole('button', { name: 'Create journey' }).click()
+    await dialog.getByRole('alert', { name: 'Cairn does not answer' }).waitFor()
+    expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Renewal')
+    await start()
+    await dialog.getByRole('button', { name: 'Create journey' }).click()
+    await heading(page, 'Renewal').waitFor()
+  })
+
+  it('is told where a screen’s code cannot be loaded, and opens by a reload once it is back', async () => {
+    const { page, stop, start } = await openOn('journeys', [refused('/admin/assets/{file}')])
+    await table('Journeys')(page).waitFor()
+    await stop()
+    await page.getByRole('link', { name: 'Members' }).click()
+    await heading(page, 'This page did not open').waitFor()
+    await start()
+    await page.getByRole('button', { name: 'Reload the page' }).click()
+    await table('Members')(page).waitFor()
+  })
+})

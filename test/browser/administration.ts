@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type axe from 'axe-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { SignedIn } from '../people.ts'
+import { launchChromium } from './chromium.ts'
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchChromium()
+}, 60_000)
+
+afterAll(() => browser?.close())
+
+type AdministrationOptions = Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'reducedMotion' | 'timezoneId'
+> & {
+  /** A server, in this process or in one of its own. */
+  cairn: { url: string }
+  /** Below /admin, with the slash that it begins with. */
+  path: string
+  /** Whose session it is; left out: nobody is signed in. */
+  signedIn?: SignedIn | undefined
+  /**
+   * What the server is expected to refuse, such as `401 GET /v1/session`; identifiers stand as `{id}`,
+   * and the files of the interface as `/admin/assets/{file}`. A request that
+   * gets no answer is named by its error: `net::ERR_CONNECTION_REFUSED GET /v1/session`. More may be added while the
+   * page is open; all of them must have come when the test ends.
+   */
+  refusals?: string[]
+}
+
+/**
+ * Opens the administration interface in a new browser context, with leave to use the clipboard and (unless told
+ * otherwise) without animations. It is closed when the test has ended; the test fails if any of its pages asked another
+ * host, was refused something unexpected, wrote a warning or an error to the console (as for a breach of the
+ * Content-Security-Policy) or ran into an error.
+ */
+export async function openAdministration(options: AdministrationOptions): Promise<Page> {
+  const { cairn, path, signedIn, refusals = [], ...rest } = options
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...rest,
+  })
+  context.setDefaultTimeout(10_000)
+  if (signedIn) {
+    const [name = '', value = ''] = signedIn.cookie.split('=')
+    await context.addCookies([{ name, value, url: cairn.url, httpOnly: true, sameSite: 'Strict' }])
+  }
+  const complaints = collectComplaints(context, cairn.url, refusals)
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await keepFailure(context, task.name)
+    await context.close()
+    expect(complaints()).toEqual([])
+  })
+  const page = await context.newPage()
+  await page.goto(`${cairn.url}/admin${path}`)
+  return page
+}
+
+function collectComplaints(context: BrowserContext, url: string, refusals: string[]): () => string[] {
+  const complaints = new Set<string>()
+  const refused = new Set<string>()
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== url && protocol !== 'data:') complaints.add(`asks for ${request.url()}`)
+  })
+  context.on('response', (response) => {
+    if (response.status() >= 400) refused.add(nameOf(response.status(), response.request()))
+  })
+  context.on('requestfailed', (request) => {
+    const error = request.failure()?.errorText
+    // Aborted by the page itself, which was left or needs the answer no more.
+    if (error !== 'net::ERR_ABORTED') refused.add(nameOf(error, request))
+  })
+  context.on('console', (message) => {
+    // A refusal is counted above.
+    if (message.text().startsWith('Failed to load resource:')) return
+    if (['error', 'warning'].includes(message.type())) complaints.add(message.text())
+  })
+  context.on('weberror', (error) => complaints.add(String(error.error())))
+  return () => [
+    ...complaints,
+    ...[...refused].filter((refusal) => !refusals.includes(refusal)).map((refusal) => `gets ${refusal}`),
+    ...refusals.filter((refusal) => !refused.has(refusal)).map((refusal) => `never gets ${refusal}`),
+  ]
+}
+
+function nameOf(outcome: number | string | undefined, request: { url(): string; method(): string }): string {
+  const path = new URL(request.url()).pathname
+    .replaceAll(/[a-z]+_[0-9a-z]{26}/g, '{id}')
+    .replace(/^\/admin\/assets\/.*/, '/admin/assets/{file}')
+  return `${outcome} ${request.method()} ${path}`
+}
+
+async function keepFailure(context: BrowserContext, testName: string) {
+  const name = testName.replaceAll(/\W+/g, '-')
+  for (const [index, page] of context.pages().entries()) {
+    const path = `dist/screenshots/failed-${name}-${index}.png`
+    // A page that hangs must not hide why the test failed.
+    await page.screenshot({ path, timeout: 2000 }).catch(() => {})
+  }
+}
+
+const widths = [360, 768, 1440]
+const colorSchemes = ['light', 'dark'] as const
+
+/**
+ * Looks at the page as it is now, at every width and in both colour schemes: nothing stands out at the side, axe finds
+ * nothing in the narrowest window and the widest, and a picture is kept.
+ */
+export async function inspectScreen(page: Page, name: string): Promise<void> {
+  const viewport = page.viewportSize()
+  for (const colorScheme of colorSchemes) {
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 })
+      await settled(page)
+      const where = `${name} at ${width} px, ${colorScheme}`
+      await keepScreenshot(page, name)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), where).toBe(width)
+      // It takes longer than all the rest. In between there is nothing that is not at one of the ends.
+      if (width !== 768) expect(await axeViolations(page), where).toEqual([])
+    }
+  }
+  if (viewport) await page.setViewportSize(viewport)
+}
+
+/** Waits until what follows from a change of the window is drawn. */
+async function settled(page: Page) {
+  await page.evaluate(async () => {
+    // What listens to the window draws in the next frame.
+    for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
+    const animations = document.getAnimations().filter(({ effect }) => {
+      return effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY
+    })
+    await Promise.allSettled(animations.map(({ finished }) => finished))
+  })
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds against WCAG 2.2 AA and best practice: the rule, what it asks for, and where. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    return await axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag', values } })
+  })
+  return violations.flatMap(({ id, nodes }: axe.Result) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  )
+}
+
+/**
+ * Keeps a picture of the whole page as dist/screenshots/admin-NAME-WIDTH-SCHEME.png: of a window as high as the page,
+ * so that what sticks to the end of the window stands at the end of the page.
+ */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  const viewport = page.viewportSize()
+  if (!viewport) throw new Error('the page has no size')
+  const { width } = viewport
+  const height = await page.evaluate(() => document.documentElement.scrollHeight)
+  const scheme = await page.locator('html').getAttribute('data-mantine-color-scheme')
+  if (height > viewport.height) await page.setViewportSize({ width, height })
+  await settled(page)
+  await page.screenshot({ path: `dist/screenshots/admin-${name}-${width}-${scheme}.png` })
+  if (height > viewport.height) await page.setViewportSize(viewport)
+}

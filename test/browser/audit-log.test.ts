@@ -1,0 +1,233 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
+import { openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+/** On the server's clock, which stands still until it is moved on. The store, where it is made, has the real one. */
+const noon_ms = Date.UTC(2050, 9, 31, 12)
+const hour_ms = 3_600_000
+const timezoneId = 'Asia/Kolkata'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+/** What nobody may read in the log. */
+const secrets: string[] = []
+const invited = newEmail()
+
+/** Does one thing of each area, an hour apart each: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15. */
+beforeAll(async () => {
+  let now_ms = noon_ms
+  cairn = await startCairn({ now: () => now_ms })
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  const administration = owner.client(workspace.workspace_id)
+  const { journey_id } = workspace
+  secrets.push(owner.password, workspace.secret_key, workspace.publishable_key, owner.headers.cookie)
+
+  const { data: key } = await administration.createServiceKey({
+    body: { kind: 'secret', name: 'Nightly importer' },
+  })
+  const path = { key_id: key?.key_id ?? '' }
+  await administration.updateServiceKey({ path, body: { rate_limit: 20 } })
+  const { data: rotated } = await administration.rotateServiceKey({ path, body: { grace_seconds: 0 } })
+  await administration.revokeServiceKey({ path: { key_id: rotated?.key_id ?? '' } })
+  secrets.push(key?.token ?? '', rotated?.token ?? '')
+
+  now_ms += hour_ms
+  await administration.updateJourney({
+    path: { journey_id },
+    body: { name: 'Onboarding of teams', steps: [{ event_id: 'signed_up', name: 'Signed up' }] },
+  })
+  await workspace.client.archiveJourney({ path: { journey_id } })
+  await administration.restoreJourney({ path: { journey_id } })
+
+  now_ms += hour_ms
+  const { data: invitation } = await administration.createInvitation({
+    body: { email: invited, role: 'viewer' },
+  })
+  secrets.push(invitation?.token ?? '')
+  const { person_id } = await newMember(cairn, workspace, 'viewer')
+  await administration.updateMember({ path: { person_id }, body: { role: 'admin' } })
+  await administration.removeMember({ path: { person_id } })
+
+  now_ms += hour_ms
+  await expect(signIn(cairn, { ...owner, password: 'a wrong guess' })).rejects.toThrow('401')
+  // Nobody who guesses waits for its entry.
+  const isNoted = async () => {
+    const { data: log } = await administration.listAuditLog({ query: { area: 'sessions' } })
+    return log?.data.some(({ action }) => action === 'sign_in_failed')
+  }
+  await vi.waitUntil(isNoted, { timeout: 10_000 })
+  await signIn(cairn, owner)
+  secrets.push('a wrong guess')
+  expect(secrets.filter((secret) => secret === '')).toEqual([])
+})
+
+afterAll(() => cairn?.stop())
+
+async function open(parameters = '', refusals: string[] = []): Promise<Page> {
+  const path = screenPath(workspace, `audit-log${parameters}`)
+  return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId, refusals })
+}
+
+async function workspaceName(): Promise<string | undefined> {
+  const { data } = await owner.client().getSession()
+  return data?.workspaces[0]?.name
+}
+
+function entries(page: Page): Locator {
+  return page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
+}
+
+/** What the entries say, without when and from where. */
+async function sentences(page: Page): Promise<string[]> {
+  return (await entries(page).allInnerTexts()).map((text) => text.split('\n')[0]?.trim() ?? '')
+}
+
+const byArea = {
+  sessions: ['Grace Hopper signed in', 'Somebody failed to sign in as EMAIL'],
+  members: [
+    'Grace Hopper removed Grace Hopper from the workspace',
+    'Grace Hopper changed the role of Grace Hopper from viewer to admin',
+    'Grace Hopper invited INVITED as viewer',
+  ],
+  journeys: [
+    'Grace Hopper restored the journey Onboarding of teams',
+    'The service key First secret key archived the journey Onboarding of teams',
+    'Grace Hopper changed the journey Onboarding of teams',
+  ],
+  service_keys: [
+    'Grace Hopper revoked the service key Nightly importer',
+    'Grace Hopper rotated the service key Nightly importer',
+    'Grace Hopper changed the service key Nightly importer',
+    'Grace Hopper created the service key Nightly importer',
+  ],
+}
+
+/** With the addresses that differ from run to run. */
+function withEmails(lines: string[]): string[] {
+  return lines.map((line) => line.replace('EMAIL', owner.email).replace('INVITED', invited))
+}
+
+describe('The audit log', () => {
+  it('tells in sentences what was done, the newest first, with when and from where', async () => {
+    const page = await open()
+    await entries(page).first().waitFor()
+    const { sessions, members, journeys, service_keys } = byArea
+    const told = await sentences(page)
+    expect(told.slice(0, 12)).toEqual(withEmails([...sessions, ...members, ...journeys, ...service_keys]))
+    expect(told.slice(12)).toEqual([
+      'Grace Hopper signed in',
+      'The cairn command created the service key First publishable key',
+      'The cairn command created the service key First secret key',
+      'The cairn command created the journey Onboarding',
+      `The cairn command created the workspace ${await workspaceName()}`,
+    ])
+
+    const [newest = ''] = await entries(page).allInnerTexts()
+    expect(newest).toContain('31 Oct 2050, 20:30')
+    expect(newest).toContain('from 127.0.0.1')
+    await entries(page).first().locator('time').hover()
+    await page.getByRole('tooltip', { name: '2050-10-31T15:00:00.000Z' }).waitFor()
+  })
+
+  it('shows what a change was from and to', async () => {
+    const page = await open('?area=journeys')
+    const entry = entries(page).filter({ hasText: 'changed the journey' })
+    await entry.getByRole('button', { name: 'Details' }).click()
+    const rows = entry.getByRole('table', { name: 'What changed' }).getByRole('row')
+    const cells = await rows.evaluateAll((rows) =>
+      rows.slice(1).map((row) => Array.from(row.children, (cell) => cell.textContent)),
+    )
+    const steps = JSON.stringify([{ event_id: 'signed_up', name: 'Signed up' }], null, 2)
+    expect(cells).toEqual([
+      ['name', 'Onboarding', 'Onboarding of teams'],
+      ['steps', '[]', steps],
+    ])
+    await entry.getByRole('button', { name: 'Copy the request id' }).click()
+    const request_id = await page.evaluate(() => navigator.clipboard.readText())
+    const change = cairn.log.filter(({ operation }) => operation === 'updateJourney')
+    expect(change).toMatchObject([{ request_id }])
+  })
+
+  it('never shows a secret', async () => {
+    const page = await open()
+    await entries(page).first().waitFor()
+    for (const button of await page.getByRole('button', { name: 'Details' }).all()) await button.click()
+    const text = await page.content()
+    expect(text).toContain('Nightly importer')
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+  })
+})
+
+describe('Its filters', () => {
+  it.each([
+    ['Signing in and out', 'sessions'],
+    ['Members and invitations', 'members'],
+    ['Service keys', 'service_keys'],
+    ['Journeys', 'journeys'],
+  ] as const)('narrow it to the area “%s”, in the URL', async (label, area) => {
+    const page = await open()
+    await entries(page).first().waitFor()
+    await page.getByRole('combobox', { name: 'Area' }).click()
+    await page.getByRole('option', { name: label }).click()
+    await expect
+      .poll(async () => (await sentences(page)).slice(0, byArea[area].length))
+      .toEqual(withEmails(byArea[area]))
+    expect(new URL(page.url()).search).toBe(`?area=${area}`)
+  })
+
+  it('narrow it to an actor, from the list or from an entry', async () => {
+    const archived = 'The service key First secret key archived the journey Onboarding of teams'
+    const page = await open('?area=journeys')
+    await page.getByRole('combobox', { name: 'Member or secret key' }).click()
+    await page.getByRole('option', { name: /^First secret key/ }).click()
+    await expect.poll(() => sentences(page)).toEqual([archived])
+    const filtered = page.url()
+    expect(new URL(filtered).searchParams.get('actor_id')).toMatch(/^key_/)
+
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    const entry = entries(page).filter({ hasText: 'First secret key archived' })
+    await entry.getByRole('button', { name: 'Details' }).click()
+    await entry.getByRole('button', { name: 'Show only what First secret key did' }).click()
+    await expect.poll(() => sentences(page)).toEqual([archived])
+
+    await page.getByRole('link', { name: 'Members' }).click()
+    await heading(page, 'Members').waitFor()
+    await page.goBack()
+    await expect.poll(() => sentences(page)).toEqual([archived])
+  })
+
+  it('narrow it to a time on the viewer’s clock', async () => {
+    const page = await open()
+    await entries(page).first().waitFor()
+    await page.getByLabel('From', { exact: true }).fill('2050-10-31T18:30')
+    await page.getByLabel('Before', { exact: true }).fill('2050-10-31T19:30')
+    await expect.poll(() => sentences(page)).toEqual(byArea.journeys)
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      from: '2050-10-31T13:00:00.000Z',
+      to: '2050-10-31T14:00:00.000Z',
+    })
+    await page.reload()
+    await expect.poll(() => sentences(page)).toEqual(byArea.journeys)
+
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
+    await page.getByLabel('Before', { exact: true }).fill('2020-01-01T00:01')
+    await page.getByRole('heading', { name: 'No entry matches these filters' }).waitFor()
+    await page.getByRole('button', { name: 'Show all entries' }).click()
+    await expect.poll(async () => (await sentences(page)).length).toBeGreaterThan(10)
+  })
+
+  it('that lead nowhere are told apart from a log that cannot be read', async () => {
+    const actor_id = (await newPerson(cairn)).person_id
+    const page = await open(`?actor_id=${actor_id}`)
+    await page.getByRole('heading', { name: 'No entry matches these filters' }).waitFor()
+    const wrong = await open('?from=yesterday', ['400 GET /v1/audit-log'])
+    await wrong.getByRole('alert', { name: 'The request does not match the contract' }).waitFor()
+    await wrong.getByRole('button', { name: 'Clear filters' }).click()
+    await entries(wrong).first().waitFor()
+  })
+})

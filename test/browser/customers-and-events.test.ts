@@ -1,0 +1,442 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
+import { openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+/** Thirteen hours before UTC's clock in November: most days there are another day in UTC. */
+const timezoneId = 'Pacific/Auckland'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+async function open(screen: string): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return await openAdministration({ cairn, signedIn: owner.headers, path, timezoneId })
+}
+
+/** Registers a customer. @returns its `customer_id` */
+async function customer(
+  customer_name: string,
+  client_customer_id: string,
+  customer_type: Schemas['CustomerType'] = 'contact',
+  journey_id = workspace.journey_id,
+): Promise<string> {
+  const { client } = workspace
+  const body = { journey_id, customer_name, client_customer_id, customer_type }
+  const { data, error } = await client.initializeCustomer({ body })
+  if (error) throw new Error(error.detail)
+  return data.customer_id
+}
+
+/** Sends an event. @returns its id */
+async function event(
+  customer_id: string,
+  event_id: string,
+  more: Partial<Schemas['EventCreation']> = {},
+): Promise<string> {
+  const { client, journey_id } = workspace
+  const { data, error } = await client.createEvent({ body: { journey_id, customer_id, event_id, ...more } })
+  if (error) throw new Error(error.detail)
+  return data.id
+}
+
+/** The first column of a table, row by row. */
+async function firstColumn(page: Page, table: string): Promise<string[]> {
+  const rows = page.getByRole('table', { name: table }).locator('tbody tr')
+  const names = await rows.evaluateAll((rows) =>
+    rows.map((row) => row.querySelector('td a, td button')?.firstChild?.textContent ?? ''),
+  )
+  return names
+}
+
+function customerNames(page: Page): Promise<string[]> {
+  return firstColumn(page, 'Customers')
+}
+
+function eventNames(page: Page): Promise<string[]> {
+  const names = page.getByRole('table', { name: 'Events' }).getByRole('button').locator('.mantine-Text-root')
+  return names.allInnerTexts()
+}
+
+function query(page: Page): Record<string, string> {
+  return Object.fromEntries(new URL(page.url()).searchParams)
+}
+
+function searchField(page: Page): Locator {
+  return page.getByRole('searchbox', { name: 'Search customers' })
+}
+
+describe('Customers', () => {
+  it('are found by the beginning of a name in any letter case, or of one’s own identifier', async () => {
+    await customer('Ada Lovelace', 'user-1')
+    await customer('ADALBERT Stifter', 'user-2')
+    await customer('Grace Hopper', 'Ada-3')
+    await customer('Canada Ltd', 'company-4', 'account')
+    const page = await open('customers')
+    await expect
+      .poll(() => customerNames(page))
+      .toEqual(['Canada Ltd', 'Grace Hopper', 'ADALBERT Stifter', 'Ada Lovelace'])
+
+    const searches: [search: string, found: string[]][] = [
+      ['aDa', ['ADALBERT Stifter', 'Ada Lovelace']],
+      ['Ada', ['Grace Hopper', 'ADALBERT Stifter', 'Ada Lovelace']],
+      ['user-', ['ADALBERT Stifter', 'Ada Lovelace']],
+      ['company-4', ['Canada Ltd']],
+    ]
+    for (const [search, found] of searches) {
+      await searchField(page).fill(search)
+      await expect.poll(() => customerNames(page), { message: search }).toEqual(found)
+      expect(query(page)).toEqual({ search })
+    }
+    await searchField(page).fill('nobody')
+    await page.getByRole('heading', { name: 'No customer found' }).waitFor()
+    await searchField(page).fill('')
+    await page.getByText('Accounts', { exact: true }).click()
+    await expect.poll(() => customerNames(page)).toEqual(['Canada Ltd'])
+    expect(query(page)).toEqual({ type: 'account' })
+  })
+
+  it('are found as before after Back and after a reload', async () => {
+    await customer('Ada Lovelace', 'user-1')
+    await customer('Grace Hopper', 'user-2')
+    const page = await open('journeys')
+    await page.getByRole('link', { name: 'Customers' }).click()
+    await searchField(page).fill('grace')
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor({ state: 'hidden' })
+    await page.getByRole('link', { name: 'Grace Hopper' }).click()
+    await heading(page, 'Grace Hopper').waitFor()
+
+    for (const back of [() => page.goBack(), () => page.reload()]) {
+      await back()
+      await expect.poll(() => customerNames(page)).toEqual(['Grace Hopper'])
+      expect(await searchField(page).inputValue()).toBe('grace')
+    }
+    await page.goBack()
+    await heading(page, 'Journeys').waitFor()
+  })
+
+  it('come page by page, none twice and none left out', async () => {
+    const names = Array.from({ length: 101 }, (_, index) => `Customer ${index + 1}`)
+    for (const name of names) await customer(name, name)
+    const page = await open('customers')
+    for (const shown of [50, 100]) {
+      await expect.poll(() => customerNames(page)).toEqual(names.toReversed().slice(0, shown))
+      await page.getByRole('button', { name: 'Show more' }).click()
+    }
+    await expect.poll(() => customerNames(page)).toEqual(names.toReversed())
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  })
+})
+
+describe('A customer', () => {
+  const early = '2026-10-30T11:30:00.123Z'
+  const later = '2026-10-30T10:59:59.999Z'
+
+  it('has a timeline by days of the viewer’s time zone, with the exact instant in UTC on hover and focus', async () => {
+    const id = await customer('Ada Lovelace', 'user-1')
+    const { journey_id, client } = workspace
+    const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await event(id, 'signed_up', { occurred_at: later })
+    await event(id, 'first_report', { occurred_at: early, message_id: 'message-1' })
+    const page = await open(`customers/${id}`)
+
+    await heading(page, 'Ada Lovelace').waitFor()
+    const days = page.getByRole('heading', { level: 3 })
+    await days.first().waitFor()
+    // 11:00 UTC is midnight in Auckland.
+    expect(await days.allInnerTexts()).toEqual(['Saturday, 31 October 2026', 'Friday, 30 October 2026'])
+    const first = page.getByRole('region', { name: 'Events of Saturday, 31 October 2026' })
+    const second = page.getByRole('region', { name: 'Events of Friday, 30 October 2026' })
+    await first.getByText('first_report').waitFor()
+    await second.getByText('Signed up', { exact: true }).waitFor()
+
+    const time = first.getByText('31 Oct 2026, 00:30')
+    await time.hover()
+    await page.getByRole('tooltip', { name: early }).waitFor()
+    await page.mouse.move(0, 0)
+    await page.getByRole('tooltip', { name: early }).waitFor({ state: 'hidden' })
+    await second.getByText('30 Oct 2026, 23:59').focus()
+    await page.getByRole('tooltip', { name: later }).waitFor()
+    expect(await time.getAttribute('datetime')).toBe(early)
+  })
+
+  it('shows custom variables to be read, whatever they are', async () => {
+    const long = 'nearly 64 KiB in all, '.repeat(2950)
+    const values: [event_id: string, Schemas['EventCreation']['custom_variables'] | undefined][] = [
+      ['with_nothing', undefined],
+      ['with_text', 'Came by the newsletter\nof November'],
+      ['with_object', { plan: 'pro', seats: 12, trial: false, referrer: null, 'a "name"': '42', empty: '' }],
+      ['with_nested', { address: { city: 'Praha', lines: ['Na Příkopě 1', { floor: 2 }] } }],
+      ['with_long', { note: long, short: 'beside it' }],
+    ]
+    const id = await customer('Ada Lovelace', 'user-1')
+    for (const [event_id, custom_variables] of values) {
+      await event(id, event_id, custom_variables === undefined ? {} : { custom_variables })
+    }
+    const page = await open(`customers/${id}`)
+    const item = (event_id: string) =>
+      page.getByRole('listitem').filter({ has: page.getByText(event_id, { exact: true }) })
+    await item('with_long').waitFor()
+
+    const fields = async (of: Locator) =>
+      await of
+        .locator('dl')
+        .evaluate((list) =>
+          Array.from(list.querySelectorAll('dt'), (name) => [
+            name.textContent,
+            name.nextElementSibling?.textContent,
+          ]),
+        )
+    expect(await item('with_nothing').locator('dl').count()).toBe(0)
+    await item('with_text').getByText('Came by the newsletter\nof November').waitFor()
+    expect(await fields(item('with_object'))).toEqual([
+      ['plan', 'pro'],
+      ['seats', '12'],
+      ['trial', 'false'],
+      ['referrer', 'null'],
+      ['a "name"', '"42"'],
+      ['empty', '""'],
+    ])
+    expect(await fields(item('with_nested'))).toEqual([
+      ['address', JSON.stringify({ city: 'Praha', lines: ['Na Příkopě 1', { floor: 2 }] }, null, 2)],
+    ])
+    expect(await item('with_long').locator('dl').count()).toBe(0)
+    await item('with_long').getByRole('button', { name: '2 custom variables' }).click()
+    // Its last blank could not be seen, were it not in quotation marks.
+    expect(await fields(item('with_long'))).toEqual([
+      ['note', JSON.stringify(long)],
+      ['short', 'beside it'],
+    ])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1440)
+  })
+
+  it('comes page by page when much has happened', async () => {
+    const id = await customer('Ada Lovelace', 'user-1')
+    for (let number = 1; number <= 60; number++) await event(id, `event_${number}`)
+    const page = await open(`customers/${id}`)
+    await page.getByText('event_60', { exact: true }).waitFor()
+    expect(await page.getByText('event_10', { exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('event_1', { exact: true }).waitFor()
+    expect(await page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').count()).toBe(60)
+  })
+
+  it('that there is not leads to the search', async () => {
+    const path = screenPath(workspace, 'customers/cus_00000000000000000000000000')
+    const refusals = ['404 GET /v1/customers/{id}', '404 GET /v1/customers/{id}/events']
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+    await heading(page, 'Customer not found').waitFor()
+    await page.getByRole('link', { name: 'Search all customers' }).click()
+    await heading(page, 'Customers').waitFor()
+  })
+})
+
+describe('Events', () => {
+  it('are narrowed by filters that stand in the URL', async () => {
+    const [ada, grace] = [await customer('Ada Lovelace', 'user-1'), await customer('Grace Hopper', 'user-2')]
+    await event(ada, 'signed_up')
+    await event(grace, 'signed_up')
+    const { data } = await workspace.client.createJourney({ body: { name: 'Renewal' } })
+    const journey_id = data?.journey_id ?? ''
+    await customer('Grace Hopper', 'user-2', 'contact', journey_id)
+    await event(grace, 'renewed', { journey_id })
+    const page = await open('events')
+    await expect.poll(() => eventNames(page)).toEqual(['renewed', 'signed_up', 'signed_up'])
+
+    await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')
+    await expect.poll(() => eventNames(page)).toEqual(['signed_up', 'signed_up'])
+    await page.getByRole('searchbox', { name: 'customer_id' }).fill(ada)
+    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
+    expect(query(page)).toEqual({ event_id: 'signed_up', customer_id: ada })
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('combobox', { name: 'Journey' }).click()
+    await page.getByRole('option', { name: 'Renewal' }).click()
+    await expect.poll(() => eventNames(page)).toEqual(['renewed'])
+    expect(query(page)).toEqual({ journey_id })
+
+    await page.getByRole('link', { name: 'Customers' }).click()
+    await heading(page, 'Customers').waitFor()
+    await page.goBack()
+    await expect.poll(() => eventNames(page)).toEqual(['renewed'])
+    expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Renewal')
+  })
+
+  it('are narrowed by the time of arrival on the viewer’s clock', async () => {
+    const id = await customer('Ada Lovelace', 'user-1')
+    await event(id, 'signed_up')
+    const page = await open('events')
+    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
+
+    await page.getByLabel('Received from').fill('2026-01-02T03:04')
+    await expect.poll(() => query(page)).toEqual({ received_from: '2026-01-01T14:04:00.000Z' })
+    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
+    await page.getByLabel('Received before').fill('2026-01-02T03:05')
+    await page.getByRole('heading', { name: 'No event matches these filters' }).waitFor()
+    expect(query(page).received_to).toBe('2026-01-01T14:05:00.000Z')
+    await page.reload()
+    expect(await page.getByLabel('Received before').inputValue()).toBe('2026-01-02T03:05')
+    await page.getByRole('button', { name: 'Show all events' }).click()
+    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
+  })
+
+  it('appear by themselves as they arrive, unless somebody reads one', async () => {
+    const id = await customer('Ada Lovelace', 'user-1')
+    const page = await open('events')
+    await page.getByRole('heading', { name: 'No events yet' }).waitFor()
+    await event(id, 'first', { custom_variables: { plan: 'pro' } })
+    const row = page.getByRole('button', { name: /^first/ })
+    await row.waitFor()
+
+    await row.click()
+    await page.getByText('Paused while details are open.').waitFor()
+    await page.getByText('plan', { exact: true }).waitFor()
+    await event(id, 'second')
+    await row.click()
+    await expect.poll(() => eventNames(page), { timeout: 10_000 }).toEqual(['second', 'first'])
+    await page.getByRole('switch', { name: 'Follow new events' }).click()
+    await page.getByText('The list stays as it is.').waitFor()
+  })
+
+  it('come page by page', async () => {
+    const id = await customer('Ada Lovelace', 'user-1')
+    const names = Array.from({ length: 60 }, (_, index) => `event_${index + 1}`)
+    for (const name of names) await event(id, name)
+    const page = await open('events')
+    await expect.poll(() => eventNames(page)).toEqual(names.toReversed().slice(0, 50))
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => eventNames(page)).toEqual(names.toReversed())
+    await page.getByText('Paused while older events are shown.').waitFor()
+  })
+})
+
+declare global {
+  /** What the markup below would set if it ran. */
+  var ran: unknown
+}
+
+describe('Markup in a name', () => {
+  const markup = (name: string) =>
+    `${name} "><script>globalThis.ran=1</script><img src=x onerror="globalThis.ran=2">{{7*7}}\${7*7}`
+
+  it('is shown as the text that it is, on every screen', async () => {
+    const named = {
+      workspace: markup('Workspace'),
+      journey: markup('Journey'),
+      step: markup('Step'),
+      event: markup('event'),
+      customer: markup('Customer'),
+      person: markup('Person'),
+      key: markup('Key'),
+    }
+    const made = await createWorkspace(cairn.databaseUrl, named)
+    workspace = { ...made, client: cairn.client(made.secret_key) }
+    const person = await newPerson(cairn, { name: named.person })
+    await addMember(cairn, workspace, person, 'owner')
+    // Else its name would be no item of the menu of workspaces.
+    await addMember(cairn, await cairn.workspace(), person, 'viewer')
+    owner = { ...person, ...browser(cairn, await signIn(cairn, person)) }
+    const administration = owner.client(workspace.workspace_id)
+    const { journey_id } = workspace
+    const steps = [{ event_id: named.event, name: named.step }]
+    await administration.updateJourney({
+      path: { journey_id },
+      body: { steps, description: markup('Description') },
+    })
+    await administration.createServiceKey({ body: { kind: 'publishable', name: named.key } })
+    const email = `'{{7*7}}\${7*7}&lt'${newEmail()}`
+    const invited = await administration.createInvitation({ body: { email, role: 'viewer' } })
+    expect(invited.error).toBeUndefined()
+    const customer_id = await customer(named.customer, markup('client'))
+    await event(customer_id, named.event, {
+      message_id: '"><img src=x onerror=ran=4>',
+      custom_variables: {
+        [markup('variable')]: markup('value'),
+        nested: { [markup('inner')]: [markup('deep')] },
+      },
+    })
+    await event(customer_id, 'with_text', { custom_variables: markup('text') })
+
+    const screens: [screen: string, texts: string[], prepare?: (page: Page) => Promise<void>][] = [
+      ['journeys', [named.workspace, named.journey]],
+      [
+        'journeys?status=all',
+        [`Archive ${named.journey}?`],
+        (page) => page.getByRole('button', { name: `Archive ${named.journey}` }).click(),
+      ],
+      [`journeys/${journey_id}`, [named.journey]],
+      ['keys', [named.key, named.person]],
+      [`first-event?journey=${journey_id}`, [named.customer, markup('text')]],
+      [`customers?search=${encodeURIComponent(named.customer)}`, [named.customer, markup('client')]],
+      [`customers?search=${encodeURIComponent(markup('No such'))}`, [markup('No such')]],
+      [
+        `customers/${customer_id}`,
+        [named.customer, named.step, named.event, named.journey, markup('variable'), markup('text')],
+        (page) => page.getByRole('button', { name: '2 custom variables' }).click(),
+      ],
+      [
+        'events',
+        // Nested values stand as JSON.
+        [named.event, named.journey, markup('variable'), JSON.stringify(markup('inner'))],
+        (page) => page.getByRole('button', { name: /^event "/ }).click(),
+      ],
+      ['members', [named.person, email]],
+      [
+        'members',
+        [`Leave ${named.workspace}?`],
+        (page) => page.getByRole('button', { name: 'Leave the workspace' }).click(),
+      ],
+      [
+        'audit-log',
+        [named.person, named.journey, named.key, email, markup('Description')],
+        async (page) => {
+          const details = page.getByRole('button', { name: 'Details' })
+          await details.first().waitFor()
+          for (const button of await details.all()) await button.click()
+        },
+      ],
+      ['account', [named.person, named.workspace]],
+      [
+        'account',
+        [named.workspace],
+        (page) => page.getByRole('button', { name: /, switch to another$/ }).click(),
+      ],
+    ]
+    const page = await open('journeys')
+    for (const [screen, texts, prepare] of screens) {
+      await page.goto(`${cairn.url}/admin${screenPath(workspace, screen)}`)
+      await prepare?.(page)
+      for (const text of texts) await page.getByText(text).filter({ visible: true }).first().waitFor()
+      expect(await page.locator('#root img[src=x], #root script').count(), screen).toBe(0)
+      expect(await page.evaluate(() => globalThis.ran), screen).toBeUndefined()
+    }
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${journey_id}`)}`)
+    expect(await page.getByLabel('Display name of step 1').inputValue()).toBe(named.step)
+    expect(await page.title()).toContain(named.journey)
+
+    const guest = await openAdministration({
+      cairn,
+      path: `/invitation#token=${invited.data?.token}`,
+      refusals: ['401 GET /v1/session'],
+    })
+    await heading(guest, `Join ${named.workspace}`).waitFor()
+    expect(await guest.getByRole('textbox', { name: 'Email' }).inputValue()).toBe(email)
+    expect(await guest.evaluate(() => globalThis.ran)).toBeUndefined()
+  })
+})

@@ -1,0 +1,309 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import ts from 'typescript'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+import { initialize } from '../operations/customer.ts'
+import { installPackage, writeIn } from '../package/installation.ts'
+import { signUp } from '../people.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
+import { bundleForBrowser } from './bundle.ts'
+import { heading, screenPath } from './screens.ts'
+
+const run = promisify(execFile)
+
+/** What somebody types on the first visit. */
+const typed = {
+  'Your name': 'Ada Lovelace',
+  Email: 'ada@example.com',
+  Password: 'analytical engine weaves algebra',
+  'Workspace name': 'Example Ltd',
+  'First journey (optional)': 'Onboarding',
+}
+
+/** Starts a server on an empty store. @returns where it is, and the path of the link that it prints, below /admin */
+async function startFirstServer(): Promise<{ cairn: { url: string }; path: string }> {
+  const cairn = await startChildServer({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })
+  const [, path = ''] = await vi.waitUntil(() => /\/admin(\/setup#token=\S+)/.exec(cairn.stdout()), {
+    timeout: 10_000,
+  })
+  return { cairn, path }
+}
+
+async function fillIn(page: Page, values: Record<string, string>) {
+  for (const [label, value] of Object.entries(values)) {
+    await page.getByRole('textbox', { name: label }).fill(value)
+  }
+}
+
+async function setUp(page: Page) {
+  await fillIn(page, typed)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  await heading(page, 'Send your first event').waitFor()
+}
+
+/** What the page gives to paste. */
+async function copiedCode(page: Page, label: string): Promise<string> {
+  await page.getByRole('button', { name: `Copy ${label}` }).click()
+  await page.getByText('Copied').first().waitFor()
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(await page.getByRole('region', { name: label }).textContent()).toBe(copied)
+  return copied
+}
+
+function panelOf(page: Page) {
+  return page.getByRole('status', { name: 'Events that arrive' })
+}
+
+describe('the first visit', () => {
+  it('leads from the link that the server prints to a first event and its customer', async () => {
+    const { cairn, path } = await startFirstServer()
+    const page = await openAdministration({ cairn, path })
+    await page.getByRole('heading', { name: 'Set up Cairn' }).waitFor()
+    expect(page.url(), 'the token stays out of the address').toBe(`${cairn.url}/admin/setup`)
+
+    await setUp(page)
+    expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Onboarding')
+    const panel = panelOf(page)
+    await panel.getByText('Waiting for the first event in Onboarding').waitFor()
+    const ground = await panel.evaluate((element) => getComputedStyle(element).borderTopColor)
+
+    await page.getByRole('button', { name: 'Make a key for this' }).click()
+    await page.getByText('The code holds a secret key').waitFor()
+    const commands = await copiedCode(page, 'curl commands')
+    // In the page itself: what the test asks of the browser takes time of its own.
+    const shown = panel.evaluate(
+      (element) =>
+        new Promise<number>((resolve) => {
+          const observer = new MutationObserver(() => {
+            if (!element.textContent.includes('first_event has arrived in Onboarding')) return
+            observer.disconnect()
+            resolve(Date.now())
+          })
+          observer.observe(element, { subtree: true, childList: true, characterData: true })
+        }),
+    )
+    const { stdout } = await run('bash', ['-c', commands])
+    const ended = Date.now()
+
+    expect((await shown) - ended).toBeLessThan(1000)
+    const [customer, event] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    await panel.getByText('first-customer').waitFor()
+    expect(await panel.textContent()).toContain(event.id)
+    expect(await panel.evaluate((element) => getComputedStyle(element).borderTopColor)).not.toBe(ground)
+
+    await panel.getByRole('link', { name: 'First customer' }).click()
+    await heading(page, 'First customer').waitFor()
+    expect(page.url()).toContain(`/customers/${customer.customer_id}`)
+    await page.getByText('first_event').first().waitFor()
+    await page.goBack()
+    for (const [name, title] of [
+      ['Define the steps of Onboarding', 'Onboarding'],
+      ['See your customers', 'Customers'],
+      ['See the events of Onboarding', 'Events'],
+    ]) {
+      await page.getByRole('link', { name: name ?? '' }).click()
+      await heading(page, title ?? '').waitFor()
+      await page.goBack()
+    }
+  })
+
+  it('names what is missing beside its field and keeps what was typed', async () => {
+    const { cairn, path } = await startFirstServer()
+    const page = await openAdministration({ cairn, path, refusals: ['400 POST /v1/setup'] })
+    await page.getByRole('button', { name: 'Set up' }).click()
+    for (const fault of [
+      'Type your name',
+      'Type your email',
+      'Use at least 12',
+      'Give the workspace a name',
+    ]) {
+      await page.getByText(fault).waitFor()
+    }
+
+    await fillIn(page, { ...typed, Email: 'ada' })
+    await page.getByRole('textbox', { name: 'Email' }).press('Enter')
+    const email = page.getByRole('textbox', { name: 'Email' })
+    await expect.poll(() => email.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.getByRole('textbox', { name: 'Password' }).inputValue()).toBe(typed.Password)
+
+    await setUp(page)
+  })
+
+  it('says that a used link works no more, and how to get another', async () => {
+    const { cairn, path } = await startFirstServer()
+    await setUp(await openAdministration({ cairn, path }))
+
+    const page = await openAdministration({ cairn, path, refusals: ['404 POST /v1/setup/look-up'] })
+    await page.getByRole('heading', { name: 'This setup link does not work' }).waitFor()
+    await page.getByText('npx cairn setup-link').waitFor()
+  })
+
+  it('goes on sensibly after a reload at each step', async () => {
+    const { cairn, path } = await startFirstServer()
+    const page = await openAdministration({ cairn, path })
+    await page.getByRole('button', { name: 'Set up' }).waitFor()
+    await page.reload()
+    await page.getByText('Open the link again').waitFor()
+    await page.goto(`${cairn.url}/admin${path}`)
+    await setUp(page)
+
+    await page.reload()
+    await panelOf(page).getByText('Waiting for the first event in Onboarding').waitFor()
+    await page.getByRole('button', { name: 'Make a key for this' }).click()
+    await page.getByText('The code holds a secret key').waitFor()
+    const commands = await copiedCode(page, 'curl commands')
+    await page.reload()
+    await page.getByText('The code needs a secret key in place of $SERVICE_KEY').waitFor()
+    expect(await copiedCode(page, 'curl commands')).not.toContain('sk_')
+
+    await run('bash', ['-c', commands])
+    await panelOf(page).getByText('first_event has arrived in Onboarding').waitFor()
+    await page.reload()
+    await panelOf(page).getByText('first_event has arrived in Onboarding').waitFor()
+  })
+})
+
+describe('the code for a first event', () => {
+  /** A project of somebody who integrates Cairn. */
+  const project = temporaryFolder()
+  beforeAll(() => installPackage(project), 120_000)
+
+  it('in TypeScript for a server type-checks, runs and is seen to arrive', async () => {
+    const { page, newestEvent } = await openFirstEvent('server')
+    await page.getByRole('button', { name: 'Make a key for this' }).click()
+    await page.getByText('The code holds a secret key').waitFor()
+    const file = writeIn(project, 'server.ts', await copiedCode(page, 'TypeScript for a server'))
+
+    expect(typeFaults(file)).toBe('')
+    const { stdout, stderr } = await run(process.execPath, [file])
+
+    expect(stderr).toBe('')
+    const event = await newestEvent()
+    expect(event?.custom_variables).toEqual({ sent_from: 'server' })
+    expect(stdout).toContain(event?.id)
+    await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
+  })
+
+  it('in TypeScript for a browser type-checks, runs on a page of another origin and is seen to arrive', async () => {
+    const { page, newestEvent } = await openFirstEvent('browser')
+    await page.getByRole('button', { name: 'Make a key for this' }).click()
+    await page.getByText('The code holds a publishable key').waitFor()
+    const file = writeIn(project, 'browser.ts', await copiedCode(page, 'TypeScript for a browser'))
+
+    expect(typeFaults(file)).toBe('')
+    const printed = await runInBrowser(page, await bundleForBrowser(file))
+
+    const event = await newestEvent()
+    expect(event?.custom_variables).toEqual({ sent_from: 'browser' })
+    expect(printed).toContain(event?.id)
+    await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
+  })
+
+  it('takes a publishable key that there is, and shows one event after the other', async () => {
+    const { page, workspace, newestEvent } = await openFirstEvent('browser')
+    await page.getByRole('combobox', { name: 'Publishable key' }).click()
+    await page.getByRole('option', { name: workspace.publishable_key.slice(-4) }).click()
+    const code = await copiedCode(page, 'TypeScript for a browser')
+    expect(code).toContain(workspace.publishable_key)
+
+    const file = writeIn(project, 'browser-again.ts', code)
+    const bundle = await bundleForBrowser(file)
+    const arrived = new Set<string | undefined>()
+    for (let visit = 0; visit < 2; visit++) {
+      await runInBrowser(page, bundle)
+      const event = await newestEvent()
+      arrived.add(event?.id)
+      await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
+    }
+    expect(arrived.size).toBe(2)
+  })
+
+  it('fits and can be read by everybody', async () => {
+    const { page, workspace } = await openFirstEvent('curl')
+    await panelOf(page).getByText('Waiting').waitFor()
+    await inspectScreen(page, 'first-event-waiting')
+    await page.getByRole('tab', { name: 'TypeScript, in a browser' }).click()
+    await page.getByRole('button', { name: 'Make a key for this' }).click()
+    await page.getByText('The code holds a').waitFor()
+    await sendEvent(workspace)
+    await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
+    await inspectScreen(page, 'first-event-arrived')
+  })
+
+  it('tells a viewer who can make a key', async () => {
+    const { page } = await openFirstEvent('server', 'viewer')
+    await page.getByText('An owner or an admin of the workspace can make one.').waitFor()
+    expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
+  })
+})
+
+/** The page for a first event of a new workspace, with the code for `curl`, a `browser` or a `server`. */
+async function openFirstEvent(code: string, role: 'owner' | 'viewer' = 'owner') {
+  const cairn = await startCairnForTest()
+  const workspace = await cairn.workspace()
+  const { headers: signedIn } = await signUp(cairn, workspace, role)
+  const path = screenPath(workspace, `first-event?journey=${workspace.journey_id}&code=${code}`)
+  const page = await openAdministration({ cairn, path, signedIn })
+  await panelOf(page).waitFor()
+  return { page, workspace, newestEvent: () => newestEvent(workspace) }
+}
+
+async function newestEvent({ client }: Workspace) {
+  const { data } = await client.listEvents({ query: { limit: 1 } })
+  return data?.data[0]
+}
+
+async function sendEvent(workspace: Workspace) {
+  const { client, journey_id } = workspace
+  const customer_id = await initialize(workspace, 'user-1')
+  const custom_variables = { plan: 'team', seats: 12, note: 'x'.repeat(200) }
+  await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', custom_variables } })
+}
+
+/** What a strict compiler says. */
+function typeFaults(file: string): string {
+  const program = ts.createProgram([file], {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+    noEmit: true,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+    types: [],
+  })
+  return ts.formatDiagnostics(ts.getPreEmitDiagnostics(program), {
+    getCanonicalFileName: (name) => name,
+    getCurrentDirectory: () => '',
+    getNewLine: () => '\n',
+  })
+}
+
+/** Runs the module in a page of a site of its own. @returns what it prints first, as text */
+async function runInBrowser(page: Page, script: string): Promise<string> {
+  const html = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/main.js"></script>'
+  const site = createServer((request, response) => {
+    const [type, content] = request.url === '/main.js' ? ['text/javascript', script] : ['text/html', html]
+    response.writeHead(200, { 'content-type': type }).end(content)
+  })
+  await once(site.listen(0, '127.0.0.1'), 'listening')
+  const visitor = await page.context().browser()?.newPage()
+  if (!visitor) throw new Error('the browser is gone')
+  try {
+    const printed = visitor.waitForEvent('console')
+    await visitor.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}`)
+    const [value] = (await printed).args()
+    return JSON.stringify(await value?.jsonValue())
+  } finally {
+    await visitor.context().close()
+    site.close()
+  }
+}

@@ -1,0 +1,470 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import { problems } from '../../server/problems.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { initialize } from '../operations/customer.ts'
+import { type SignedUp, signUp } from '../people.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
+import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
+
+const steps = [
+  { event_id: 'signed_up', name: 'Signed up' },
+  { event_id: 'invited', name: 'Invited a colleague' },
+  { event_id: 'paid', name: 'Paid' },
+]
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let api: PersonClient
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  api = owner.client(workspace.workspace_id)
+})
+
+/** Opens a page of the workspace, as its owner where nobody else is named. */
+function open(screen: string, { person = owner, ...options }: OpenOptions = {}): Promise<Page> {
+  return openAdministration({
+    cairn,
+    path: screenPath(workspace, screen),
+    signedIn: person.headers,
+    ...options,
+  })
+}
+
+type OpenOptions = { person?: SignedUp; refusals?: string[]; reducedMotion?: 'reduce' | 'no-preference' }
+
+/** Opens the form of a journey with three steps. */
+async function openJourney(options: OpenOptions = {}): Promise<{ page: Page; journey_id: string }> {
+  const { journey_id } = workspace
+  await api.updateJourney({ path: { journey_id }, body: { steps } })
+  const page = await open(`journeys/${journey_id}`, options)
+  await heading(page, 'Onboarding').waitFor()
+  return { page, journey_id }
+}
+
+async function storedJourney(journey_id = workspace.journey_id): Promise<Schemas['Journey'] | undefined> {
+  return (await api.getJourney({ path: { journey_id } })).data
+}
+
+async function storedEventIds(): Promise<string[] | undefined> {
+  return (await storedJourney())?.steps.map(({ event_id }) => event_id)
+}
+
+async function save(page: Page) {
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('status').getByText('Saved.').waitFor()
+}
+
+function description(page: Page): Locator {
+  return page.getByRole('textbox', { name: 'Description' })
+}
+
+describe('the journeys', () => {
+  it('begin with one that is created, which opens at once and is in the list', async () => {
+    const page = await open('journeys')
+    await heading(page, 'Journeys').waitFor()
+    await page.getByRole('button', { name: 'Create journey' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a journey' })
+    await dialog.getByRole('button', { name: 'Create journey' }).click()
+    await dialog.getByText('Give the journey a name.').waitFor()
+    await inspectScreen(page, 'journey-new')
+    await dialog.getByRole('textbox', { name: 'Description' }).fill('From trial to contract.')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
+    await dialog.getByRole('textbox', { name: 'Name' }).press('Enter')
+
+    await heading(page, 'Renewal').waitFor()
+    const journey_id = page.url().split('/').at(-1) ?? ''
+    expect(await storedJourney(journey_id)).toMatchObject({
+      name: 'Renewal',
+      description: 'From trial to contract.',
+      steps: [],
+      status: 'active',
+    })
+    await page.getByRole('link', { name: 'All journeys' }).click()
+    await page.getByRole('link', { name: 'Renewal' }).waitFor()
+    expect(await page.getByRole('table').getByRole('link').allTextContents()).toEqual([
+      'Renewal',
+      'Onboarding',
+    ])
+  })
+
+  it('give their journey_id to copy', async () => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: 'Copy journey_id of Onboarding' }).click()
+    await page.getByRole('status').getByText('Copied').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
+  })
+
+  it('are archived and restored, after saying what that means', async () => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: 'Archive Onboarding' }).click()
+    const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
+    await archiving.getByText('programs that send to it are refused').waitFor()
+    await inspectScreen(page, 'journey-archive')
+    await archiving.getByRole('button', { name: 'Cancel' }).click()
+    expect((await storedJourney())?.status).toBe('active')
+
+    await page.getByRole('button', { name: 'Archive Onboarding' }).click()
+    await archiving.getByRole('button', { name: 'Archive journey' }).click()
+    await page.getByRole('heading', { name: 'No active journeys' }).waitFor()
+    await expect(initialize(workspace, 'user-1')).rejects.toThrow('Restore the journey')
+    await inspectScreen(page, 'journeys-none')
+
+    await filterBy(page, 'Archived')
+    await page.getByRole('link', { name: 'Onboarding' }).click()
+    await page.getByText('This journey is archived').waitFor()
+    await page.getByRole('button', { name: 'Restore Onboarding' }).click()
+    await page.getByRole('button', { name: 'Restore journey' }).click()
+    await page.getByRole('button', { name: 'Archive Onboarding' }).waitFor()
+    expect((await storedJourney())?.status).toBe('active')
+    await initialize(workspace, 'user-1')
+  })
+
+  it('keep the filter in the address, for reloads, links and the way back', async () => {
+    const { data: old } = await api.createJourney({ body: { name: 'Old way' } })
+    await api.archiveJourney({ path: { journey_id: old?.journey_id ?? '' } })
+    const page = await open('journeys?status=archived')
+    const shown = () => page.getByRole('table').getByRole('link').allTextContents()
+    await expect.poll(shown).toEqual(['Old way'])
+    await filterBy(page, 'All')
+    await expect.poll(shown).toEqual(['Old way', 'Onboarding'])
+    await page.reload()
+    await expect.poll(shown).toEqual(['Old way', 'Onboarding'])
+
+    await page.getByRole('link', { name: 'Onboarding' }).click()
+    await heading(page, 'Onboarding').waitFor()
+    await page.goBack()
+    await expect.poll(shown).toEqual(['Old way', 'Onboarding'])
+    await page.goBack()
+    await expect.poll(shown).toEqual(['Old way'])
+    await page.goForward()
+    await expect.poll(shown).toEqual(['Old way', 'Onboarding'])
+  })
+
+  it('are shown page by page', async () => {
+    for (let number = 1; number <= 50; number++) {
+      await api.createJourney({ body: { name: `Journey ${number}` } })
+    }
+    const page = await open('journeys')
+    const rows = page.getByRole('table').getByRole('link')
+    await expect.poll(() => rows.count()).toBe(50)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => rows.count()).toBe(51)
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  })
+
+  it('are not said to be missing before they are known', async () => {
+    const page = await open('journeys?status=archived')
+    await page.getByRole('heading', { name: 'No archived journeys' }).waitFor()
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/v1/journeys*', async (route) => {
+      await answer.promise
+      await route.continue()
+    })
+    await page.reload()
+    await page.locator('[aria-busy=true]').waitFor()
+    expect(await page.getByText('No archived journeys').count()).toBe(0)
+    answer.resolve()
+    await page.getByText('No archived journeys').waitFor()
+  })
+
+  it('can be read but not changed by a viewer', async () => {
+    const person = await signUp(cairn, workspace, 'viewer')
+    const { page } = await openJourney({ person })
+    await page.getByText('Invited a colleague').waitFor()
+    await page.getByText('An owner or an admin of the workspace can change this journey.').waitFor()
+    await inspectScreen(page, 'journey-viewer')
+    for (const path of ['', '/journeys']) {
+      if (path) await page.getByRole('link', { name: 'All journeys' }).click()
+      await page.getByText('Onboarding').first().waitFor()
+      expect(await page.getByRole('button', { name: /Archive|Save|Create|Add|Move/ }).count()).toBe(0)
+      expect(await page.getByRole('textbox').count()).toBe(0)
+    }
+    const { error } = await person
+      .client(workspace.workspace_id)
+      .archiveJourney({ path: { journey_id: workspace.journey_id } })
+    expect(error?.code).toBe('role_not_allowed')
+  })
+})
+
+describe('a journey', () => {
+  it('is opened by its address, by way of the sign-in where nobody is signed in', async () => {
+    const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
+    const page = await openAdministration({ cairn, path, refusals: ['401 GET /v1/session'] })
+    await sendSignIn(page, owner)
+    await heading(page, 'Onboarding').waitFor()
+    expect(page.url()).toBe(`${cairn.url}/admin${path}`)
+  })
+
+  it('that is not there is said not to be there', async () => {
+    const page = await open('journeys/jrn_00000000000000000000000000', {
+      refusals: ['404 GET /v1/journeys/{id}'],
+    })
+    await page.getByText('There is no such journey').waitFor()
+    await inspectScreen(page, 'journey-missing')
+    await page.getByRole('link', { name: 'All journeys' }).click()
+    await heading(page, 'Journeys').waitFor()
+  })
+
+  it('is stored as it was typed', async () => {
+    const page = await open(`journeys/${workspace.journey_id}`)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Überfahrt <b>1</b> 🚢')
+    await description(page).fill('First line\nSecond line')
+    for (const [index, { event_id, name }] of steps.entries()) {
+      await page.getByRole('button', { name: 'Add step' }).click()
+      // The new step has the focus.
+      await page.keyboard.type(event_id)
+      await page.getByRole('textbox', { name: `Display name of step ${index + 1}` }).fill(name)
+    }
+    await page.getByText('There are unsaved changes.').waitFor()
+    await save(page)
+
+    const expected = { name: 'Überfahrt <b>1</b> 🚢', description: 'First line\nSecond line', steps }
+    expect(await storedJourney()).toMatchObject(expected)
+    await heading(page, expected.name).waitFor()
+    await page.reload()
+    await expect.poll(() => description(page).inputValue()).toBe(expected.description)
+    expect(await page.getByRole('listitem').count()).toBe(3)
+    await page.getByRole('button', { name: 'Remove Invited a colleague' }).click()
+    await save(page)
+    expect(await storedEventIds()).toEqual(['signed_up', 'paid'])
+  })
+
+  it.each(['reduce', 'no-preference'] as const)(
+    'takes a step to another place by the mouse, with prefers-reduced-motion: %s',
+    async (reducedMotion) => {
+      const { page } = await openJourney({ reducedMotion })
+      // So high that the page does not scroll by itself, which it does near the ends of the window.
+      await page.setViewportSize({ width: 1440, height: 1600 })
+      await drag(page, 'Drag Paid', 'Drag Signed up', 'It would now be step 1 of 3.')
+      await page.getByRole('button', { name: 'Move Paid up' }).and(page.locator('[aria-disabled]')).waitFor()
+      await save(page)
+      expect(await storedEventIds()).toEqual(['paid', 'signed_up', 'invited'])
+
+      await drag(page, 'Drag Paid', 'Drag Invited a colleague', 'It would now be step 3 of 3.')
+      await page
+        .getByRole('button', { name: 'Move Paid down' })
+        .and(page.locator('[aria-disabled]'))
+        .waitFor()
+      await save(page)
+      expect(await storedEventIds()).toEqual(['signed_up', 'invited', 'paid'])
+    },
+  )
+
+  it('takes a step to another place by the keyboard', async () => {
+    const { page } = await openJourney()
+    const said = (text: string) => page.getByText(text).waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Drag Signed up' }).focus()
+    await page.keyboard.press('Space')
+    await said('You have lifted Signed up, step 1 of 3.')
+    await page.keyboard.press('ArrowDown')
+    await said('It would now be step 2 of 3.')
+    await page.keyboard.press('ArrowDown')
+    await said('It would now be step 3 of 3.')
+    await page.keyboard.press('Space')
+    await said('Signed up is now step 3 of 3.')
+    await save(page)
+    expect(await storedEventIds()).toEqual(['invited', 'paid', 'signed_up'])
+
+    await page.getByRole('button', { name: 'Drag Signed up' }).focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('ArrowUp')
+    await said('It would now be step 2 of 3.')
+    await page.keyboard.press('Escape')
+    await said('Signed up stays step 3.')
+    await page.getByRole('status').getByText('Saved.').waitFor()
+  })
+
+  it('takes a step to another place by its buttons, which keep the focus', async () => {
+    const { page } = await openJourney()
+    await page.getByRole('button', { name: 'Move Paid up' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('Paid is now step 2 of 3.').waitFor({ state: 'attached' })
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('Paid is now step 1 of 3.').waitFor({ state: 'attached' })
+    // It has nowhere to go.
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Move Signed up down' }).click()
+    await save(page)
+    expect(await storedEventIds()).toEqual(['paid', 'invited', 'signed_up'])
+  })
+
+  it('shows at the step that its event has one already, and saves nothing', async () => {
+    const { page } = await openJourney()
+    const before = await storedJourney()
+    const field = page.getByRole('textbox', { name: 'event_id of step 3' })
+    await field.fill('signed_up')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+
+    await page.getByText('Step 1 has this event_id already').waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await storedJourney()).toEqual(before)
+    await inspectScreen(page, 'journey-step-not-unique')
+
+    await field.fill('contract_signed')
+    await save(page)
+    expect(await storedEventIds()).toEqual(['signed_up', 'invited', 'contract_signed'])
+  })
+
+  it('says at each step what is missing', async () => {
+    const { page } = await openJourney()
+    await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('x'.repeat(255))
+    await page.getByRole('textbox', { name: 'event_id of step 2' }).fill('')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Name the event that reaches this step.').waitFor()
+    await inspectScreen(page, 'journey-faults')
+  })
+})
+
+describe('unsaved changes of a journey', () => {
+  it('are not left without a question, by a link or the Back button', async () => {
+    const page = await open('journeys')
+    await page.getByRole('link', { name: 'Onboarding' }).click()
+    await description(page).fill('Not saved yet')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'All journeys' }).click()
+    await question.waitFor()
+    await inspectScreen(page, 'journey-leave')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await description(page).inputValue()).toBe('Not saved yet')
+
+    await page.goBack()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(page.url()).toContain(`/journeys/${workspace.journey_id}`)
+    await page.goBack()
+    await question.getByRole('button', { name: 'Leave without saving' }).click()
+    await heading(page, 'Journeys').waitFor()
+    expect((await storedJourney())?.description).toBe('')
+  })
+
+  it('are not left without a question by a reload', async () => {
+    const { page } = await openJourney()
+    await description(page).fill('Not saved yet')
+    const asked = page.waitForEvent('dialog')
+    // It ends when the question is answered.
+    const reload = page.evaluate(() => location.reload())
+    const question = await asked
+    expect(question.type()).toBe('beforeunload')
+    await question.dismiss()
+    await reload
+    expect(await description(page).inputValue()).toBe('Not saved yet')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByText('Nothing to save.').waitFor()
+    expect(await description(page).inputValue()).toBe('')
+    await page.reload()
+    await page.getByText('Nothing to save.').waitFor()
+  })
+
+  it('are kept where the server refuses them', async () => {
+    const admin = await signUp(cairn, workspace, 'admin')
+    const { page } = await openJourney({ person: admin, refusals: ['403 PATCH /v1/journeys/{id}'] })
+    await description(page).fill('Not saved yet')
+    const path = { person_id: admin.person_id }
+    await api.updateMember({ path, body: { role: 'viewer' } })
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('alert').getByText(problems.role_not_allowed.title).waitFor()
+    expect(await description(page).inputValue()).toBe('Not saved yet')
+    await inspectScreen(page, 'journey-refused')
+
+    await api.updateMember({ path, body: { role: 'admin' } })
+    await save(page)
+    expect((await storedJourney())?.description).toBe('Not saved yet')
+  })
+
+  it('are kept where the journey is changed in another tab, and saved over it only when told to', async () => {
+    const { page: here } = await openJourney()
+    const there = await here.context().newPage()
+    await there.goto(here.url())
+    await description(here).fill('Of this tab')
+    await there.getByRole('textbox', { name: 'Name', exact: true }).fill('Welcome')
+    await there.getByRole('button', { name: 'Remove Paid' }).click()
+    await save(there)
+
+    await comeBackTo(here)
+    const question = here.getByRole('alert').filter({ hasText: 'This journey was changed elsewhere' })
+    await question.getByText('name and steps').waitFor()
+    expect(await description(here).inputValue()).toBe('Of this tab')
+    await inspectScreen(here, 'journey-changed-elsewhere')
+    // Nothing is saved before that is decided.
+    await here.getByRole('button', { name: 'Save changes' }).click()
+    const keep = question.getByRole('button', { name: 'Keep my changes' })
+    await expect.poll(() => keep.evaluate((button) => button === document.activeElement)).toBe(true)
+    expect((await storedJourney())?.description).toBe('')
+    await keep.click()
+    await heading(here, 'Welcome').waitFor()
+    await save(here)
+    expect(await storedJourney()).toMatchObject({
+      name: 'Welcome',
+      description: 'Of this tab',
+      steps: steps.slice(0, 2),
+    })
+  })
+
+  it('overwrite nothing that this tab has not seen yet', async () => {
+    const { page: here, journey_id } = await openJourney()
+    await api.updateJourney({ path: { journey_id }, body: { description: 'Of somebody else' } })
+    await description(here).fill('Of this tab')
+    await here.getByRole('button', { name: 'Save changes' }).click()
+
+    await here.getByText('This journey was changed elsewhere').waitFor()
+    expect((await storedJourney())?.description).toBe('Of somebody else')
+    await here.getByRole('button', { name: 'Discard my changes' }).click()
+    await expect.poll(() => description(here).inputValue()).toBe('Of somebody else')
+
+    await api.updateJourney({ path: { journey_id }, body: { description: 'Once more' } })
+    await description(here).fill('Of this tab')
+    await here.getByRole('button', { name: 'Save changes' }).click()
+    await here.getByRole('button', { name: 'Keep my changes' }).click()
+    await save(here)
+    expect((await storedJourney())?.description).toBe('Of this tab')
+  })
+})
+
+describe('two tabs', () => {
+  it('agree on a journey that nobody edits', async () => {
+    const { page: here } = await openJourney()
+    const there = await here.context().newPage()
+    await there.goto(here.url())
+    await there.getByRole('textbox', { name: 'Name', exact: true }).fill('Welcome')
+    await save(there)
+    await there.getByRole('button', { name: 'Archive Welcome' }).click()
+    await there.getByRole('button', { name: 'Archive journey' }).click()
+    await there.getByText('This journey is archived').waitFor()
+
+    await comeBackTo(here)
+    await heading(here, 'Welcome').waitFor()
+    await here.getByText('This journey is archived').waitFor()
+    expect(await here.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Welcome')
+    await here.getByText('Nothing to save.').waitFor()
+  })
+})
+
+async function filterBy(page: Page, name: string) {
+  await page.getByRole('radiogroup', { name: 'Journeys to show' }).getByText(name, { exact: true }).click()
+}
+
+/** Drags one handle onto another with the mouse, until the page says where the step would be. */
+async function drag(page: Page, handle: string, target: string, announcement: string) {
+  const from = await page.getByRole('button', { name: handle }).boundingBox()
+  const to = await page.getByRole('button', { name: target }).boundingBox()
+  if (!from || !to) throw new Error('there is nothing to drag')
+  const center = (box: typeof from) => [box.x + box.width / 2, box.y + box.height / 2] as const
+  await page.mouse.move(...center(from))
+  await page.mouse.down()
+  await page.mouse.move(...center(to), { steps: 20 })
+  await page.getByText(announcement).waitFor({ state: 'attached' })
+  await page.mouse.up()
+}

@@ -1,0 +1,450 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import {
+  addMember,
+  browser,
+  newEmail,
+  newPerson,
+  type Person,
+  type SignedUp,
+  signIn,
+  signUp,
+} from '../people.ts'
+import { openAdministration } from './administration.ts'
+import { comeBackTo, heading, screenPath } from './screens.ts'
+
+const nobody = '401 GET /v1/session'
+
+let cairn: Cairn
+let workspace: Workspace
+/** Grace Hopper. */
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+/** A member of the workspace who is signed in. */
+async function member(name: string, role: 'owner' | 'admin' | 'viewer'): Promise<SignedUp> {
+  const person = await newPerson(cairn, { name })
+  await addMember(cairn, workspace, person, role)
+  return { ...person, ...browser(cairn, await signIn(cairn, person)) }
+}
+
+async function open(
+  { headers }: Pick<SignedUp, 'headers'>,
+  screen: string,
+  refusals: string[] = [],
+): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return await openAdministration({ cairn, signedIn: headers, path, refusals })
+}
+
+async function nameOf({ workspace_id }: Pick<Workspace, 'workspace_id'>, of = owner): Promise<string> {
+  const { data } = await of.client().getSession()
+  return data?.workspaces.find((workspace) => workspace.workspace_id === workspace_id)?.name ?? ''
+}
+
+function rowOf(page: Page, { email }: Pick<Person, 'email'>): Locator {
+  return page.getByRole('table', { name: 'Members' }).getByRole('row').filter({ hasText: email })
+}
+
+function roleField(page: Page, { name }: Pick<Person, 'name'>): Locator {
+  return page.getByRole('combobox', { name: `Role of ${name}` })
+}
+
+async function chooseRole(page: Page, person: Pick<Person, 'name'>, role: string) {
+  await roleField(page, person).click()
+  await page.getByRole('option', { name: role }).click()
+}
+
+/** Invites by the API. @returns the path of the link */
+async function invite(email: string): Promise<string> {
+  const body = { email, role: 'viewer' } as const
+  const { data } = await owner.client(workspace.workspace_id).createInvitation({ body })
+  return `/invitation#token=${data?.token}`
+}
+
+function field(place: Page | Locator, name: string): Locator {
+  return place.getByRole('textbox', { name, exact: true })
+}
+
+describe('An invitation', () => {
+  it('gives a link once, by which somebody new becomes a member', async () => {
+    const email = newEmail()
+    const page = await open(owner, 'members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog')
+    await field(dialog, 'Email').fill(email)
+    await dialog.getByRole('combobox', { name: 'Role' }).click()
+    await page.getByRole('option', { name: 'Admin' }).click()
+    await field(dialog, 'Email').press('Enter')
+
+    const made = page.getByRole('dialog', { name: `Link for ${email}` })
+    const link = await field(made, 'Link of the invitation').inputValue()
+    expect(link).toMatch(`${cairn.url}/admin/invitation#token=invitation_`)
+    await made.getByRole('button', { name: 'Copy the link of the invitation' }).click()
+    await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
+    await page.keyboard.press('Escape')
+    expect(await field(made, 'Link of the invitation').inputValue()).toBe(link)
+    await made.getByRole('button', { name: 'Done' }).click()
+    const invitations = page.getByRole('table', { name: 'Open invitations' })
+    await invitations.getByText(email, { exact: true }).waitFor()
+    await made.waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(link.split('_')[1])
+
+    const guest = await openAdministration({
+      cairn,
+      path: link.replace(`${cairn.url}/admin`, ''),
+      refusals: [nobody],
+    })
+    await heading(guest, `Join ${await nameOf(workspace)}`).waitFor()
+    await guest.getByText('You will be an admin').waitFor()
+    expect(guest.url()).toBe(`${cairn.url}/admin/invitation`)
+    expect(await field(guest, 'Email').inputValue()).toBe(email)
+    await guest.getByRole('button', { name: 'Create account and join' }).click()
+    await guest.getByText('Type your name').waitFor()
+    await field(guest, 'Your name').fill('Ada Lovelace')
+    await guest.getByLabel(/^Password/).fill('an engine of numbers')
+    await guest.getByRole('button', { name: 'Create account and join' }).click()
+    await heading(guest, 'Journeys').waitFor()
+    await guest.getByRole('link', { name: 'Members' }).click()
+    await rowOf(guest, { email }).getByText('(you)').waitFor()
+    await rowOf(guest, owner).waitFor()
+
+    await comeBackTo(page)
+    await rowOf(page, { email }).getByText('Ada Lovelace').waitFor()
+    await page.getByText('None. Whom you invite stands here').waitFor()
+  })
+
+  it('takes a person who is signed in into a second workspace, to switch by the menu', async () => {
+    const other = await cairn.workspace()
+    const person = await signUp(cairn, other, 'owner')
+    const path = await invite(person.email.toUpperCase())
+    const page = await openAdministration({ cairn, signedIn: person.headers, path })
+    const [first, second] = [await nameOf(other, person), await nameOf(workspace)]
+
+    await page.getByText(`You are signed in as ${person.name}`).waitFor()
+    await page.getByRole('button', { name: 'Join' }).click()
+    await heading(page, 'Journeys').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'journeys')}`)
+    expect(await page.getByRole('button', { name: 'Create journey' }).count()).toBe(0)
+
+    await page.getByRole('button', { name: `Workspace ${second}, switch to another` }).click()
+    await page.getByRole('menuitem', { name: first }).click()
+    await page.getByRole('button', { name: 'Create journey' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(other, 'journeys')}`)
+    await page.getByRole('button', { name: `Workspace ${first}, switch to another` }).waitFor()
+  })
+
+  it('takes in a person who signs in for it, and nobody else', async () => {
+    const person = await newPerson(cairn, { name: 'Alan Turing' })
+    const path = await invite(person.email)
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+
+    await page.getByText('but the invitation is for another account').waitFor()
+    expect(await field(page, 'Email').inputValue()).toBe(person.email)
+    await page.getByLabel(/^Password/).fill(person.password)
+    await page.getByRole('button', { name: 'Sign in and join' }).click()
+
+    await heading(page, 'Journeys').waitFor()
+    await page.getByRole('button', { name: 'Alan Turing, account and sign out' }).waitFor()
+  })
+
+  it('says that a link which was used works no more, even where its page was open', async () => {
+    const path = await invite(newEmail())
+    const late = await openAdministration({
+      cairn,
+      path,
+      refusals: [nobody, '404 POST /v1/invitations/accept'],
+    })
+    const page = await openAdministration({ cairn, path, refusals: [nobody] })
+    for (const guest of [late, page]) {
+      await field(guest, 'Your name').fill('Ada Lovelace')
+      await guest.getByLabel(/^Password/).fill('an engine of numbers')
+    }
+    await page.getByRole('button', { name: 'Create account and join' }).click()
+    await heading(page, 'Journeys').waitFor()
+
+    await late.getByRole('button', { name: 'Create account and join' }).click()
+    await late.getByRole('alert', { name: 'The link does not work (any more)' }).waitFor()
+    expect(await field(late, 'Your name').inputValue()).toBe('Ada Lovelace')
+
+    const refusals = [nobody, '404 POST /v1/invitations/look-up']
+    const again = await openAdministration({ cairn, path, refusals })
+    await heading(again, 'This invitation does not work').waitFor()
+    await again.getByText('Ask an owner or an admin of the workspace to invite you again').waitFor()
+  })
+
+  it('is revoked after a question, and its link stops working', async () => {
+    const email = newEmail()
+    const path = await invite(email)
+    const page = await open(owner, 'members')
+    await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click()
+    const dialog = page.getByRole('dialog', { name: 'Revoke the invitation?' })
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('None. Whom you invite stands here').waitFor()
+
+    const refusals = [nobody, '404 POST /v1/invitations/look-up']
+    await heading(
+      await openAdministration({ cairn, path, refusals }),
+      'This invitation does not work',
+    ).waitFor()
+  })
+
+  it('of a member is refused with what to do instead', async () => {
+    const page = await open(owner, 'members', ['409 POST /v1/invitations'])
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog')
+    await field(dialog, 'Email').fill(owner.email)
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    const alert = dialog.getByRole('alert', { name: 'The person is a member already' })
+    await alert.getByText('Change the role of the member instead.').waitFor()
+    expect(await field(dialog, 'Email').inputValue()).toBe(owner.email)
+  })
+})
+
+describe('Two tabs in two workspaces', () => {
+  it('do not mix', async () => {
+    const other = await cairn.workspace()
+    await addMember(cairn, other, owner, 'owner')
+    const one = await open(owner, 'journeys')
+    const two = await one.context().newPage()
+    await two.goto(`${cairn.url}/admin${screenPath(other, 'journeys')}`)
+    const tabs = [
+      { page: one, name: 'Renewal', of: workspace },
+      { page: two, name: 'Evaluation', of: other },
+    ]
+    for (const { page } of tabs) await page.getByRole('table', { name: 'Journeys' }).waitFor()
+
+    for (const { page, name } of tabs) {
+      await page.getByRole('button', { name: 'Create journey' }).click()
+      await field(page.getByRole('dialog'), 'Name').fill(name)
+    }
+    for (const { page, name } of tabs) {
+      await field(page.getByRole('dialog'), 'Name').press('Enter')
+      await heading(page, name).waitFor()
+    }
+
+    for (const { page, name, of } of tabs) {
+      await comeBackTo(page)
+      await page.getByRole('link', { name: 'All journeys' }).click()
+      const names = page.getByRole('table', { name: 'Journeys' }).getByRole('row').getByRole('link')
+      await expect
+        .poll(async () => (await names.allInnerTexts()).toSorted())
+        .toEqual([name, 'Onboarding'].toSorted())
+      expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(of, 'journeys')}`)
+      const { data } = await of.client.listJourneys()
+      expect(data?.data.map(({ name }) => name)).toEqual([name, 'Onboarding'])
+    }
+  })
+})
+
+describe('A role', () => {
+  it('that grows takes effect at the next request of the member', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const hers = await open(ada, 'journeys')
+    await hers.getByRole('table', { name: 'Journeys' }).waitFor()
+    expect(await hers.getByRole('button', { name: 'Create journey' }).count()).toBe(0)
+
+    const page = await open(owner, 'members')
+    await chooseRole(page, ada, 'Admin')
+    await expect.poll(() => roleField(page, ada).inputValue()).toBe('Admin')
+    await expect.poll(() => ada.fetch('GET /audit-log').then(({ status }) => status)).toBe(200)
+
+    await comeBackTo(hers)
+    await hers.getByRole('button', { name: 'Create journey' }).click()
+    await field(hers.getByRole('dialog'), 'Name').fill('Renewal')
+    await field(hers.getByRole('dialog'), 'Name').press('Enter')
+    await heading(hers, 'Renewal').waitFor()
+  })
+
+  it('that shrinks refuses what is saved from a page that is open, and says what to do', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, `journeys/${workspace.journey_id}`, ['403 PATCH /v1/journeys/{id}'])
+    await field(hers, 'Name').fill('Onboarding, by Ada')
+
+    const page = await open(owner, 'members')
+    await chooseRole(page, ada, 'Viewer')
+    await expect.poll(() => ada.fetch('GET /audit-log').then(({ status }) => status)).toBe(403)
+    await hers.getByRole('button', { name: 'Save changes' }).click()
+
+    const alert = hers.getByRole('alert', { name: 'Your role does not allow this' })
+    await alert
+      .getByText('Ask an owner or an admin of the workspace to do it, or to change your role.')
+      .waitFor()
+    expect(await field(hers, 'Name').inputValue()).toBe('Onboarding, by Ada')
+    const { data } = await workspace.client.getJourney({ path: { journey_id: workspace.journey_id } })
+    expect(data?.name).toBe('Onboarding')
+  })
+
+  it('of one’s own is given up only after a question', async () => {
+    const ada = await member('Ada Lovelace', 'owner')
+    const page = await open(ada, 'members', [])
+    await chooseRole(page, ada, 'Viewer')
+    const dialog = page.getByRole('dialog', { name: 'Become a viewer?' })
+    await dialog.getByText('You cannot take this back yourself').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await roleField(page, ada).inputValue()).toBe('Owner')
+
+    await chooseRole(page, ada, 'Viewer')
+    await dialog.getByRole('button', { name: 'Change my role' }).click()
+    await rowOf(page, ada).getByText('Viewer', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Invite' }).waitFor({ state: 'hidden' })
+  })
+})
+
+describe('A member', () => {
+  it('who is removed is told so at the next request, and where to turn', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
+    await hers.getByRole('table', { name: 'Journeys' }).waitFor()
+    const page = await open(owner, 'members')
+    await page.getByRole('button', { name: 'Remove Ada Lovelace' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Remove Ada Lovelace?' })
+    await dialog.getByText('loses access').waitFor()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await rowOf(page, ada).waitFor({ state: 'hidden' })
+
+    await hers.getByRole('link', { name: 'Customers' }).click()
+    await heading(hers, 'There is no such workspace').waitFor()
+    await hers.getByText(`Or ${ada.email} is no member of it`).waitFor()
+  })
+
+  it('leaves by their own choice', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const page = await open(ada, 'members')
+    await page.getByRole('button', { name: 'Leave the workspace' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await heading(page, 'You are a member of no workspace').waitFor()
+  })
+
+  it('who is the last owner can be neither demoted nor removed', async () => {
+    const page = await open(owner, 'members', ['409 PATCH /v1/members/{id}', '409 DELETE /v1/members/{id}'])
+    const attempts = [
+      { begin: () => chooseRole(page, owner, 'Viewer'), confirm: 'Change my role' },
+      {
+        begin: () => page.getByRole('button', { name: 'Leave the workspace' }).click(),
+        confirm: 'Leave',
+      },
+    ]
+    for (const { begin, confirm } of attempts) {
+      await begin()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: confirm }).click()
+      const alert = dialog.getByRole('alert', { name: 'The workspace would have no owner' })
+      await alert.getByText('Make another member an owner first.').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+    }
+    expect(await roleField(page, owner).inputValue()).toBe('Owner')
+  })
+})
+
+describe('An admin', () => {
+  it('cannot touch owners or make any', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const alan = await member('Alan Turing', 'viewer')
+    const page = await open(ada, 'members')
+
+    await rowOf(page, owner).getByText('Owner', { exact: true }).waitFor()
+    expect(await rowOf(page, owner).getByRole('combobox').count()).toBe(0)
+    expect(await rowOf(page, owner).getByRole('button').count()).toBe(0)
+    await roleField(page, alan).click()
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['Admin', 'Viewer'])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Role' }).click()
+    await page.getByRole('option', { name: 'Viewer' }).waitFor()
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['Admin', 'Viewer'])
+  })
+
+  it('is refused where a member has become an owner meanwhile', async () => {
+    const ada = await member('Ada Lovelace', 'admin')
+    const alan = await member('Alan Turing', 'viewer')
+    const page = await open(ada, 'members', ['403 DELETE /v1/members/{id}'])
+    await roleField(page, alan).waitFor()
+    const { person_id } = alan
+    await owner.client().updateMember({ path: { person_id }, body: { role: 'owner' } })
+
+    await page.getByRole('button', { name: 'Remove Alan Turing' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByRole('alert').getByText('only owners decide about owners').waitFor()
+  })
+})
+
+describe('A viewer', () => {
+  const change =
+    /create|save|archive|restore|edit|rotate|revoke|invite|remove|leave the workspace|add|move|make|drag|role of/i
+
+  /** The screens of a workspace, and what shows that each has been read. */
+  const screens = (): { path: string; read: (page: Page) => Locator; changes: boolean }[] => {
+    const table = (name: string) => (page: Page) => page.getByRole('table', { name })
+    return [
+      { path: 'journeys', read: table('Journeys'), changes: true },
+      {
+        path: `journeys/${workspace.journey_id}`,
+        read: (page) => page.getByRole('heading', { name: 'Steps' }),
+        changes: true,
+      },
+      { path: 'keys', read: (page) => page.getByText('First secret key'), changes: true },
+      { path: 'members', read: table('Members'), changes: true },
+      {
+        path: 'first-event',
+        read: (page) => page.getByRole('heading', { name: 'What arrives' }),
+        changes: true,
+      },
+      {
+        path: 'customers',
+        read: (page) => page.getByRole('heading', { name: 'No customers yet' }),
+        changes: false,
+      },
+      {
+        path: 'events',
+        read: (page) => page.getByRole('heading', { name: 'No events yet' }),
+        changes: false,
+      },
+    ]
+  }
+
+  async function changesOn(page: Page): Promise<string[]> {
+    const controls = page.getByRole('main').locator('button, input, textarea, [role=button]')
+    const names = await controls.evaluateAll((found) =>
+      found.map((control) => control.getAttribute('aria-label') ?? control.textContent ?? ''),
+    )
+    return names.filter((name) => change.test(name))
+  }
+
+  it('sees no button that changes anything, where an owner sees some', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const hers = await open(ada, 'journeys')
+    const page = await open(owner, 'journeys')
+    for (const { path, read, changes } of screens()) {
+      for (const each of [hers, page]) {
+        await each.goto(`${cairn.url}/admin${screenPath(workspace, path)}`)
+        await read(each).waitFor()
+      }
+      expect(await changesOn(hers), path).toEqual([])
+      expect((await changesOn(page)).length > 0, path).toBe(changes)
+    }
+  })
+
+  it('sees no audit log, and at its address who can read it', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const page = await open(ada, 'audit-log')
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+    await page.getByRole('link', { name: 'Members' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,376 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { createKey } from '../http/service-keys.ts'
+import { type SignedUp, signUp } from '../people.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let api: PersonClient
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  api = owner.client(workspace.workspace_id)
+})
+
+/** Opens the service keys of the workspace, for its owner where nobody else is named. */
+async function openKeys({ search = '', person = owner } = {}): Promise<Page> {
+  const path = screenPath(workspace, `keys${search}`)
+  const page = await openAdministration({ cairn, path, signedIn: person.headers })
+  await heading(page, 'Service keys').waitFor()
+  return page
+}
+
+async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
+  return (await api.listServiceKeys()).data?.data ?? []
+}
+
+/** The names of the keys that are shown, in their order. */
+function shownNames(page: Page): Promise<string[]> {
+  return page.getByRole('list', { name: 'Service keys' }).getByRole('heading').allTextContents()
+}
+
+function cardOf(page: Page, token: string): Locator {
+  return page.getByRole('listitem').filter({ hasText: `…${token.slice(-4)}` })
+}
+
+/** What the server answers to a request with the key, from a page of the origin where there is one. */
+async function answerTo(key: string, origin?: string) {
+  const { status } = await cairn.fetch('/customers/initialize', {
+    method: 'POST',
+    headers: { 'x-service-key': key, 'content-type': 'application/json', ...(origin && { origin }) },
+    body: JSON.stringify({
+      client_customer_id: 'user-1',
+      journey_id: workspace.journey_id,
+      customer_type: 'contact',
+      customer_name: 'Ada Lovelace',
+    }),
+  })
+  return status
+}
+
+/** Opens the dialog that creates a key. */
+async function openNewKey(page: Page, kind: 'Publishable' | 'Secret', name: string): Promise<Locator> {
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create a service key' })
+  await dialog.getByRole('radio', { name: `${kind}, for` }).check()
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
+  return dialog
+}
+
+async function typeOrigins(dialog: Locator, ...origins: string[]) {
+  for (const origin of origins) {
+    await dialog.getByLabel('Allowed origins').fill(origin)
+    await dialog.getByLabel('Allowed origins').press('Enter')
+  }
+}
+
+/** The key in the dialog that shows a new one. */
+async function madeToken(made: Locator): Promise<string> {
+  return (await made.getByLabel('Service key').textContent()) ?? ''
+}
+
+describe('a new secret key', () => {
+  it('is shown once, works, and is nowhere after that', async () => {
+    const page = await openKeys()
+    const dialog = await openNewKey(page, 'Secret', 'Importer')
+    expect(await dialog.getByLabel('Allowed origins').count()).toBe(0)
+    await inspectScreen(page, 'key-new-secret')
+    await dialog.getByRole('textbox', { name: 'Name' }).press('Enter')
+
+    const made = page.getByRole('dialog', { name: 'Your new secret key “Importer”' })
+    await made.waitFor()
+    const token = await madeToken(made)
+    expect(token).toMatch(/^sk_/)
+    expect(await answerTo(token)).toBe(201)
+    await inspectScreen(page, 'key-made-secret')
+    await made.getByRole('button', { name: 'Copy key' }).click()
+    await made.getByText('The key is copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
+    await made.getByRole('button', { name: 'Done' }).click()
+    await made.waitFor({ state: 'hidden' })
+
+    await cardOf(page, token).getByRole('heading', { name: 'Importer' }).waitFor()
+    expect(await cardOf(page, token).getByRole('button', { name: /Show/ }).count()).toBe(0)
+    expect(await page.content()).not.toContain(token)
+    await page.reload()
+    await cardOf(page, token).waitFor()
+    expect(await page.content()).not.toContain(token)
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))
+    expect(kept).not.toContain(token)
+    expect(await storedKeys()).toContainEqual(
+      expect.objectContaining({ name: 'Importer', kind: 'secret', token: null, created_by: owner.name }),
+    )
+  })
+
+  it('is not closed or left uncopied without a question', async () => {
+    const page = await openKeys()
+    await page.getByRole('link', { name: 'Journeys' }).click()
+    await page.getByRole('link', { name: 'Service keys' }).click()
+    await openNewKey(page, 'Secret', 'Importer')
+    await page.getByRole('textbox', { name: 'Name' }).press('Enter')
+    const made = page.getByRole('dialog', { name: 'Your new secret key' })
+    const token = await madeToken(made)
+    const question = page.getByRole('dialog', { name: 'Close without copying the key?' })
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+    await inspectScreen(page, 'key-made-uncopied')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await madeToken(made)).toBe(token)
+
+    await page.goBack()
+    const leaving = page.getByRole('dialog', { name: 'Leave without copying the key?' })
+    await leaving.getByRole('button', { name: 'Cancel' }).click()
+    await leaving.waitFor({ state: 'hidden' })
+    expect(await madeToken(made)).toBe(token)
+
+    await made.getByRole('button', { name: 'Done' }).click()
+    await question.getByRole('button', { name: 'Close without copying' }).click()
+    await made.waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(token)
+  })
+})
+
+describe('a new publishable key', () => {
+  it('works for its origins alone, and is shown again', async () => {
+    const page = await openKeys()
+    const dialog = await openNewKey(page, 'Publishable', 'Website')
+    await typeOrigins(dialog, 'https://app.example.com', 'http://localhost:5173')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const made = page.getByRole('dialog', { name: 'Your new publishable key “Website”' })
+    await made.waitFor()
+    const token = await madeToken(made)
+    expect(await answerTo(token, 'https://app.example.com')).toBe(201)
+    expect(await answerTo(token, 'https://elsewhere.example.com')).toBe(403)
+    await inspectScreen(page, 'key-made-publishable')
+    // It can be shown again: nothing is lost uncopied.
+    await made.getByRole('button', { name: 'Done' }).click()
+    await made.waitFor({ state: 'hidden' })
+
+    await page.reload()
+    const card = cardOf(page, token)
+    await card.getByText('https://app.example.com, http://localhost:5173').waitFor()
+    await card.getByRole('button', { name: `Show key Website …${token.slice(-4)}` }).click()
+    await card.getByText(token).waitFor()
+    await card.getByRole('button', { name: 'Copy key Website' }).click()
+    await page.getByRole('status').getByText('Copied').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
+    await card.getByRole('button', { name: 'Hide key' }).click()
+    await card.getByText(token).waitFor({ state: 'hidden' })
+  })
+
+  it('says at the field which origin is none, and what is meant', async () => {
+    const page = await openKeys()
+    const dialog = await openNewKey(page, 'Publishable', 'Website')
+    await typeOrigins(dialog, 'https://app.example.com/login')
+    await dialog.getByText('“https://app.example.com/login” is not an origin.').waitFor()
+    await dialog.getByText('Did you mean https://app.example.com?').waitFor()
+    await inspectScreen(page, 'key-new-origin-fault')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByLabel('Allowed origins').press('Backspace')
+    await typeOrigins(dialog, 'https://*.example.com')
+    await dialog.getByText('stands for many origins').waitFor()
+    expect(await storedKeys()).toHaveLength(2)
+
+    await dialog.getByLabel('Allowed origins').press('Backspace')
+    await typeOrigins(dialog, 'https://app.example.com')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog', { name: 'Your new publishable key' }).waitFor()
+    expect((await storedKeys())[0]?.allowed_origins).toEqual(['https://app.example.com'])
+  })
+
+  it('says at the fields what is missing, and takes an expiry and a rate of its own', async () => {
+    const page = await openKeys()
+    const dialog = await openNewKey(page, 'Publishable', '')
+    await dialog.getByRole('combobox', { name: 'Expiry' }).click()
+    await page.getByRole('option', { name: 'On a date' }).click()
+    await dialog.getByRole('combobox', { name: 'Rate limit' }).click()
+    await page.getByRole('option', { name: 'A limit of its own' }).click()
+    await dialog.getByRole('textbox', { name: 'Events a second' }).fill('')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    for (const fault of ['Give the key a name', 'Choose the day', 'A whole number from 1 to 1,000,000']) {
+      await dialog.getByText(fault).waitFor()
+    }
+    await inspectScreen(page, 'key-new-faults')
+
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Short-lived')
+    await dialog.getByLabel('Expiry date').fill('2099-12-31')
+    await dialog.getByRole('textbox', { name: 'Events a second' }).fill('20')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog', { name: 'Your new publishable key “Short-lived”' }).waitFor()
+    const [key] = await storedKeys()
+    expect(key).toMatchObject({ name: 'Short-lived', rate_limit: 20 })
+    const zoned = await page.evaluate(() => new Date('2099-12-31T00:00:00').toISOString())
+    expect(key?.expires_at).toBe(zoned)
+  })
+})
+
+describe('a key', () => {
+  it('is changed, and the changes count at once', async () => {
+    const { key } = await createKey(cairn, workspace, 'publishable')
+    const page = await openKeys()
+    await cardOf(page, key)
+      .getByRole('button', { name: `Edit Test key …${key.slice(-4)}` })
+      .click()
+    const dialog = page.getByRole('dialog', { name: 'Edit Test key' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Website')
+    await typeOrigins(dialog, 'https://app.example.com')
+    await dialog.getByRole('combobox', { name: 'Rate limit' }).click()
+    await page.getByRole('option', { name: 'No limit' }).click()
+    await dialog.getByRole('combobox', { name: 'Expiry' }).click()
+    await page.getByRole('option', { name: '30 days from now' }).click()
+    await inspectScreen(page, 'key-edit')
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+
+    const card = cardOf(page, key)
+    await card.getByRole('heading', { name: 'Website' }).waitFor()
+    for (const fact of ['https://app.example.com', 'no limit', 'in 29 days']) {
+      await card.getByText(fact).waitFor()
+    }
+    expect(await answerTo(key, 'https://elsewhere.example.com')).toBe(403)
+    expect(await answerTo(key, 'https://app.example.com')).toBe(201)
+  })
+
+  it('is rotated: both keys work, the old one for the time that was chosen', async () => {
+    const page = await openKeys()
+    const old = workspace.secret_key
+    await cardOf(page, old)
+      .getByRole('button', { name: /^Rotate/ })
+      .click()
+    const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
+    await dialog.getByRole('radio', { name: '1 hour' }).check()
+    await inspectScreen(page, 'key-rotate')
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+
+    const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
+    await made.getByText(`The old key, …${old.slice(-4)}, works for 1 more hour`).waitFor()
+    const token = await madeToken(made)
+    expect(await answerTo(token)).toBe(201)
+    expect(await answerTo(old)).toBe(200)
+    await made.getByRole('button', { name: 'Copy key' }).click()
+    await made.getByRole('button', { name: 'Done' }).click()
+    await cardOf(page, old)
+      .getByText(/in 59 minutes/)
+      .waitFor()
+    await cardOf(page, token).getByText('never', { exact: true }).last().waitFor()
+    const expiry = (await storedKeys()).find(({ last_four }) => last_four === old.slice(-4))?.expires_at
+    const left_s = (Date.parse(expiry ?? '') - Date.now()) / 1000
+    expect(left_s).toBeGreaterThan(3500)
+    expect(left_s).toBeLessThanOrEqual(3600)
+  })
+
+  it('is rotated at once where no grace is given', async () => {
+    const page = await openKeys()
+    const old = workspace.secret_key
+    await cardOf(page, old)
+      .getByRole('button', { name: /^Rotate/ })
+      .click()
+    await page.getByRole('radio', { name: 'None' }).check()
+    await page.getByRole('button', { name: 'Rotate key' }).click()
+    const made = page.getByRole('dialog', { name: 'Your new secret key' })
+    const token = await madeToken(made)
+    expect([await answerTo(old), await answerTo(token)]).toEqual([401, 201])
+  })
+
+  it('is revoked after saying what stops, and refused at once', async () => {
+    expect(await answerTo(workspace.secret_key)).toBe(201)
+    const page = await openKeys()
+    const card = cardOf(page, workspace.secret_key)
+    await card.getByRole('button', { name: /^Revoke/ }).click()
+    const question = page.getByRole('dialog', { name: 'Revoke First secret key?' })
+    await question
+      .getByText(`Every program that sends the key …${workspace.secret_key.slice(-4)} is refused at once`)
+      .waitFor()
+    await inspectScreen(page, 'key-revoke')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await answerTo(workspace.secret_key)).toBe(200)
+
+    await card.getByRole('button', { name: /^Revoke/ }).click()
+    await question.getByRole('button', { name: 'Revoke key' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await answerTo(workspace.secret_key)).toBe(401)
+    await expect.poll(() => shownNames(page)).toEqual(['First publishable key'])
+  })
+})
+
+describe('the list of keys', () => {
+  it('shows active keys, and all of them where asked, also after a reload and on the way back', async () => {
+    await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })
+    const all = ['Test key', 'First secret key', 'First publishable key']
+    const page = await openKeys()
+    const filter = page.getByRole('radiogroup', { name: 'Keys to show' })
+    await expect.poll(() => shownNames(page)).toEqual(expect.arrayContaining(all.slice(1)))
+    expect(await shownNames(page)).not.toContain('Test key')
+    await filter.getByText('All').click()
+    await expect.poll(async () => (await shownNames(page)).toSorted()).toEqual(all.toSorted())
+    await page.reload()
+    await expect.poll(async () => (await shownNames(page)).length).toBe(3)
+    await page.goBack()
+    await expect.poll(async () => (await shownNames(page)).length).toBe(2)
+  })
+
+  it('tells what to do where there is no key, but not before that is known', async () => {
+    for (const { key_id } of await storedKeys()) await api.revokeServiceKey({ path: { key_id } })
+    const page = await openKeys()
+    await page.getByRole('heading', { name: 'No active service keys' }).waitFor()
+    await inspectScreen(page, 'keys-none')
+
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/v1/service-keys*', async (route) => {
+      await answer.promise
+      await route.continue()
+    })
+    await page.reload()
+    await page.locator('[aria-busy=true]').waitFor()
+    expect(await page.getByText('No active service keys').count()).toBe(0)
+    answer.resolve()
+    await page.getByText('No active service keys').waitFor()
+  })
+
+  it('fits and can be read by everybody', async () => {
+    const allowed_origins = ['https://app.example.com', `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example`]
+    const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins, rate_limit: 1 })
+    await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })
+    const [newest] = await storedKeys()
+    await api.revokeServiceKey({ path: { key_id: newest?.key_id ?? '' } })
+    const page = await openKeys({ search: '?status=all' })
+    await cardOf(page, key).getByRole('button', { name: 'Show key' }).click()
+    await cardOf(page, key).getByText(key).waitFor()
+    await inspectScreen(page, 'keys-all')
+  })
+
+  it('can be read but not changed by a viewer, whom the server refuses too', async () => {
+    const person = await signUp(cairn, workspace, 'viewer')
+    const page = await openKeys({ person })
+    await page.getByText('An owner or an admin of the workspace can create and change keys.').waitFor()
+    await expect.poll(async () => (await shownNames(page)).length).toBe(2)
+    const buttons = page.getByRole('main').getByRole('button')
+    expect(await buttons.allTextContents()).toEqual(['Show key'])
+    await inspectScreen(page, 'keys-viewer')
+
+    const client = person.client(workspace.workspace_id)
+    const [key] = await storedKeys()
+    const path = { key_id: key?.key_id ?? '' }
+    const refusals = await Promise.all([
+      client.createServiceKey({ body: { kind: 'secret', name: 'Mine' } }),
+      client.updateServiceKey({ path, body: { name: 'Mine' } }),
+      client.rotateServiceKey({ path, body: { grace_seconds: 0 } }),
+      client.revokeServiceKey({ path }),
+    ])
+    for (const { error } of refusals) expect(error?.code).toBe('role_not_allowed')
+  })
+})
