@@ -15,12 +15,10 @@ async function serve(config: Config) {
   // Loaded here: the other commands would take twice as long with all that only a server needs.
   const { startServer } = await import('../main.ts')
   const server = await startServer({ config })
-  process.stdout.write(`Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`)
-  if (server.setupLink !== undefined) {
-    process.stdout.write(
-      `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
-    )
-  }
+  const listens = `Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`
+  const begin = `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`
+  // In one piece: whoever waits for the first line has the link too.
+  process.stdout.write(server.setupLink === undefined ? listens : listens + begin)
   const end = Promise.race([signal(), server.died])
   await end.catch(() => {})
   process.once('SIGTERM', () => process.exit(1))
