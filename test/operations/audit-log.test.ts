@@ -184,7 +184,7 @@ describe('the audit log', () => {
       area,
       action: 'service_key_updated',
       actor,
-      subject,
+      subject: { ...subject, name: 'Shop' },
       before: { name: 'Website', rate_limit: null },
       after: { name: 'Shop', rate_limit: 7 },
     })
