@@ -3,8 +3,11 @@
  * dialog takes the focus away from whatever stands outside it.
  */
 export async function copyText(text: string, neighbour: HTMLElement | null): Promise<void> {
-  // Over plain HTTP a browser offers no `navigator.clipboard`.
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  try {
+    return await navigator.clipboard.writeText(text)
+  } catch {
+    // Over plain HTTP there is no clipboard, and a browser may refuse it; the older way remains.
+  }
   const field = document.createElement('textarea')
   field.value = text
   field.style.position = 'fixed'

@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconCheck, IconCopy, IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
+import { copyText } from '../clipboard.ts'
 
 const says = { idle: '', copied: 'Copied', failed: 'Could not copy; select the text instead' }
 
@@ -17,11 +18,10 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
 
   async function copy() {
     try {
-      await navigator.clipboard.writeText(value)
+      await copyText(value, button.current)
       setState('copied')
     } catch {
-      // Over plain HTTP there is no clipboard, and a browser may refuse it.
-      setState(copyBySelection(value, button.current) ? 'copied' : 'failed')
+      setState('failed')
     }
   }
 
@@ -39,19 +39,4 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
       </VisuallyHidden>
     </>
   )
-}
-
-/** Whether the browser copied by the older way, from a field that is gone afterwards. */
-function copyBySelection(value: string, button: HTMLButtonElement | null): boolean {
-  const field = document.createElement('textarea')
-  field.value = value
-  field.style.position = 'fixed'
-  field.style.opacity = '0'
-  // Beside the button: a dialog takes the focus back from whatever stands outside it.
-  button?.after(field)
-  field.select()
-  const copied = document.execCommand('copy')
-  field.remove()
-  button?.focus()
-  return copied
 }
