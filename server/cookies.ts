@@ -1,3 +1,4 @@
+import { parseCookie, stringifySetCookie } from 'cookie'
 import { isBehindHttps, type Reached } from './origins.ts'
 
 /**
@@ -17,13 +18,9 @@ export function readCookies(
   reached: Reached,
   publicUrl: URL | undefined,
 ): { session?: string; device?: string } {
-  const given = new Map<string, string>()
-  for (const pair of (reached.headers.cookie ?? '').split(';')) {
-    const equals = pair.indexOf('=')
-    if (equals > 0) given.set(pair.slice(0, equals).trim(), pair.slice(equals + 1).trim())
-  }
+  const given = parseCookie(reached.headers.cookie ?? '')
   const isHttps = isBehindHttps(reached, publicUrl)
-  const read = (name: string) => given.get(`__Host-${name}`) ?? (isHttps ? undefined : given.get(name))
+  const read = (name: string) => given[`__Host-${name}`] ?? (isHttps ? undefined : given[name])
   const session = read(SESSION)
   const device = read(DEVICE)
   return { ...(session !== undefined && { session }), ...(device !== undefined && { device }) }
@@ -36,8 +33,16 @@ export function writeCookies(
   publicUrl: URL | undefined,
 ): string[] {
   const isHttps = isBehindHttps(reached, publicUrl)
-  const write = (name: string, value: string, maxAge_s: number) =>
-    `${isHttps ? '__Host-' : ''}${name}=${value}; Path=/; Max-Age=${maxAge_s}; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`
+  const write = (name: string, value: string, maxAge: number) =>
+    stringifySetCookie({
+      name: isHttps ? `__Host-${name}` : name,
+      value,
+      path: '/',
+      maxAge,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: isHttps,
+    })
   const cookies: string[] = []
   if (session !== undefined) cookies.push(write(SESSION, session?.token ?? '', session?.maxAge_s ?? 0))
   if (device !== undefined) cookies.push(write(DEVICE, device, DEVICE_S))

@@ -25,11 +25,11 @@ async function signInReply(at: Cairn, { email, password }: Person, headers: Head
   return await send(at, 'POST /session', { headers, body: JSON.stringify({ email, password }) })
 }
 
-/** What `Set-Cookie` says: the value and the attributes of each cookie, by its name. */
+/** What `Set-Cookie` says: the value and the attributes, in any order, of each cookie, by its name. */
 function cookiesOf(reply: Response) {
   const cookies = reply.headers.getSetCookie().map((line) => {
     const [, name = '', value = '', attributes = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []
-    return [name, { value, attributes }] as const
+    return [name, { value, attributes: attributes.split('; ').sort() }] as const
   })
   return Object.fromEntries(cookies)
 }
@@ -52,7 +52,7 @@ async function statusOf(cookie: string, { at = cairn, headers = {} as Headers } 
 describe('the cookie of a session', () => {
   const token = expect.stringMatching(/^[0-9A-Za-z]{43}$/)
   const device = expect.stringMatching(/^[0-9a-f]{32}\.[0-9a-f]{64}$/)
-  const attributes = (seconds: number) => `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+  const attributes = (seconds: number) => ['HttpOnly', `Max-Age=${seconds}`, 'Path=/', 'SameSite=Strict']
 
   it('is for this host alone, unseen by scripts and by requests from other sites', async () => {
     const reply = await signInReply(cairn, await newPerson(cairn))
@@ -71,8 +71,8 @@ describe('the cookie of a session', () => {
     const at = await startCairnForTest(options)
     const reply = await signInReply(at, await newPerson(at), { ...OWN_PAGE, ...headers })
     expect(cookiesOf(reply)).toEqual({
-      '__Host-cairn_session': { value: token, attributes: `${attributes(14 * 86_400)}; Secure` },
-      '__Host-cairn_device': { value: device, attributes: `${attributes(180 * 86_400)}; Secure` },
+      '__Host-cairn_session': { value: token, attributes: [...attributes(14 * 86_400), 'Secure'] },
+      '__Host-cairn_device': { value: device, attributes: [...attributes(180 * 86_400), 'Secure'] },
     })
   })
 
@@ -94,7 +94,7 @@ describe('the cookie of a session', () => {
     const headers = await signIn(secure, await newPerson(secure))
     const reply = await browser(secure, headers).fetch('DELETE /session')
     expect(cookiesOf(reply)).toEqual({
-      '__Host-cairn_session': { value: '', attributes: `${attributes(0)}; Secure` },
+      '__Host-cairn_session': { value: '', attributes: [...attributes(0), 'Secure'] },
     })
   })
 
