@@ -157,9 +157,14 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
         caller,
-        address: addressOf(req),
+        // Only when it is asked for: ingestion has no use for either.
+        get address() {
+          return addressOf(req)
+        },
+        get cookies() {
+          return readCookies(reached(req), publicUrl)
+        },
         requestId: res.locals.requestId,
-        cookies: () => readCookies(reached(req), publicUrl),
         passwords,
         attempts,
       },
@@ -197,16 +202,15 @@ function addressOf({ ip = '', socket }: Request): string {
 }
 
 /** Once: behind a proxy that is not named all senders have one address, and wait for each other's wrong passwords. */
-function warnOfUnknownProxy({ headers, ip, socket }: Request, { log, trustedProxies }: AppOptions) {
-  if (warned || headers['x-forwarded-for'] === undefined || ip !== socket.remoteAddress) return
-  warned = true
+function warnOfUnknownProxy({ app, headers, ip, socket }: Request, { log, trustedProxies }: AppOptions) {
+  const isKnown = headers['x-forwarded-for'] === undefined || ip !== socket.remoteAddress
+  if (isKnown || app.locals.hasWarnedOfProxy) return
+  app.locals.hasWarnedOfProxy = true
   log.warn(
     { address: socket.remoteAddress, trusted_proxies: trustedProxies },
     'a proxy that is not in CAIRN_TRUSTED_PROXIES passes requests on; all of its senders count as one',
   )
 }
-
-let warned = false
 
 function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions) {
   const started = performance.now()

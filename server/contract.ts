@@ -33,8 +33,8 @@ export type Context = {
   /** The network address of the caller, without a port. */
   address: string
   requestId: string
-  /** The cookies of the request; undefined where it has none. */
-  cookies: () => { session?: string; device?: string }
+  /** Those of the request. */
+  cookies: { session?: string; device?: string }
   passwords: Passwords
   attempts: Attempts
 }

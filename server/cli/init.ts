@@ -2,11 +2,9 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { newServiceKey } from '../domain/service-keys.ts'
-import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
-import { insertJourney } from '../storage/journeys.ts'
-import { insertServiceKey } from '../storage/service-keys.ts'
+import { commandLine } from '../storage/audit-log.ts'
+import * as audited from '../storage/audited-changes.ts'
 import type { Transaction } from '../storage/storage.ts'
-import { insertWorkspace } from '../storage/workspaces.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
 import { inStore } from './store.ts'
@@ -33,46 +31,21 @@ async function init(config: Config, { workspace, journey, json }: InitOptions) {
  * @throws {CommandFailure} where a workspace of that name exists
  */
 export async function createWorkspace(databaseUrl: string, names: { workspace: string; journey: string }) {
-  const created_ms = Date.now()
   const workspace_id = newId('wsp')
   const journey_id = newId('jrn')
   const tokens = { secret: newServiceKey('secret'), publishable: newServiceKey('publishable') }
   const insert = async (db: Transaction) => {
-    if (!(await insertWorkspace(db, { workspace_id, name: names.workspace, created_ms }))) {
+    const author = commandLine(Date.now())
+    if (!(await audited.createWorkspace(db, { workspace_id, name: names.workspace }, author))) {
       const name = JSON.stringify(names.workspace)
       throw new CommandFailure(`a workspace named ${name} exists already`, ExitCode.conflict)
     }
-    const author = commandLine(created_ms)
-    await insertAuditEntry(db, workspace_id, author, {
-      action: 'workspace_created',
-      subject: { kind: 'workspace', id: workspace_id, name: names.workspace },
-    })
-    const journey = { journey_id, name: names.journey, description: '', steps: [], created_ms }
-    await insertJourney(db, workspace_id, journey)
-    await insertAuditEntry(db, workspace_id, author, {
-      action: 'journey_created',
-      subject: { kind: 'journey', id: journey_id, name: names.journey },
-      after: { name: names.journey },
-    })
+    const journey = { journey_id, name: names.journey, description: '', steps: [] }
+    await audited.createJourney(db, workspace_id, journey, author)
     for (const kind of ['secret', 'publishable'] as const) {
-      const key_id = newId('key')
-      const name = `First ${kind} key`
-      await insertAuditEntry(db, workspace_id, author, {
-        action: 'service_key_created',
-        subject: { kind: 'service_key', id: key_id, name },
-        after: { name, kind },
-      })
-      await insertServiceKey(db, {
-        key_id,
-        workspace_id,
-        kind,
-        name,
-        token: tokens[kind],
-        allowed_origins: [],
-        rate_limit: null,
-        created_ms,
-        expires_ms: null,
-      })
+      const key = { key_id: newId('key'), workspace_id, kind, name: `First ${kind} key`, token: tokens[kind] }
+      const rules = { allowed_origins: [], rate_limit: null, expires_ms: null }
+      await audited.createServiceKey(db, { ...key, ...rules }, author)
     }
   }
   await inStore(databaseUrl, insert, { create: true })

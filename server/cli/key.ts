@@ -3,7 +3,8 @@ import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
 import { type KeyKind, keyStatus, newServiceKey } from '../domain/service-keys.ts'
-import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
+import { commandLine } from '../storage/audit-log.ts'
+import * as audited from '../storage/audited-changes.ts'
 import * as keys from '../storage/service-keys.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -79,22 +80,21 @@ async function create(config: Config, options: CreateOptions) {
       ExitCode.usage,
     )
   }
-  const created_ms = Date.now()
+  const now_ms = Date.now()
   const token = newServiceKey(kind)
   const made = await inStore(config.databaseUrl, async (db) => {
-    const made = await keys.insertServiceKey(db, {
+    const { workspace_id } = await workspaceOf(db, options.workspace)
+    const key = {
       key_id: newId('key'),
-      workspace_id: (await workspaceOf(db, options.workspace)).workspace_id,
+      workspace_id,
       kind,
       name: options.name,
       token,
       allowed_origins: options.origin,
       rate_limit: rateLimit,
-      created_ms,
-      expires_ms: expiresIn === undefined ? null : created_ms + expiresIn,
-    })
-    await note(db, made, 'service_key_created', created_ms)
-    return made
+      expires_ms: expiresIn === undefined ? null : now_ms + expiresIn,
+    }
+    return await audited.createServiceKey(db, key, commandLine(now_ms))
   })
   printNew(made, token, options.json)
 }
@@ -125,13 +125,8 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
       throw new CommandFailure(`${keyId} works no more; make a new key instead`, ExitCode.conflict)
     }
     const token = newServiceKey(old.kind)
-    const made = { key_id: newId('key'), created_by: null, created_ms: now_ms, token, grace_ms: grace }
-    const { key, expires_ms } = await keys.replaceServiceKey(db, old, made)
-    await note(db, old, 'service_key_rotated', now_ms, {
-      expires_at: instantText(expires_ms),
-      new_key_id: key.key_id,
-      new_last_four: key.last_four,
-    })
+    const made = { key_id: newId('key'), token, grace_ms: grace }
+    const { key, expires_ms } = await audited.rotateServiceKey(db, old, made, commandLine(now_ms))
     return { made: key, token, expires_ms }
   })
   printNew(made, token, json)
@@ -140,28 +135,10 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
 
 async function revoke(config: Config, keyId: string, { json }: { json?: boolean }) {
   const key = await inStore(config.databaseUrl, async (db) => {
-    const found = await findKey(db, keyId)
-    if (found.revoked_ms !== null) return found
-    const revoked_ms = Date.now()
-    await keys.updateServiceKey(db, keyId, { revoked_ms })
-    await note(db, found, 'service_key_revoked', revoked_ms)
-    return { ...found, revoked_ms }
+    return await audited.revokeServiceKey(db, await findKey(db, keyId), commandLine(Date.now()))
   })
   const shown = shownKey(key, Date.now())
   process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} is revoked.\n`)
-}
-
-/** Notes in the audit log what became of a key. */
-async function note(
-  db: Transaction,
-  { key_id, workspace_id, name, kind, last_four }: keys.ServiceKey,
-  action: 'service_key_created' | 'service_key_rotated' | 'service_key_revoked',
-  at_ms: number,
-  after: Record<string, unknown> = { name, kind, last_four },
-) {
-  const subject = { kind: 'service_key', id: key_id, name } as const
-  const change = action === 'service_key_revoked' ? { action, subject } : { action, subject, after }
-  await insertAuditEntry(db, workspace_id, commandLine(at_ms), change)
 }
 
 async function findKey(db: Transaction, keyId: string): Promise<keys.ServiceKey> {

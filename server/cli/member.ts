@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { Passwords } from '../passwords.ts'
 import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
-import { insertMember, membershipsOf, newestMembers } from '../storage/members.ts'
+import { addMember as addAuditedMember } from '../storage/audited-changes.ts'
+import { membershipsOf, newestMembers } from '../storage/members.ts'
 import { findPersonByEmail, insertPerson, updatePassword } from '../storage/people.ts'
 import { deleteSessionsOf } from '../storage/sessions.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -92,16 +93,10 @@ async function add(config: Config, options: AddOptions) {
     if (!known && !(await insertPerson(db, { ...person, created_ms: joined_ms }))) {
       throw new CommandFailure('the person was made meanwhile; run the command again', ExitCode.conflict)
     }
-    const { person_id } = person
-    if (!(await insertMember(db, { workspace_id, person_id, role, joined_ms }))) {
+    if (!(await addAuditedMember(db, { workspace_id, role }, person, commandLine(joined_ms)))) {
       throw new CommandFailure('the person is a member already', ExitCode.conflict)
     }
-    await insertAuditEntry(db, workspace_id, commandLine(joined_ms), {
-      action: 'member_added',
-      subject: { kind: 'person', id: person_id, name: person.name },
-      after: { role },
-    })
-    return { person_id, name: person.name, email: person.email, role }
+    return { person_id: person.person_id, name: person.name, email: person.email, role }
   })
   process.stdout.write(
     json ? `${JSON.stringify(made)}\n` : `${printable(made.name)} is ${article(role)} ${role} now.\n`,

@@ -6,13 +6,14 @@ import { assertMayDecide } from '../domain/roles.ts'
 import { newToken } from '../domain/tokens.ts'
 import { Problem } from '../problems.ts'
 import { insertAuditEntry } from '../storage/audit-log.ts'
+import { addMember } from '../storage/audited-changes.ts'
 import * as invitations from '../storage/invitations.ts'
-import { insertMember, membershipsOf, roleOf } from '../storage/members.ts'
+import { roleOf } from '../storage/members.ts'
 import { findPersonByEmail, insertPerson } from '../storage/people.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { authorOf, noteRevoked, ownRole, personActor, sessionOf } from './author.ts'
 import { foundByLink } from './link-attempts.ts'
-import { startSession } from './session-start.ts'
+import { shownSession, startSession } from './session-start.ts'
 
 const VALID_MS = 7 * 86_400_000
 
@@ -92,16 +93,13 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
 
 export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, context) => {
   const { storage, now } = context
-  const { created_ms, expires_ms, ...session } = sessionOf(context)
+  const session = sessionOf(context)
   await foundByLink(context, () => invitations.findOpenInvitation(storage.db, body.token, now()))
   return await storage.db.transaction().execute(async (db) => {
     const invitation = await usedInvitation(db, context, body.token)
     if (nameKey(invitation.email) !== nameKey(session.email)) throw new Problem('invitation_for_another')
-    const { person_id, name, email } = session
-    await join(db, context, invitation, { person_id, name })
-    const times = { created_at: instantText(created_ms), expires_at: instantText(expires_ms) }
-    const workspaces = await membershipsOf(db, person_id)
-    return { status: 200, body: { person: { person_id, name, email }, workspaces, ...times } }
+    await join(db, context, invitation, session)
+    return { status: 200, body: await shownSession(db, session) }
   })
 }
 
@@ -116,16 +114,9 @@ async function usedInvitation(db: Transaction, { now }: Context, token: string) 
 async function join(
   db: Transaction,
   context: Context,
-  { workspace_id, role }: invitations.OpenInvitation,
+  invitation: invitations.OpenInvitation,
   person: { person_id: string; name: string },
 ) {
-  const { person_id, name } = person
-  const isNew = await insertMember(db, { workspace_id, person_id, role, joined_ms: context.now() })
-  if (!isNew) throw new Problem('already_member')
-  await insertAuditEntry(
-    db,
-    workspace_id,
-    { ...authorOf(context), actor: personActor(person) },
-    { action: 'member_joined', subject: { kind: 'person', id: person_id, name }, after: { role } },
-  )
+  const author = { ...authorOf(context), actor: personActor(person) }
+  if (!(await addMember(db, invitation, person, author))) throw new Problem('already_member')
 }

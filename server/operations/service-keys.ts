@@ -1,11 +1,10 @@
 import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
-import { changedFields } from '../domain/changes.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { keyStatus, newServiceKey } from '../domain/service-keys.ts'
 import { Problem } from '../problems.ts'
-import { insertAuditEntry } from '../storage/audit-log.ts'
+import * as audited from '../storage/audited-changes.ts'
 import { findPerson } from '../storage/people.ts'
 import * as keys from '../storage/service-keys.ts'
 import type { Transaction } from '../storage/storage.ts'
@@ -24,32 +23,15 @@ export const createServiceKey: Operation<'createServiceKey'> = async ({ workspac
   const { storage, now, newId } = context
   const { kind, name, allowed_origins = [], rate_limit = null, expires_at = null } = body
   const creator = sessionOf(context)
-  const created_ms = now()
+  const now_ms = now()
   const expires_ms = expires_at === null ? null : instant_ms(expires_at)
-  assertOfUse({ kind, allowed_origins, expires_ms }, created_ms)
+  assertOfUse({ kind, allowed_origins, expires_ms }, now_ms)
   const token = newServiceKey(kind)
-  const key = await storage.db.transaction().execute(async (db) => {
-    const made = await keys.insertServiceKey(db, {
-      key_id: newId('key'),
-      workspace_id: workspaceId,
-      kind,
-      name,
-      token,
-      allowed_origins,
-      rate_limit,
-      created_by: creator.person_id,
-      created_ms,
-      expires_ms,
-    })
-    const after = audited(made)
-    await insertAuditEntry(db, workspaceId, authorOf(context), {
-      action: 'service_key_created',
-      subject: subjectOf(made),
-      after,
-    })
-    return made
-  })
-  return { status: 201, body: { ...shown(key, creator.name, created_ms), token } }
+  const key = { key_id: newId('key'), workspace_id: workspaceId, kind, name, token, allowed_origins }
+  const made = await storage.db
+    .transaction()
+    .execute((db) => audited.createServiceKey(db, { ...key, rate_limit, expires_ms }, authorOf(context)))
+  return { status: 201, body: { ...shown(made, creator.name, now_ms), token } }
 }
 
 export const updateServiceKey: Operation<'updateServiceKey'> = async (
@@ -59,26 +41,15 @@ export const updateServiceKey: Operation<'updateServiceKey'> = async (
   const { storage, now } = context
   const { expires_at, ...fields } = body
   const expires_ms = expires_at === undefined || expires_at === null ? expires_at : instant_ms(expires_at)
-  const changed = { ...fields, ...(expires_ms !== undefined && { expires_ms }) }
+  const change = { ...fields, ...(expires_ms !== undefined && { expires_ms }) }
   const now_ms = now()
-  const { key, creator } = await storage.db.transaction().execute(async (db) => {
+  return await storage.db.transaction().execute(async (db) => {
     const before = await findKey(db, workspaceId, path.key_id)
     if (before.revoked_ms !== null) throw new Problem('service_key_revoked')
-    const after = { ...before, ...changed }
-    assertOfUse({ ...after, expires_ms: expires_ms ?? null }, now_ms)
-    const changes = changedFields(audited(before), audited(after))
-    if (changes) {
-      await keys.updateServiceKey(db, before.key_id, changed)
-      const subject = subjectOf(after)
-      await insertAuditEntry(db, workspaceId, authorOf(context), {
-        action: 'service_key_updated',
-        subject,
-        ...changes,
-      })
-    }
-    return { key: after, creator: await creatorOf(db, after) }
+    assertOfUse({ ...before, ...change, expires_ms: expires_ms ?? null }, now_ms)
+    const after = await audited.changeServiceKey(db, before, change, authorOf(context))
+    return { status: 200, body: shown(after, await creatorOf(db, after), now_ms) }
   })
-  return { status: 200, body: shown(key, creator, now_ms) }
 }
 
 export const rotateServiceKey: Operation<'rotateServiceKey'> = async (
@@ -87,40 +58,24 @@ export const rotateServiceKey: Operation<'rotateServiceKey'> = async (
 ) => {
   const { storage, now, newId } = context
   const creator = sessionOf(context)
-  const created_ms = now()
-  const { key, token } = await storage.db.transaction().execute(async (db) => {
+  const now_ms = now()
+  return await storage.db.transaction().execute(async (db) => {
     const old = await findKey(db, workspaceId, path.key_id)
-    if (keyStatus(old, created_ms) !== 'active') throw new Problem('service_key_revoked')
+    if (keyStatus(old, now_ms) !== 'active') throw new Problem('service_key_revoked')
     const token = newServiceKey(old.kind)
-    const made = { key_id: newId('key'), created_by: creator.person_id, created_ms, token }
-    const grace_ms = body.grace_seconds * 1000
-    const { key, expires_ms } = await keys.replaceServiceKey(db, old, { ...made, grace_ms })
-    await insertAuditEntry(db, workspaceId, authorOf(context), {
-      action: 'service_key_rotated',
-      subject: subjectOf(old),
-      before: { expires_at: instantOrNull(old.expires_ms) },
-      after: { expires_at: instantText(expires_ms), new_key_id: key.key_id, new_last_four: key.last_four },
-    })
-    return { key, token }
+    const made = { key_id: newId('key'), token, grace_ms: body.grace_seconds * 1000 }
+    const { key } = await audited.rotateServiceKey(db, old, made, authorOf(context))
+    return { status: 201, body: { ...shown(key, creator.name, now_ms), token } }
   })
-  return { status: 201, body: { ...shown(key, creator.name, created_ms), token } }
 }
 
 export const revokeServiceKey: Operation<'revokeServiceKey'> = async ({ workspaceId, path }, context) => {
   const { storage, now } = context
-  const now_ms = now()
-  const { key, creator } = await storage.db.transaction().execute(async (db) => {
+  return await storage.db.transaction().execute(async (db) => {
     const before = await findKey(db, workspaceId, path.key_id)
-    const creator = await creatorOf(db, before)
-    if (before.revoked_ms !== null) return { key: before, creator }
-    await keys.updateServiceKey(db, before.key_id, { revoked_ms: now_ms })
-    await insertAuditEntry(db, workspaceId, authorOf(context), {
-      action: 'service_key_revoked',
-      subject: subjectOf(before),
-    })
-    return { key: { ...before, revoked_ms: now_ms }, creator }
+    const key = await audited.revokeServiceKey(db, before, authorOf(context))
+    return { status: 200, body: shown(key, await creatorOf(db, key), now()) }
   })
-  return { status: 200, body: shown(key, creator, now_ms) }
 }
 
 async function findKey(db: Transaction, workspaceId: string, keyId: string): Promise<keys.ServiceKey> {
@@ -140,15 +95,6 @@ function assertOfUse(
 ) {
   if (kind === 'secret' && allowed_origins.length > 0) throw new Problem('origins_for_secret_key')
   if (expires_ms !== null && expires_ms <= now_ms) throw new Problem('expires_at_in_past')
-}
-
-/** What the audit log tells of a key. */
-function audited({ name, kind, last_four, allowed_origins, rate_limit, expires_ms }: keys.ServiceKey) {
-  return { name, kind, last_four, allowed_origins, rate_limit, expires_at: instantOrNull(expires_ms) }
-}
-
-function subjectOf({ key_id, name }: keys.ServiceKey) {
-  return { kind: 'service_key', id: key_id, name } as const
 }
 
 function shown(key: keys.ServiceKey, created_by: string | null, now_ms: number): ServiceKey {

@@ -6,7 +6,7 @@ import { newToken, tokenDigest } from '../domain/tokens.ts'
 import { membershipsOf } from '../storage/members.ts'
 import type { StoredPerson } from '../storage/people.ts'
 import { deleteExpiredSessions, deleteSession, insertSession } from '../storage/sessions.ts'
-import type { Transaction } from '../storage/storage.ts'
+import type { Database, Transaction } from '../storage/storage.ts'
 import { authorOf, noteEverywhere, personActor } from './author.ts'
 
 type Session = components['schemas']['Session']
@@ -27,16 +27,25 @@ export async function startSession(
   const created_ms = now()
   const expires_ms = created_ms + SESSION_S * 1000
   const token = newToken('')
-  const { session: earlier } = cookies()
+  const { session: earlier } = cookies
   if (earlier !== undefined) await deleteSession(db, tokenDigest(earlier))
   await deleteExpiredSessions(db, created_ms)
   await insertSession(db, { token, person_id: person.person_id, created_ms, expires_ms })
   await noteEverywhere(db, person, { ...authorOf(context), actor: personActor(person) }, 'signed_in')
-  const body: Session = {
-    person,
-    workspaces: await membershipsOf(db, person.person_id),
+  const body = await shownSession(db, { ...person, created_ms, expires_ms })
+  return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
+}
+
+/** A session as the contract shows it, with the workspaces of its person as they are now. */
+export async function shownSession(
+  db: Database,
+  session: Session['person'] & { created_ms: number; expires_ms: number },
+): Promise<Session> {
+  const { person_id, name, email, created_ms, expires_ms } = session
+  return {
+    person: { person_id, name, email },
+    workspaces: await membershipsOf(db, person_id),
     created_at: instantText(created_ms),
     expires_at: instantText(expires_ms),
   }
-  return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
 }

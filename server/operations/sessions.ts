@@ -1,20 +1,16 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
 import { isDevice, newDevice } from '../domain/devices.ts'
-import { instantText } from '../domain/instants.ts'
 import { nameKey } from '../domain/names.ts'
 import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
-import { membershipsOf } from '../storage/members.ts'
 import { findPerson, findPersonByEmail, type StoredPerson, updatePassword } from '../storage/people.ts'
-import { deleteSession, deleteSessionsOf, type StoredSession } from '../storage/sessions.ts'
-import type { Database } from '../storage/storage.ts'
+import { deleteSession, deleteSessionsOf } from '../storage/sessions.ts'
 import { authorOf, noteEverywhere, sessionOf } from './author.ts'
-import { startSession } from './session-start.ts'
+import { shownSession, startSession } from './session-start.ts'
 
 const LEAST_DELAY_MS = 500
 
-type Session = components['schemas']['Session']
 type Person = components['schemas']['Person']
 
 export const signIn: Operation<'signIn'> = async ({ body }, context) => {
@@ -90,7 +86,7 @@ function beginGuess(
   email: string,
   person: StoredPerson | undefined,
 ) {
-  const { device } = cookies()
+  const { device } = cookies
   const account = nameKey(email)
   if (person && device !== undefined && isDevice(device, person.password_hash)) {
     return attempts.begin([{ by: 'device', value: device }])
@@ -115,14 +111,4 @@ function noteFailedSignIn(context: Context, person: Person) {
   }
   const delay_ms = LEAST_DELAY_MS + Math.random() * LEAST_DELAY_MS
   setTimeout(() => note().catch(() => {}), delay_ms).unref()
-}
-
-async function shownSession(db: Database, session: StoredSession): Promise<Session> {
-  const { person_id, name, email, created_ms, expires_ms } = session
-  return {
-    person: { person_id, name, email },
-    workspaces: await membershipsOf(db, person_id),
-    created_at: instantText(created_ms),
-    expires_at: instantText(expires_ms),
-  }
 }

@@ -1,12 +1,9 @@
 import type { Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
-import { insertAuditEntry } from '../storage/audit-log.ts'
-import { insertJourney } from '../storage/journeys.ts'
-import { insertMember } from '../storage/members.ts'
+import * as audited from '../storage/audited-changes.ts'
 import { findPersonByEmail, insertPerson } from '../storage/people.ts'
 import * as links from '../storage/setup-links.ts'
-import { insertWorkspace } from '../storage/workspaces.ts'
 import { authorOf, personActor } from './author.ts'
 import { foundByLink } from './link-attempts.ts'
 import { startSession } from './session-start.ts'
@@ -40,32 +37,16 @@ export const setUp: Operation<'setUp'> = async ({ body }, context) => {
     if (workspace_id === null) {
       if (workspace_name === undefined) throw new Problem('workspace_name_required')
       workspace_id = newId('wsp')
-      if (!(await insertWorkspace(db, { workspace_id, name: workspace_name, created_ms }))) {
-        throw new Problem('workspace_exists')
-      }
-      const subject = { kind: 'workspace', id: workspace_id, name: workspace_name } as const
-      await insertAuditEntry(db, workspace_id, author, { action: 'workspace_created', subject })
+      const workspace = { workspace_id, name: workspace_name }
+      if (!(await audited.createWorkspace(db, workspace, author))) throw new Problem('workspace_exists')
     } else if (workspace_name !== undefined) {
       throw new Problem('workspace_exists')
     }
 
-    await insertMember(db, {
-      workspace_id,
-      person_id: person.person_id,
-      role: 'owner',
-      joined_ms: created_ms,
-    })
-    await insertAuditEntry(db, workspace_id, author, {
-      action: 'member_joined',
-      subject: { kind: 'person', id: person.person_id, name },
-      after: { role: 'owner' },
-    })
+    await audited.addMember(db, { workspace_id, role: 'owner' }, person, author)
     if (journey_name !== undefined) {
-      const journey = { journey_id: newId('jrn'), name: journey_name, description: '', steps: [], created_ms }
-      await insertJourney(db, workspace_id, journey)
-      const subject = { kind: 'journey', id: journey.journey_id, name: journey_name } as const
-      const after = { name: journey_name }
-      await insertAuditEntry(db, workspace_id, author, { action: 'journey_created', subject, after })
+      const journey = { journey_id: newId('jrn'), name: journey_name, description: '', steps: [] }
+      await audited.createJourney(db, workspace_id, journey, author)
     }
     return { status: 201, ...(await startSession(db, context, person)) }
   })

@@ -8,20 +8,17 @@ type Person = components['schemas']['Person']
 /** A person and the argon2id hash of its password. */
 export type StoredPerson = Person & { password_hash: string }
 
-/** Makes a person; undefined where there is one with the email, whatever its letter case. */
+/** Makes a person; false where there is one with the email, whatever its letter case. */
 export async function insertPerson(
   db: Transaction<DB>,
   person: StoredPerson & { created_ms: number },
-): Promise<Person | undefined> {
-  const row = await db
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('people')
     .values({ ...person, email_key: nameKey(person.email) })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
-    .returningAll()
-    .executeTakeFirst()
-  if (!row) return undefined
-  const { password_hash: _, ...made } = personOf(row)
-  return made
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
 }
 
 export async function findPersonByEmail(db: Kysely<DB>, email: string): Promise<StoredPerson | undefined> {

@@ -317,11 +317,24 @@ describe('the audit log', () => {
       action: 'service_key_revoked',
       subject: { id: rotated.key_id },
     })
-    expect(replaced).toMatchObject({ ...nowhere, action: 'service_key_rotated', subject: { id: key_id } })
+    expect(replaced).toMatchObject({
+      ...nowhere,
+      action: 'service_key_rotated',
+      subject: { id: key_id },
+      before: { expires_at: null },
+      after: { new_key_id: rotated.key_id, new_last_four: rotated.last_four },
+    })
     expect(created).toMatchObject({
       ...nowhere,
       action: 'service_key_created',
-      after: { name: 'Backend', kind: 'secret' },
+      after: {
+        name: 'Backend',
+        kind: 'secret',
+        last_four: expect.any(String),
+        allowed_origins: [],
+        rate_limit: null,
+        expires_at: null,
+      },
     })
     // And what made the workspace.
     expect(await newest(owner, 'workspace_created')).toMatchObject({
@@ -371,7 +384,7 @@ describe('the audit log', () => {
           ...by,
           action: 'journey_created',
           subject: { kind: 'journey', id: expect.any(String), name: 'Onboarding' },
-          after: { name: 'Onboarding' },
+          after: { name: 'Onboarding', description: '', steps: [], status: 'active' },
         }),
       ]),
     )
