@@ -104,7 +104,7 @@ async function add(config: Config, options: AddOptions) {
 }
 
 async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
-  const rows = await inStore(config.databaseUrl, async (db) => {
+  const { rows } = await inStore(config.databaseUrl, async (db) => {
     return await newestMembers(db, (await workspaceOf(db, workspace)).workspace_id, { limit: LISTED })
   })
   const members = rows.map(({ member }) => member)

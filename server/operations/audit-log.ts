@@ -10,7 +10,6 @@ export const listAuditLog: Operation<'listAuditLog'> = async ({ workspaceId, que
     ...(from !== undefined && { from_ms: instant_ms(from) }),
     ...(to !== undefined && { to_ms: instant_ms(to) }),
   }
-  const page = pageOf(query, 'aud')
-  const rows = await newestAuditEntries(storage.db, workspaceId, filter, page)
-  return { status: 200, body: pageBody(rows, page, ({ entry }) => entry) }
+  const page = await newestAuditEntries(storage.db, workspaceId, filter, pageOf(query, 'aud'))
+  return { status: 200, body: pageBody(page, ({ entry }) => entry) }
 }

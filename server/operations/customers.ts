@@ -4,9 +4,8 @@ import { Problem } from '../problems.ts'
 import { findCustomer, newestCustomers } from '../storage/customers.ts'
 
 export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, { storage }) => {
-  const page = pageOf(query, 'cus')
-  const rows = await newestCustomers(storage.db, workspaceId, query, page)
-  return { status: 200, body: pageBody(rows, page, ({ customer }) => customer) }
+  const page = await newestCustomers(storage.db, workspaceId, query, pageOf(query, 'cus'))
+  return { status: 200, body: pageBody(page, ({ customer }) => customer) }
 }
 
 export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path }, { storage }) => {
@@ -19,12 +18,11 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
   { workspaceId, path, query },
   { storage },
 ) => {
-  const page = pageOf(query, 'evt')
   // Side by side, because under load each look-up waits as long as the other.
-  const [customer, rows] = await Promise.all([
+  const [customer, page] = await Promise.all([
     findCustomer(storage.db, workspaceId, path.customer_id),
-    storage.events.customerEvents(workspaceId, path.customer_id, page),
+    storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt')),
   ])
   if (!customer) throw new Problem('customer_not_found')
-  return { status: 200, body: pageBody(rows, page, ({ event }) => event) }
+  return { status: 200, body: pageBody(page, ({ event }) => event) }
 }

@@ -9,7 +9,6 @@ export const listEvents: Operation<'listEvents'> = async ({ workspaceId, query }
     ...(received_from !== undefined && { from_ms: instant_ms(received_from) }),
     ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
   }
-  const page = pageOf(query, 'evt')
-  const rows = await storage.events.newestEvents(workspaceId, filter, page)
-  return { status: 200, body: pageBody(rows, page, ({ event }) => event) }
+  const page = await storage.events.newestEvents(workspaceId, filter, pageOf(query, 'evt'))
+  return { status: 200, body: pageBody(page, ({ event }) => event) }
 }

@@ -18,10 +18,9 @@ import { shownSession, startSession } from './session-start.ts'
 const VALID_MS = 7 * 86_400_000
 
 export const listInvitations: Operation<'listInvitations'> = async ({ workspaceId, query }, context) => {
-  const page = pageOf(query, 'inv')
   const { storage, now } = context
-  const rows = await invitations.newestInvitations(storage.db, workspaceId, page, now())
-  return { status: 200, body: pageBody(rows, page, ({ invitation }) => invitation) }
+  const page = await invitations.newestInvitations(storage.db, workspaceId, pageOf(query, 'inv'), now())
+  return { status: 200, body: pageBody(page, ({ invitation }) => invitation) }
 }
 
 export const createInvitation: Operation<'createInvitation'> = async ({ workspaceId, body }, context) => {

@@ -11,9 +11,8 @@ type Journey = components['schemas']['Journey']
 type JourneyUpdate = components['schemas']['JourneyUpdate']
 
 export const listJourneys: Operation<'listJourneys'> = async ({ workspaceId, query }, { storage }) => {
-  const page = pageOf(query, 'jrn')
-  const rows = await journeys.newestJourneys(storage.db, workspaceId, query, page)
-  return { status: 200, body: pageBody(rows, page, ({ journey }) => journey) }
+  const page = await journeys.newestJourneys(storage.db, workspaceId, query, pageOf(query, 'jrn'))
+  return { status: 200, body: pageBody(page, ({ journey }) => journey) }
 }
 
 export const createJourney: Operation<'createJourney'> = async ({ workspaceId, body }, context) => {

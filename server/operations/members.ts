@@ -12,9 +12,8 @@ import { authorOf, noteRevoked, ownRole } from './author.ts'
 type Member = components['schemas']['Member']
 
 export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, { storage }) => {
-  const page = pageOf(query, 'per')
-  const rows = await members.newestMembers(storage.db, workspaceId, page)
-  return { status: 200, body: pageBody(rows, page, ({ member }) => member) }
+  const page = await members.newestMembers(storage.db, workspaceId, pageOf(query, 'per'))
+  return { status: 200, body: pageBody(page, ({ member }) => member) }
 }
 
 export const updateMember: Operation<'updateMember'> = async ({ workspaceId, path, body }, context) => {

@@ -14,9 +14,8 @@ type ServiceKey = components['schemas']['ServiceKey']
 
 export const listServiceKeys: Operation<'listServiceKeys'> = async ({ workspaceId, query }, context) => {
   const { storage, now } = context
-  const page = pageOf(query, 'key')
-  const rows = await keys.newestServiceKeys(storage.db, workspaceId, page)
-  return { status: 200, body: pageBody(rows, page, ({ key, creator }) => shown(key, creator, now())) }
+  const page = await keys.newestServiceKeys(storage.db, workspaceId, pageOf(query, 'key'))
+  return { status: 200, body: pageBody(page, ({ key, creator }) => shown(key, creator, now())) }
 }
 
 export const createServiceKey: Operation<'createServiceKey'> = async ({ workspaceId, body }, context) => {

@@ -4,7 +4,7 @@ import type { AuditLog, DB } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
 
 type AuditEntry = components['schemas']['AuditEntry']
@@ -93,8 +93,8 @@ export async function newestAuditEntries(
   db: Kysely<DB>,
   workspaceId: string,
   { area, actor_id, subject_id, from_ms, to_ms }: AuditFilter,
-  { limit, after }: Page,
-): Promise<{ entry: AuditEntry; position: Position }[]> {
+  page: Page,
+): Promise<PageRows<{ entry: AuditEntry; position: Position }>> {
   let query = db.selectFrom('audit_log').selectAll().where('workspace_id', '=', workspaceId)
   if (area) query = query.where('area', '=', area)
   if (actor_id !== undefined) query = query.where('actor_id', '=', actor_id)
@@ -102,12 +102,13 @@ export async function newestAuditEntries(
   if (from_ms !== undefined) query = query.where('at_ms', '>=', from_ms)
   if (to_ms !== undefined) query = query.where('at_ms', '<', to_ms)
   const rows = await query
-    .where(behind(after, 'at_ms', 'entry_id'))
+    .where(behind(page.after, 'at_ms', 'entry_id'))
     .orderBy('at_ms', 'desc')
     .orderBy('entry_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map((row) => ({ entry: entryOf(row), position: { ms: row.at_ms, id: row.entry_id } }))
+  const listed = rows.map((row) => ({ entry: entryOf(row), position: { ms: row.at_ms, id: row.entry_id } }))
+  return pageRows(listed, page)
 }
 
 function entryOf(row: Selectable<AuditLog>): AuditEntry {

@@ -4,7 +4,7 @@ import type { Customers, DB } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { nameKey } from '../domain/names.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
 import { startsWith } from './prefixes.ts'
 
@@ -42,8 +42,8 @@ export async function newestCustomers(
   db: Kysely<DB>,
   workspaceId: string,
   { customer_type, client_customer_id, search }: CustomerFilter,
-  { limit, after }: Page,
-): Promise<ListedCustomer[]> {
+  page: Page,
+): Promise<PageRows<ListedCustomer>> {
   const found = search === undefined ? undefined : await fewFound(db, workspaceId, search)
   // Those found are of the workspace. To name it again would lead SQLite to read all of its customers in their order.
   let query = found
@@ -60,15 +60,16 @@ export async function newestCustomers(
   }
   if (customer_type) query = query.where('customer_type', '=', customer_type)
   const rows = await query
-    .where(behind(after, 'created_ms', 'customer_id'))
+    .where(behind(page.after, 'created_ms', 'customer_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('customer_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map((row) => ({
+  const listed = rows.map((row) => ({
     customer: customerOf(row),
     position: { ms: row.created_ms, id: row.customer_id },
   }))
+  return pageRows(listed, page)
 }
 
 /**

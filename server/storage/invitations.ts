@@ -4,7 +4,7 @@ import type { DB, Invitations } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { nameKey } from '../domain/names.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { tokenDigest } from '../domain/tokens.ts'
 import { behind } from './keyset.ts'
 
@@ -74,9 +74,9 @@ export async function deleteInvitationsBy(
 export async function newestInvitations(
   db: Kysely<DB>,
   workspaceId: string,
-  { limit, after }: Page,
+  page: Page,
   now_ms: number,
-): Promise<{ invitation: Invitation; position: Position }[]> {
+): Promise<PageRows<{ invitation: Invitation; position: Position }>> {
   const rows = await db
     .selectFrom('invitations')
     .innerJoin('people', 'people.person_id', 'invitations.invited_by')
@@ -84,15 +84,16 @@ export async function newestInvitations(
     .select('people.name as inviter')
     .where('invitations.workspace_id', '=', workspaceId)
     .where('invitations.expires_ms', '>', now_ms)
-    .where(behind(after, 'invitations.created_ms', 'invitations.invitation_id'))
+    .where(behind(page.after, 'invitations.created_ms', 'invitations.invitation_id'))
     .orderBy('invitations.created_ms', 'desc')
     .orderBy('invitations.invitation_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map((row) => ({
+  const listed = rows.map((row) => ({
     invitation: invitationOf(row),
     position: { ms: row.created_ms, id: row.invitation_id },
   }))
+  return pageRows(listed, page)
 }
 
 /** The invitation of a token; undefined where there is none that can be accepted. */

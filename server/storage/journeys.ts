@@ -3,7 +3,7 @@ import type { components } from '../../generated/contract.ts'
 import type { DB, Journeys } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
 
 type Journey = components['schemas']['Journey']
@@ -51,20 +51,21 @@ export async function newestJourneys(
   db: Kysely<DB>,
   workspaceId: string,
   filter: { status?: Journey['status'] },
-  { limit, after }: Page,
-): Promise<ListedJourney[]> {
+  page: Page,
+): Promise<PageRows<ListedJourney>> {
   let query = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
   if (filter.status) query = query.where('status', '=', filter.status)
   const rows = await query
-    .where(behind(after, 'created_ms', 'journey_id'))
+    .where(behind(page.after, 'created_ms', 'journey_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('journey_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map((row) => ({
+  const listed = rows.map((row) => ({
     journey: journeyOf(row),
     position: { ms: row.created_ms, id: row.journey_id },
   }))
+  return pageRows(listed, page)
 }
 
 /** Replaces what is given. @throws {Error} where there is no such journey */

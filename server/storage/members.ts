@@ -3,7 +3,7 @@ import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
 
 type Member = components['schemas']['Member']
@@ -41,15 +41,19 @@ export async function findMember(
 export async function newestMembers(
   db: Kysely<DB>,
   workspaceId: string,
-  { limit, after }: Page,
-): Promise<{ member: Member; position: Position }[]> {
+  page: Page,
+): Promise<PageRows<{ member: Member; position: Position }>> {
   const rows = await selectMembers(db, workspaceId)
-    .where(behind(after, 'members.joined_ms', 'members.person_id'))
+    .where(behind(page.after, 'members.joined_ms', 'members.person_id'))
     .orderBy('members.joined_ms', 'desc')
     .orderBy('members.person_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map((row) => ({ member: memberOf(row), position: { ms: row.joined_ms, id: row.person_id } }))
+  const listed = rows.map((row) => ({
+    member: memberOf(row),
+    position: { ms: row.joined_ms, id: row.person_id },
+  }))
+  return pageRows(listed, page)
 }
 
 /** The workspaces of a person, by name. */

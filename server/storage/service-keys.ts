@@ -1,7 +1,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, ServiceKeys } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
-import type { Page } from '../domain/paging.ts'
+import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
 import { type KeyKind, lastFour } from '../domain/service-keys.ts'
 import { tokenDigest } from '../domain/tokens.ts'
 import { behind } from './keyset.ts'
@@ -70,24 +70,25 @@ export type ListedServiceKey = { key: ServiceKey; creator: string | null; positi
 export async function newestServiceKeys(
   db: Kysely<DB>,
   workspaceId: string,
-  { limit, after }: Page,
-): Promise<ListedServiceKey[]> {
+  page: Page,
+): Promise<PageRows<ListedServiceKey>> {
   const rows = await db
     .selectFrom('service_keys')
     .leftJoin('people', 'people.person_id', 'service_keys.created_by')
     .selectAll('service_keys')
     .select('people.name as creator')
     .where('service_keys.workspace_id', '=', workspaceId)
-    .where(behind(after, 'service_keys.created_ms', 'service_keys.key_id'))
+    .where(behind(page.after, 'service_keys.created_ms', 'service_keys.key_id'))
     .orderBy('service_keys.created_ms', 'desc')
     .orderBy('service_keys.key_id', 'desc')
-    .limit(limit)
+    .limit(page.limit + 1)
     .execute()
-  return rows.map(({ creator, ...row }) => ({
+  const listed = rows.map(({ creator, ...row }) => ({
     key: keyOf(row),
     creator,
     position: { ms: row.created_ms, id: row.key_id },
   }))
+  return pageRows(listed, page)
 }
 
 /** The keys of a workspace, oldest first. */

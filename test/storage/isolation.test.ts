@@ -39,7 +39,7 @@ function poison(path: string) {
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames({ workspace_id }: Subject) {
-  const rows = await store.events.newestEvents(workspace_id, {}, { limit: 100 })
+  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 100 })
   return rows.map(({ event }) => event.event_id).toReversed()
 }
 

@@ -17,13 +17,13 @@ function journey(name: string) {
 }
 
 async function journeyNames(workspace_id: string) {
-  const rows = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
+  const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
   return rows.map(({ journey }) => journey.name).toSorted()
 }
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames(workspace_id: string) {
-  const rows = await store.events.newestEvents(workspace_id, {}, { limit: 500 })
+  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 500 })
   return rows.map(({ event }) => event.event_id).toReversed()
 }
 

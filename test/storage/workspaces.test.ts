@@ -25,8 +25,9 @@ describe('a workspace', () => {
   it('has customers of its own under the same names', async () => {
     const { ours, theirs } = await neighbours()
     expect(ours.customer_id).not.toBe(theirs.customer_id)
-    const listed = await newestCustomers(store.db, ours.workspace_id, { client_customer_id: 'user-1' }, page)
-    expect(listed.map(({ customer }) => customer.customer_id)).toEqual([ours.customer_id])
+    const filter = { client_customer_id: 'user-1' }
+    const { rows } = await newestCustomers(store.db, ours.workspace_id, filter, page)
+    expect(rows.map(({ customer }) => customer.customer_id)).toEqual([ours.customer_id])
     expect(await findCustomer(store.db, ours.workspace_id, theirs.customer_id)).toBeUndefined()
   })
 
@@ -65,24 +66,25 @@ describe('a workspace', () => {
   it("lists no event of another's, whatever the filter", async () => {
     const { ours, theirs } = await neighbours()
     const names = async (filter: object) => {
-      const rows = await store.events.newestEvents(ours.workspace_id, filter, page)
+      const { rows } = await store.events.newestEvents(ours.workspace_id, filter, page)
       return rows.map(({ event }) => event.event_id)
     }
     expect(await names({})).toEqual(['ours'])
     expect(await names({ journey_id: theirs.journey_id })).toEqual([])
     expect(await names({ customer_id: theirs.customer_id })).toEqual([])
     expect(await names({ event_id: 'theirs' })).toEqual([])
-    expect(await store.events.customerEvents(ours.workspace_id, theirs.customer_id, page)).toEqual([])
-    const [cursor] = await store.events.newestEvents(theirs.workspace_id, {}, { limit: 1 })
-    const after = cursor ? { limit: 100, after: cursor.position } : page
+    const timeline = await store.events.customerEvents(ours.workspace_id, theirs.customer_id, page)
+    expect(timeline).toEqual({ rows: [], next: null })
+    const { rows } = await store.events.newestEvents(theirs.workspace_id, {}, { limit: 1 })
+    const after = rows[0] ? { limit: 100, after: rows[0].position } : page
     const behind = await store.events.newestEvents(ours.workspace_id, {}, after)
-    expect(behind.map(({ event }) => event.event_id)).toEqual(['ours'])
+    expect(behind.rows.map(({ event }) => event.event_id)).toEqual(['ours'])
   })
 
   it("neither sees nor changes a journey or a key of another's", async () => {
     const { ours, theirs } = await neighbours()
-    const journeys = await newestJourneys(store.db, ours.workspace_id, {}, page)
-    expect(journeys.map(({ journey }) => journey.journey_id)).toEqual([ours.journey_id])
+    const { rows } = await newestJourneys(store.db, ours.workspace_id, {}, page)
+    expect(rows.map(({ journey }) => journey.journey_id)).toEqual([ours.journey_id])
     expect(await findJourney(store.db, ours.workspace_id, theirs.journey_id)).toBeUndefined()
     const change = { name: 'Taken', updated_ms: Date.now() }
     const attempt = store.db
@@ -108,7 +110,7 @@ describe('a workspace', () => {
       insert(store, { ...theirs, journey_id }, { event_id: 'same' }),
     ])
     expect(outcomes).toMatchObject([{ created: true }, { created: true }, { status: 'created' }])
-    const rows = await store.events.newestEvents(theirs.workspace_id, {}, page)
+    const { rows } = await store.events.newestEvents(theirs.workspace_id, {}, page)
     expect(rows.map(({ event }) => event.event_id)).toEqual(['same', 'theirs'])
   })
 })

@@ -4,7 +4,7 @@ import type { Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
 import { instantText } from '../../domain/instants.ts'
 import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
-import type { Page } from '../../domain/paging.ts'
+import { type Page, pageRows } from '../../domain/paging.ts'
 import type { EventFilter, EventOutcome, EventStore, InitializeOutcome, ListedEvent } from '../event-store.ts'
 import { BLOCK_EVENTS, facets, SPAN_EVENTS } from './spans.ts'
 import type { Writer } from './writer.ts'
@@ -70,14 +70,20 @@ async function newestEvents(db: Kysely<DB>, workspaceId: string, filter: EventFi
       UNION ALL ${unindexedOf(ref)})`)
     conditions.push(sql`events.customer_ref = ${ref}`)
     const rows = await read(db, sql`events`, conditions, sql`events.seq DESC`, page)
-    return rows.map((row) => listed(row, row.received_ms))
+    return pageRows(
+      rows.map((row) => listed(row, row.received_ms)),
+      page,
+    )
   }
   const spans = sql`(SELECT span FROM event_facets WHERE ${sql.join(spanConditions, sql` AND `)})`
   // CROSS: spans first, from the newest on, and only as many as the page needs.
   const from = sql`${spans} AS spans CROSS JOIN events
     ON events.seq BETWEEN spans.span * ${SPAN_EVENTS} AND spans.span * ${SPAN_EVENTS} + ${SPAN_EVENTS - 1}`
   const rows = await read(db, from, conditions, sql`spans.span DESC, events.seq DESC`, page)
-  return rows.map((row) => listed(row, row.received_ms))
+  return pageRows(
+    rows.map((row) => listed(row, row.received_ms)),
+    page,
+  )
 }
 
 async function customerEvents(db: Kysely<DB>, workspaceId: string, customerId: string, page: Page) {
@@ -90,7 +96,7 @@ async function customerEvents(db: Kysely<DB>, workspaceId: string, customerId: s
   // The entry of a block with which it has as many as the page: what is before cannot be on the page.
   const enough = sql`(SELECT least.at_ms FROM event_timeline AS least
     WHERE least.block = blocks.block AND least.customer_ref = ${ref} AND ${behind(sql`least.at_ms`, sql`least.seq`)}
-    ORDER BY least.at_ms DESC, least.seq DESC LIMIT 1 OFFSET ${page.limit - 1})`
+    ORDER BY least.at_ms DESC, least.seq DESC LIMIT 1 OFFSET ${page.limit})`
   const conditions = [
     sql`events.customer_ref = ${ref}`,
     behind(at, sql`events.seq`),
@@ -100,11 +106,14 @@ async function customerEvents(db: Kysely<DB>, workspaceId: string, customerId: s
           ON entry.block = blocks.block AND entry.customer_ref = ${ref}
             AND entry.at_ms >= coalesce(${enough}, ${Number.MIN_SAFE_INTEGER})
         WHERE ${behind(sql`entry.at_ms`, sql`entry.seq`)}
-        ORDER BY entry.at_ms DESC, entry.seq DESC LIMIT ${page.limit})
+        ORDER BY entry.at_ms DESC, entry.seq DESC LIMIT ${page.limit + 1})
       UNION ALL ${unindexedOf(ref)})`,
   ]
   const rows = await read(db, sql`events`, conditions, sql`${at} DESC, events.seq DESC`, page)
-  return rows.map((row) => listed(row, row.occurred_ms ?? row.received_ms))
+  return pageRows(
+    rows.map((row) => listed(row, row.occurred_ms ?? row.received_ms)),
+    page,
+  )
 }
 
 /** The blocks of the timelines, from the newest on. */
@@ -137,7 +146,7 @@ async function read(
     JOIN journeys ON journeys.journey_ref = events.journey_ref
     JOIN customers ON customers.customer_ref = events.customer_ref
     WHERE ${sql.join(conditions, sql` AND `)}
-    ORDER BY ${order} LIMIT ${page.limit}`.execute(db)
+    ORDER BY ${order} LIMIT ${page.limit + 1}`.execute(db)
   return rows
 }
 
