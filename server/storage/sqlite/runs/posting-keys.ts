@@ -1,0 +1,33 @@
+/**
+ * The keys of postings: three bits for the kind and 50 for what it is. Only the first is sure to be of one message; all
+ * others may be shared, rarely, so that who reads looks at the event too.
+ */
+
+const KIND = 2 ** 50
+
+/** Of a reference 22 bits are in a key beside the 28 of a name. */
+const NAME_BITS = 28
+const NAMES = 2 ** NAME_BITS
+const REFERENCES = 2 ** 22
+
+const MESSAGE = 0
+const CUSTOMER = 1 * KIND
+const WORKSPACE = 2 * KIND
+const JOURNEY = 3 * KIND
+const NAME = 4 * KIND
+const JOURNEY_NAME = 5 * KIND
+
+/** What lists look for. `name` is the hash of an event's name, see `nameHashes`. */
+export const postingKeys = {
+  message: (message_key: number) => MESSAGE + message_key,
+  customer: (customer_ref: number) => CUSTOMER + customer_ref,
+  workspace: (workspace_ref: number) => WORKSPACE + workspace_ref,
+  journey: (journey_ref: number) => JOURNEY + journey_ref,
+  name: (workspace_ref: number, name: number) => NAME + (workspace_ref % REFERENCES) * NAMES + name,
+  journeyName: (journey_ref: number, name: number) =>
+    JOURNEY_NAME + (journey_ref % REFERENCES) * NAMES + name,
+}
+
+export function isMessageKey(key: number): boolean {
+  return key < CUSTOMER
+}
