@@ -45,21 +45,26 @@ export interface Enrolments {
   journey_ref: number;
 }
 
-export interface EventFacets {
-  facet: string;
-  span: number;
-  workspace_ref: number;
-}
-
 export interface EventIndexing {
   indexed_seq: number;
   message_salt: string;
   one: Generated<number>;
 }
 
-export interface EventMessages {
-  message_key: number;
-  seq: number;
+export interface EventPages {
+  data: Buffer;
+  page: Generated<number>;
+}
+
+export interface EventRuns {
+  first_seq: number;
+  greatest_at_ms: number;
+  last_seq: number;
+  level: number;
+  messages: number;
+  postings: Buffer;
+  run: Generated<number>;
+  timeline: Buffer;
 }
 
 export interface Events {
@@ -82,11 +87,10 @@ export interface EventSpans {
   span: Generated<number>;
 }
 
-export interface EventTimeline {
-  at_ms: number;
-  block: number;
-  customer_ref: number;
-  seq: number;
+export interface EventStretches {
+  greatest_received_ms: number;
+  least_received_ms: number;
+  stretch: Generated<number>;
 }
 
 export interface Invitations {
@@ -171,11 +175,11 @@ export interface DB {
   audit_log: AuditLog;
   customers: Customers;
   enrolments: Enrolments;
-  event_facets: EventFacets;
   event_indexing: EventIndexing;
-  event_messages: EventMessages;
+  event_pages: EventPages;
+  event_runs: EventRuns;
   event_spans: EventSpans;
-  event_timeline: EventTimeline;
+  event_stretches: EventStretches;
   events: Events;
   invitations: Invitations;
   journeys: Journeys;

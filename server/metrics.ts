@@ -114,7 +114,7 @@ export class Metrics {
     )
     this.#gauge(
       'cairn_indexing_pause_seconds_max',
-      'The longest time since the start for which indexing has held up writing.',
+      'The longest time since the start for which a write has waited for indexing.',
       (now) => now.longestIndexingPause_ms / 1000,
     )
   }

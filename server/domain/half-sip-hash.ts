@@ -44,3 +44,17 @@ export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, cou
   }
   return { low: first >>> 0, high: (v1 ^ v3) >>> 0 }
 }
+
+/** The key that a store's salt of 16 hexadecimal digits stands for. */
+export function saltKey(salt: string): Hash64 {
+  return { low: Number.parseInt(salt.slice(0, 8), 16), high: Number.parseInt(salt.slice(8), 16) }
+}
+
+/** A text in words: two UTF-16 code units each, and the length, because the last word may be half full. */
+export function textWords(text: string): number[] {
+  const words = [text.length]
+  for (let at = 0; at < text.length; at += 2) {
+    words.push(text.charCodeAt(at) | (at + 1 < text.length ? text.charCodeAt(at + 1) << 16 : 0))
+  }
+  return words
+}

@@ -1,4 +1,4 @@
-import { type Hash64, halfSipHash } from './half-sip-hash.ts'
+import { type Hash64, halfSipHash, saltKey, textWords } from './half-sip-hash.ts'
 
 const UUID_BYTES = 16
 const HYPHEN = 0x2d
@@ -12,13 +12,13 @@ const ANY_NIBBLES = NIBBLES.slice()
 for (let value = 10; value < 16; value += 1)
   ANY_NIBBLES[value.toString(16).toUpperCase().charCodeAt(0)] = value
 
-/** A key has 53 bits, which a double holds exactly; these are those below the upper 32. */
-const LOW_RANGE = 2 ** 21
+/** A key has 45 bits: of a hundred million messages three in a million share one. These are those below the upper 32. */
+const LOW_RANGE = 2 ** 13
 
-/** The time of a UUIDv7 is cut to this, so that it leaves 24 bits for the hash. */
-const TIME_UNIT_MS = 4096
-const TIME_RANGE = 2 ** 29
-const TIME_LOW_RANGE = 2 ** 24
+/** The time of a UUIDv7 is cut to this, so that it leaves 18 bits for the hash. */
+const TIME_UNIT_MS = 1024
+const TIME_RANGE = 2 ** 27
+const TIME_LOW_RANGE = 2 ** 18
 
 /** A `message_id` as it is stored: the bytes of a UUID in its usual form, else the text. */
 export type StoredMessageId = string | Uint8Array
@@ -66,11 +66,7 @@ export function readUuidDigits(digits: string, into: Uint8Array): void {
  * @param salt 16 hexadecimal digits. Whoever could choose messages of one key would slow their look-up down.
  */
 export function messageKeys(salt: string, workspace_id: string): (stored: StoredMessageId) => number {
-  const secret = {
-    low: Number.parseInt(salt.slice(0, 8), 16),
-    high: Number.parseInt(salt.slice(8), 16),
-  } satisfies Hash64
-  const key = halfSipHash(secret, textWords(workspace_id))
+  const key = halfSipHash(saltKey(salt), textWords(workspace_id))
   return (stored) => {
     if (typeof stored === 'string') return spread(halfSipHash(key, textWords(stored)))
     for (let index = 0; index < 4; index += 1) uuidWords[index] = word(stored, 4 * index)
@@ -87,15 +83,6 @@ const uuidWords = new Int32Array(4)
 function word(bytes: Uint8Array, at: number): number {
   const byte = (index: number) => bytes[at + index] as number
   return (byte(0) << 24) | (byte(1) << 16) | (byte(2) << 8) | byte(3)
-}
-
-/** Two UTF-16 code units a word, and the length, because the last word may be half full. */
-function textWords(text: string): number[] {
-  const words = [text.length]
-  for (let at = 0; at < text.length; at += 2) {
-    words.push(text.charCodeAt(at) | (at + 1 < text.length ? text.charCodeAt(at + 1) << 16 : 0))
-  }
-  return words
 }
 
 function spread({ low, high }: Hash64): number {

@@ -24,5 +24,5 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
     storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt')),
   ])
   if (!customer) throw new Problem('customer_not_found')
-  return { status: 200, body: pageBody(page, ({ event }) => event) }
+  return { status: 200, body: pageBody(page, (event) => event) }
 }

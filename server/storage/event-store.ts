@@ -1,5 +1,4 @@
 import type { components } from '../../generated/contract.ts'
-import type { Position } from '../domain/cursors.ts'
 import type { EventContent } from '../domain/event-content.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
 
@@ -35,9 +34,6 @@ export type EventFilter = {
   to_ms?: number
 }
 
-/** An event as the contract lists it, and where it stands in the list that it was read from. */
-export type ListedEvent = { event: Event; position: Position }
-
 /**
  * Where customers are registered and events are kept, one implementation for each engine. What a method has answered
  * is on disk, and every later read sees it.
@@ -52,8 +48,8 @@ export type EventStore = {
   insertEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
 
   /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
-  newestEvents(workspaceId: string, filter: EventFilter, page: Page): Promise<PageRows<ListedEvent>>
+  newestEvents(workspaceId: string, filter: EventFilter, page: Page): Promise<PageRows<Event>>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
-  customerEvents(workspaceId: string, customerId: string, page: Page): Promise<PageRows<ListedEvent>>
+  customerEvents(workspaceId: string, customerId: string, page: Page): Promise<PageRows<Event>>
 }

@@ -34,7 +34,7 @@ export type StorageStatistics = {
   waitingTransactions: number
   /** Events that are stored and readable, but not in the indexes yet. */
   unindexedEvents: number
-  /** The longest since the store was opened for which indexing has held up writing. */
+  /** The longest since the store was opened for which a group of writes has waited for indexing. */
   longestIndexingPause_ms: number
 }
 

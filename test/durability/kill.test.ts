@@ -5,6 +5,7 @@ import { processEnvironment } from '../../server/config.ts'
 import { messageIdText } from '../../server/domain/message-ids.ts'
 import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
+import { entriesInRuns, entriesOfEvents } from '../storage/run-contents.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
 /** Events that were sent together; `ids` once they were answered. */
@@ -80,23 +81,26 @@ function assertNothingLost(path: string, sent: Sent[]) {
   expect(sent.filter((one) => missing(one) > 0 && missing(one) < one.events.length)).toEqual([])
 }
 
+function without(entries: string[], others: string[]): string[] {
+  const known = new Set(others)
+  return entries.filter((entry) => !known.has(entry))
+}
+
 /** What the indexes of the file say that a scan of its events does not say, and the other way round. */
 function indexFaults(path: string): unknown[] {
   const file = new Database(path, { readonly: true })
-  const indexed = '(SELECT indexed_seq FROM event_indexing)'
-  const scanned = 'SELECT customer_ref, coalesce(occurred_ms, received_ms) AS at_ms, seq FROM events'
-  const faults = [
-    `${scanned} WHERE seq <= ${indexed} EXCEPT SELECT customer_ref, at_ms, seq FROM event_timeline`,
-    `SELECT customer_ref, at_ms, seq FROM event_timeline EXCEPT ${scanned}`,
-    `SELECT seq FROM events WHERE seq <= ${indexed} AND message_id IS NOT NULL EXCEPT SELECT seq FROM event_messages`,
-    'SELECT seq FROM event_timeline WHERE block <> seq / 1048576',
-    'SELECT seq FROM event_messages GROUP BY seq HAVING count(*) > 1',
-    'SELECT seq FROM event_messages EXCEPT SELECT seq FROM events',
-    `SELECT DISTINCT workspace_ref, '', seq / 1024 FROM events EXCEPT SELECT * FROM event_facets`,
-    `SELECT DISTINCT workspace_ref, 'event ' || event_id, seq / 1024 FROM events EXCEPT SELECT * FROM event_facets`,
-    `SELECT seq / 1024, min(received_ms), max(received_ms) FROM events GROUP BY 1 EXCEPT
-      SELECT span, least_received_ms, greatest_received_ms FROM event_spans`,
-  ].flatMap((query) => file.prepare(query).all())
+  const found = entriesInRuns(file)
+  const expected = entriesOfEvents(file)
+  const faults: unknown[] = [...without(found, expected), ...without(expected, found)]
+  if (found.length !== expected.length) faults.push(`${found.length} entries instead of ${expected.length}`)
+  const spans = (events: number) =>
+    `SELECT seq / ${events}, min(received_ms), max(received_ms) FROM events GROUP BY 1`
+  for (const query of [
+    `${spans(1024)} EXCEPT SELECT span, least_received_ms, greatest_received_ms FROM event_spans`,
+    `${spans(2 ** 20)} EXCEPT SELECT * FROM event_stretches`,
+  ]) {
+    faults.push(...file.prepare(query).all())
+  }
   faults.push(...(file.pragma('integrity_check') as { integrity_check: string }[]))
   file.close()
   return faults

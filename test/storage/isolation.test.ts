@@ -40,7 +40,7 @@ function poison(path: string) {
 /** Names of the workspace's events in the order of storing. */
 async function eventNames({ workspace_id }: Subject) {
   const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 100 })
-  return rows.map(({ event }) => event.event_id).toReversed()
+  return rows.map(({ event_id }) => event_id).toReversed()
 }
 
 /** Sends one event of each name in the same turn, so that they are one group. */

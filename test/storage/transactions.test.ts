@@ -24,7 +24,7 @@ async function journeyNames(workspace_id: string) {
 /** Names of the workspace's events in the order of storing. */
 async function eventNames(workspace_id: string) {
   const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 500 })
-  return rows.map(({ event }) => event.event_id).toReversed()
+  return rows.map(({ event_id }) => event_id).toReversed()
 }
 
 /** Lets the engine end every transaction that makes a journey of the name `ends`. */

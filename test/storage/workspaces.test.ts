@@ -67,7 +67,7 @@ describe('a workspace', () => {
     const { ours, theirs } = await neighbours()
     const names = async (filter: object) => {
       const { rows } = await store.events.newestEvents(ours.workspace_id, filter, page)
-      return rows.map(({ event }) => event.event_id)
+      return rows.map(({ event_id }) => event_id)
     }
     expect(await names({})).toEqual(['ours'])
     expect(await names({ journey_id: theirs.journey_id })).toEqual([])
@@ -75,10 +75,10 @@ describe('a workspace', () => {
     expect(await names({ event_id: 'theirs' })).toEqual([])
     const timeline = await store.events.customerEvents(ours.workspace_id, theirs.customer_id, page)
     expect(timeline).toEqual({ rows: [], next: null })
-    const { rows } = await store.events.newestEvents(theirs.workspace_id, {}, { limit: 1 })
-    const after = rows[0] ? { limit: 100, after: rows[0].position } : page
-    const behind = await store.events.newestEvents(ours.workspace_id, {}, after)
-    expect(behind.rows.map(({ event }) => event.event_id)).toEqual(['ours'])
+    const [newest] = (await store.events.newestEvents(theirs.workspace_id, {}, page)).rows
+    const after = { ms: Date.parse(newest?.received_at ?? ''), id: newest?.id ?? '' }
+    const behind = await store.events.newestEvents(ours.workspace_id, {}, { limit: 100, after })
+    expect(behind.rows.map(({ event_id }) => event_id)).toEqual(['ours'])
   })
 
   it("neither sees nor changes a journey or a key of another's", async () => {
@@ -111,6 +111,6 @@ describe('a workspace', () => {
     ])
     expect(outcomes).toMatchObject([{ created: true }, { created: true }, { status: 'created' }])
     const { rows } = await store.events.newestEvents(theirs.workspace_id, {}, page)
-    expect(rows.map(({ event }) => event.event_id)).toEqual(['same', 'theirs'])
+    expect(rows.map(({ event_id }) => event_id)).toEqual(['same', 'theirs'])
   })
 })

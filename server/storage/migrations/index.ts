@@ -4,4 +4,5 @@ import type { Migration } from 'kysely/migration'
 export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-people': () => import('./0002-people.ts'),
+  '0003-runs': () => import('./0003-runs.ts'),
 }

@@ -1,219 +1,226 @@
 import type { Connection } from './connection.ts'
-import { BLOCK_EVENTS } from './spans.ts'
-import type { Segment, Tail } from './tail.ts'
+import type { MessageIndex } from './message-index.ts'
+import { mergeRuns } from './runs/merge.ts'
+import { ENTRIES_AT_ONCE, type Run } from './runs/run.ts'
+import { RunBuilder } from './runs/run-builder.ts'
+import { type RunStore, RunWriter } from './runs/run-store.ts'
+import { runOfSegment } from './runs/segment-run.ts'
+import type { Tail } from './tail.ts'
 
-/** A pass indexes at least this many events: the more, the fewer pages each of the sorted slices touches. */
-const PASS_EVENTS = 100_000
+/** A run is made of at least this many events: the fewer, the more runs a look-up must ask. */
+const RUN_EVENTS = 65_536
 
-/** With more than this in the tail, less is written at a time, so that the slices outrun what arrives. */
-const LONG_TAIL_EVENTS = 200_000
-
-/** With more than this writing waits: memory and the time of a start must have a bound. */
-const GREATEST_TAIL_EVENTS = 400_000
-
-/** What has arrived is indexed also without a full pass when there is nothing else to do; less is no burden. */
+/** What has arrived is indexed also without a full run when there is nothing else to do; less is no burden. */
 const IDLE_EVENTS = 10_000
 
+/** So many runs of one level that follow each other become one, mostly of the next level; those of the last stay. */
+const MERGED_RUNS = 8
+const GREATEST_LEVEL = 2
+
+/** A run of fewer events is of this level still, however often it was merged: a quiet store makes many small ones. */
+const LEVEL_EVENTS = [2 ** 18, 2 ** 21]
+
+/** Every event has six postings and one entry in a timeline; these are put into a run, and merged twice. */
+const ENTRIES_PER_EVENT = 7 * (1 + GREATEST_LEVEL)
+
+/** So many times what has arrived is done. */
+const PACE = 2
+
 /** Entries owed before a slice is worth a commit of its own. */
-const SLICE_ENTRIES = 4_000
+const SLICE_ENTRIES = 60_000
 
 /** A slice ends after this. Its commit is not in it and takes about as long. */
 const SLICE_MS = 8
 
-/** The time is looked at, and rows are inserted, in chunks of this many entries. */
-const CHUNK_ENTRIES = 50
-
-/** Each event has an entry in either index. Twice that much is done for every event that arrives. */
-const ENTRIES_PER_EVENT = 2
-const PACE = 2
-
-type Pass = {
-  segment: Segment
-  /** Places in the segment, by customer; then those with a message, by its key. Each sorted when it is its turn. */
-  timeline: Uint32Array
-  messages: Uint32Array | undefined
-  /** Entries done so far, of both lists. */
-  done: number
+type Job = {
+  work: Generator<void, Run>
+  builder: RunBuilder
+  /** What the run takes the place of; none: the events of the tail's older segment. */
+  merged: readonly Run[]
 }
 
 /**
- * Fills the indexes of events in sorted slices between groups: an index over random keys would otherwise touch a page
- * of its own for each event. A pass that was cut short is begun again after a restart; an entry can be made twice.
+ * Fills the indexes of events in slices between groups. What was cut short is begun again after a restart; pages that
+ * are then of no run are removed.
  */
 export class Indexer {
   readonly #connection: Connection
   readonly #tail: Tail
+  readonly #messages: MessageIndex
+  readonly #store: RunStore
+  readonly #writer: RunWriter
   readonly #statements: ReturnType<typeof prepare>
-  #pass: Pass | undefined
-  /** Entries to be made for what has arrived since the pass began. */
+  /** All runs, the one with the latest events first. */
+  #runs: readonly Run[]
+  /** A run of arrived events goes before a merge that is under way. */
+  #arrived: Job | undefined
+  #merge: Job | undefined
+  /** Numbers under which there are pages of no run. */
+  readonly #left: number[]
+  #lastNumber: number
+  /** Entries to be written for what has arrived. */
   #owed = 0
   #seenSeq: number
-  /** How many rows the next group may have, so that the slices outrun what arrives. */
-  groupRows = Number.POSITIVE_INFINITY
-  /** The longest time that sorting or a slice, its commit included, has held the writer. */
-  longestPause_ms = 0
 
-  constructor(connection: Connection, tail: Tail) {
+  constructor(
+    connection: Connection,
+    { tail, store, messages }: { tail: Tail; store: RunStore; messages: MessageIndex },
+  ) {
     this.#connection = connection
     this.#tail = tail
-    this.#seenSeq = tail.nextSeq
+    this.#store = store
+    this.#messages = messages
+    this.#writer = new RunWriter(connection)
     this.#statements = prepare(connection)
+    this.#runs = store.all()
+    this.#left = this.#writer.leftBehind()
+    this.#lastNumber = this.#writer.newNumber() - 1
+    this.#seenSeq = tail.nextSeq
   }
 
   /**
-   * Whether a step is to be made now.
+   * Whether a slice is to be done now.
    * @param isIdle whether nothing else waits; then also what is not urgent is done
    */
   isDue(isIdle: boolean): boolean {
     const { arriving, nextSeq } = this.#tail
     this.#owed += (nextSeq - this.#seenSeq) * ENTRIES_PER_EVENT * PACE
     this.#seenSeq = nextSeq
-    if (!this.#pass) return arriving.length >= (isIdle ? IDLE_EVENTS : PASS_EVENTS)
-    return isIdle || this.#isBehind || this.#owed >= SLICE_ENTRIES
-  }
-
-  /** Whether so much waits for the indexes that writing must wait for them. */
-  get isFull(): boolean {
-    return this.#tail.length > GREATEST_TAIL_EVENTS
-  }
-
-  get #isBehind(): boolean {
-    return this.#tail.length > LONG_TAIL_EVENTS
-  }
-
-  /** Sorts what is next, or fills in a slice of it. @throws what the engine throws; the slice is as if never begun */
-  step(): void {
-    const started = performance.now()
-    const pass = this.#pass
-    if (!pass) {
-      const segment = this.#tail.beginIndexing()
-      this.#pass = { segment, timeline: byCustomer(segment), messages: undefined, done: 0 }
+    if (this.isBehind) return true
+    if (isIdle && arriving.length >= IDLE_EVENTS) return true
+    if (!this.#hasWork) {
       this.#owed = 0
-    } else if (!pass.messages && pass.done === pass.timeline.length) {
-      pass.messages = byMessage(pass.segment)
-    } else {
-      this.#runSlice(pass, started)
+      return false
     }
-    this.longestPause_ms = Math.max(this.longestPause_ms, performance.now() - started)
+    return isIdle || this.#owed >= SLICE_ENTRIES
   }
 
-  /** In a transaction of its own. */
-  #runSlice(pass: Pass, started: number) {
-    const begun = pass.done
-    const end = pass.timeline.length + (pass.messages?.length ?? 0)
-    const isLast = () => pass.messages !== undefined && pass.done === end
-    try {
-      this.#connection.exec('BEGIN IMMEDIATE')
-      while (pass.done < end && performance.now() - started < SLICE_MS) this.#insertChunk(pass)
-      if (isLast()) this.#statements.indexed.run(pass.segment.firstSeq + pass.segment.length - 1)
-      this.#connection.exec('COMMIT')
-    } catch (error) {
-      pass.done = begun
-      throw error
+  /** Whether so many events wait that a slice must be done before the next group. */
+  get isBehind(): boolean {
+    return this.#tail.arriving.length >= RUN_EVENTS
+  }
+
+  get #hasWork(): boolean {
+    const isArrived = this.#arrived !== undefined || this.#tail.indexing !== undefined
+    return isArrived || this.#merge !== undefined || this.#mergeable !== undefined || this.#left.length > 0
+  }
+
+  /** Puts into runs what has arrived, until the rest is no burden. @throws what the engine throws */
+  catchUp(): void {
+    while (this.#arrived || this.isBehind) this.step(false)
+  }
+
+  /**
+   * Does a slice of the work, in a transaction of its own.
+   * @param isIdle whether nothing else waits
+   * @throws what the engine throws; what was under way is then begun again by another indexer
+   */
+  step(isIdle: boolean): void {
+    const until_ms = performance.now() + SLICE_MS
+    this.#connection.exec('BEGIN IMMEDIATE')
+    const ended = this.#work(this.#nextJob(isIdle), until_ms)
+    this.#connection.exec('COMMIT')
+    ended?.()
+  }
+
+  /** @returns what is to be done when all is on disk, where a run was finished */
+  #work(job: Job | undefined, until_ms: number): (() => void) | undefined {
+    let entries = 0
+    while (performance.now() < until_ms) {
+      if (!job) {
+        const [number] = this.#left
+        if (number === undefined) break
+        if (!this.#writer.deleteSomePages(number)) this.#left.shift()
+        continue
+      }
+      const { done, value } = job.work.next()
+      entries += ENTRIES_AT_ONCE
+      if (done) return this.#finish(job, value)
     }
-    const entries = pass.done - begun
     this.#owed = Math.max(0, this.#owed - entries)
-    if (isLast()) {
-      this.#tail.endIndexing()
-      this.#pass = undefined
-    }
-    const enough = Math.max(1, Math.floor(entries / ENTRIES_PER_EVENT / PACE))
-    this.groupRows = this.#isBehind ? enough : Number.POSITIVE_INFINITY
+    return undefined
   }
 
-  #insertChunk(pass: Pass) {
-    const { segment, timeline, messages = timeline, done } = pass
-    const isTimeline = done < timeline.length
-    const places = isTimeline ? timeline : messages
-    const from = isTimeline ? done : done - timeline.length
-    const chunk = places.subarray(from, from + CHUNK_ENTRIES)
-    const parameters: number[] = []
-    for (const place of chunk) {
-      const seq = segment.firstSeq + place
-      if (isTimeline) {
-        const block = Math.floor(seq / BLOCK_EVENTS)
-        parameters.push(block, segment.customers[place] as number, segment.times[place] as number, seq)
+  #nextJob(isIdle: boolean): Job | undefined {
+    this.#arrived ??= this.#newRun(isIdle ? IDLE_EVENTS : RUN_EVENTS)
+    if (this.#arrived) return this.#arrived
+    this.#merge ??= this.#newMerge()
+    return this.#merge
+  }
+
+  /** @param least events that are worth a run */
+  #newRun(least: number): Job | undefined {
+    const { indexing, arriving } = this.#tail
+    const segment = indexing ?? (arriving.length >= least ? this.#tail.beginIndexing() : undefined)
+    if (!segment) return undefined
+    const { firstSeq, length, keys } = segment
+    const messages = keys.subarray(0, length).reduce((count, key) => count + Number(key !== -1), 0)
+    return this.#newJob(
+      { level: 0, first_seq: firstSeq, last_seq: firstSeq + length - 1, messages },
+      [],
+      (builder) => runOfSegment(segment, builder),
+    )
+  }
+
+  /** The oldest runs that can become one. */
+  get #mergeable(): Run[] | undefined {
+    for (let level = 0; level < GREATEST_LEVEL; level += 1) {
+      const runs = this.#runs.filter((run) => run.level === level)
+      if (runs.length >= MERGED_RUNS) return runs.slice(-MERGED_RUNS).toReversed()
+    }
+    return undefined
+  }
+
+  #newMerge(): Job | undefined {
+    const runs = this.#mergeable
+    const [first] = runs ?? []
+    const last = runs?.at(-1)
+    if (!runs || !first || !last) return undefined
+    const outline = {
+      level: Math.min(first.level + 1, levelOf(last.last_seq - first.first_seq + 1)),
+      first_seq: first.first_seq,
+      last_seq: last.last_seq,
+      messages: runs.reduce((sum, { messages }) => sum + messages, 0),
+    }
+    return this.#newJob(outline, runs, (builder) => mergeRuns(runs, this.#store, builder))
+  }
+
+  #newJob(
+    outline: Pick<Run, 'level' | 'first_seq' | 'last_seq' | 'messages'>,
+    merged: readonly Run[],
+    begin: (builder: RunBuilder) => Generator<void, Run>,
+  ): Job {
+    this.#lastNumber += 1
+    const builder = new RunBuilder(this.#writer, { run: this.#lastNumber, ...outline })
+    return { work: begin(builder), builder, merged }
+  }
+
+  #finish({ merged, builder }: Job, run: Run): () => void {
+    this.#writer.insertRun(run)
+    for (const old of merged) this.#writer.deleteRun(old)
+    if (merged.length === 0) this.#statements.indexed.run(run.last_seq)
+    return () => {
+      const numbers = new Set(merged.map(({ run }) => run))
+      const kept = this.#runs.filter(({ run }) => !numbers.has(run))
+      this.#runs = [...kept, run].sort((a, b) => b.first_seq - a.first_seq)
+      this.#messages.replace(merged, run, builder.filter)
+      this.#left.push(...numbers)
+      if (merged.length === 0) {
+        this.#tail.endIndexing()
+        this.#arrived = undefined
       } else {
-        parameters.push(segment.keys[place] as number, seq)
+        this.#merge = undefined
       }
     }
-    const [many, one, width] = isTimeline
-      ? [this.#statements.timelineChunk, this.#statements.timelineEntry, 4]
-      : [this.#statements.messagesChunk, this.#statements.messagesEntry, 2]
-    if (chunk.length === CHUNK_ENTRIES) many.run(...parameters)
-    else for (let at = 0; at < parameters.length; at += width) one.run(...parameters.slice(at, at + width))
-    pass.done += chunk.length
   }
 }
 
-function byCustomer({ length, customers }: Segment): Uint32Array {
-  const places = new Uint32Array(length)
-  for (let place = 0; place < length; place += 1) places[place] = place
-  return sorted(places, customers)
-}
-
-/** Those that have a message. By the upper 32 of its key's 53 bits: what lies together need not be in order. */
-function byMessage({ length, keys }: Segment): Uint32Array {
-  const places = new Uint32Array(length)
-  const words = new Uint32Array(length)
-  let count = 0
-  for (let place = 0; place < length; place += 1) {
-    const key = keys[place] as number
-    if (key === -1) continue
-    places[count] = place
-    words[place] = key / 2 ** 21
-    count += 1
-  }
-  return sorted(places.subarray(0, count), words)
-}
-
-/** So many bits are sorted by at a time. */
-const DIGIT_BITS = 11
-
-/**
- * Sorts places by their words (radix sort): some milliseconds for 150,000, against 35 for an array's own sort, and the
- * writer waits for it.
- */
-function sorted(places: Uint32Array, words: Uint32Array): Uint32Array {
-  let from = places
-  let to: Uint32Array = new Uint32Array(places.length)
-  const ends = new Uint32Array(2 ** DIGIT_BITS)
-  const mask = ends.length - 1
-  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
-    ends.fill(0)
-    for (let index = 0; index < from.length; index += 1) {
-      const digit = ((words[from[index] as number] as number) >>> shift) & mask
-      ends[digit] = (ends[digit] as number) + 1
-    }
-    for (let digit = 1; digit <= mask; digit += 1) {
-      ends[digit] = (ends[digit] as number) + (ends[digit - 1] as number)
-    }
-    for (let index = from.length - 1; index >= 0; index -= 1) {
-      const place = from[index] as number
-      const digit = ((words[place] as number) >>> shift) & mask
-      const end = (ends[digit] as number) - 1
-      ends[digit] = end
-      to[end] = place
-    }
-    const done = to
-    to = from
-    from = done
-  }
-  return from
+function levelOf(events: number): number {
+  return LEVEL_EVENTS.filter((least) => events >= least).length
 }
 
 function prepare(connection: Connection) {
-  const into = (table: string, columns: number, rows: number) => {
-    const row = `(${Array(columns).fill('?').join(', ')})`
-    return connection.prepare<unknown[]>(
-      `INSERT INTO ${table} VALUES ${Array(rows).fill(row).join(', ')} ON CONFLICT DO NOTHING`,
-    )
-  }
   return {
-    timelineChunk: into('event_timeline', 4, CHUNK_ENTRIES),
-    timelineEntry: into('event_timeline', 4, 1),
-    messagesChunk: into('event_messages', 2, CHUNK_ENTRIES),
-    messagesEntry: into('event_messages', 2, 1),
     indexed: connection.prepare<[number]>('UPDATE event_indexing SET indexed_seq = ?'),
   }
 }

@@ -4,13 +4,13 @@ import type { Storage, StorageOptions } from '../storage.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
-import { CustomerRing } from './tail.ts'
+import { TailRing } from './tail.ts'
 import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onChange, onDeath, onGroup = () => {}, onIndexingFailure = () => {} } = options
-  const ring = new CustomerRing()
+  const ring = new TailRing()
   const told = { onOutsideChange: onChange, onDeath, onGroup, onIndexingFailure }
   const writer = await Writer.open({ path, ring, now, ...told })
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
@@ -20,7 +20,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
   return {
     db,
-    events: sqliteEventStore(db, writer),
+    events: sqliteEventStore(reader, writer),
     assertAvailable(use) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable()

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../unavailable.ts'
-import type { ReaderRequest } from './reader-thread.ts'
-import type { Statement, StatementResult } from './statement.ts'
-import type { CustomerRing } from './tail.ts'
+import type { EventRows, EventsRequest } from './event-reader.ts'
+import type { ReaderResult, ReaderWork } from './reader-thread.ts'
+import type { Statement } from './statement.ts'
+import type { TailRing } from './tail.ts'
 import { errorOf } from './writer.ts'
 
 /** Two, so that one long list does not hold up the look-up of a key. */
@@ -12,7 +13,7 @@ const THREADS = 2
 /** More waiting statements than this are refused. */
 const WAITING_STATEMENTS = 1_000
 
-type Waiting = { statement: Statement; resolve: (rows: unknown[]) => void; reject: (error: Error) => void }
+type Waiting = { work: ReaderWork; resolve: (read: never) => void; reject: (error: Error) => void }
 
 /** Reads in threads of its own, each statement in the state of the last commit before it began. */
 export class Reader {
@@ -26,7 +27,7 @@ export class Reader {
     this.#threads = threads
     this.#idle = [...threads]
     for (const thread of threads) {
-      thread.on('message', (result: StatementResult) => this.#settle(thread, result))
+      thread.on('message', (result: ReaderResult) => this.#settle(thread, result))
       thread.on('error', (error) => this.#die(error, onDeath))
       thread.on('exit', () => this.#die(new Error('a reading thread has ended'), onDeath))
     }
@@ -39,7 +40,7 @@ export class Reader {
    */
   static async open(options: {
     path: string
-    ring: CustomerRing
+    ring: TailRing
     onDeath: (error: Error) => void
   }): Promise<Reader> {
     const { path, ring, onDeath } = options
@@ -60,9 +61,17 @@ export class Reader {
   }
 
   run(statement: Statement): Promise<unknown[]> {
+    return this.#read({ kind: 'statement', statement })
+  }
+
+  events(request: EventsRequest): Promise<EventRows> {
+    return this.#read({ kind: 'events', request })
+  }
+
+  #read<Read>(work: ReaderWork): Promise<Read> {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
-      this.#waiting.push({ statement, resolve, reject })
+      this.#waiting.push({ work, resolve, reject })
       this.#dispatch()
     })
   }
@@ -76,7 +85,7 @@ export class Reader {
         // A thread that has died has no identifier any more and will not say so again.
         if (thread.threadId === -1) return
         const exited = once(thread, 'exit')
-        thread.postMessage('close' satisfies ReaderRequest)
+        thread.postMessage('close')
         await exited
       }),
     )
@@ -87,7 +96,7 @@ export class Reader {
     const next = thread && this.#waiting.shift()
     if (!thread || !next) return
     this.#current.set(thread, next)
-    thread.postMessage(next.statement satisfies ReaderRequest)
+    thread.postMessage(next.work)
   }
 
   #die(error: Error, onDeath: (error: Error) => void) {
@@ -98,12 +107,12 @@ export class Reader {
     onDeath(error)
   }
 
-  #settle(thread: Worker, result: StatementResult) {
+  #settle(thread: Worker, result: ReaderResult) {
     const current = this.#current.get(thread)
     this.#current.delete(thread)
     this.#idle.push(thread)
     if ('failure' in result) current?.reject(errorOf(result.failure))
-    else current?.resolve(result.rows)
+    else current?.resolve(result.read as never)
     this.#dispatch()
   }
 }

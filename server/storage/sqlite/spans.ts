@@ -1,61 +1,33 @@
 import type { Connection } from './connection.ts'
-import type { Journey } from './references.ts'
 
 /**
- * A span is this many successive numbers of events. What a list looks for is noted for the span, not for each event:
- * that costs next to nothing to write, and a page of a list reads a few spans.
+ * A span is this many successive numbers of events, a stretch this many. When their events were received is noted for
+ * both, so that a list of some time need not look at others.
  */
 export const SPAN_EVENTS = 1024
-
-/**
- * The timelines of customers are kept in blocks of this many successive numbers: the entries that arrive together then
- * lie on few pages, and a page of a timeline reads the end of each block.
- */
-export const BLOCK_EVENTS = 2 ** 20
-
-/** What a list can be narrowed to with the help of `event_facets`. */
-export const facets = {
-  workspace: '',
-  journey: (journey_id: string) => `journey ${journey_id}`,
-  event: (event_id: string) => `event ${event_id}`,
-}
+export const STRETCH_EVENTS = 2 ** 20
 
 type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
 
-/** Notes what the spans hold while their events are written. */
+/** Notes the spans while their events are written. */
 export class SpanWriter {
   readonly #statements: ReturnType<typeof prepare>
   /** The span that is being filled, as far as it is not written yet. */
   #span: Span | undefined
-  /** What the latest span is known to hold: names of events, by their journey. */
-  readonly #noted = new Map<Journey, Set<string>>()
-  #notedSpan = -1
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
   }
 
-  add(seq: number, id: Uint8Array, received_ms: number, journey: Journey, event_id: string): void {
+  add(seq: number, id: Uint8Array, received_ms: number): void {
     const span = Math.floor(seq / SPAN_EVENTS)
-    if (this.#span?.span !== span) {
-      this.write()
-      this.#span = { span, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
+    if (this.#span?.span === span) {
+      this.#span.least_ms = Math.min(this.#span.least_ms, received_ms)
+      this.#span.greatest_ms = Math.max(this.#span.greatest_ms, received_ms)
+      return
     }
-    if (this.#notedSpan !== span) {
-      this.#noted.clear()
-      this.#notedSpan = span
-    }
-    const names = this.#noted.get(journey)
-    if (names?.has(event_id)) return
-    const { workspace_ref, journey_id } = journey
-    if (!names) {
-      this.#statements.facet.run(workspace_ref, facets.workspace, span)
-      this.#statements.facet.run(workspace_ref, facets.journey(journey_id), span)
-    }
-    this.#statements.facet.run(workspace_ref, facets.event(event_id), span)
-    // A copy: the text may be a part of the group's, which it would keep in memory.
-    const copy = Buffer.from(event_id).toString()
-    this.#noted.set(journey, names?.add(copy) ?? new Set([copy]))
+    this.write()
+    this.#span = { span, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
   }
 
   /** Writes what `add` has put off. */
@@ -63,13 +35,69 @@ export class SpanWriter {
     if (!this.#span) return
     const { span, first_id, least_ms, greatest_ms } = this.#span
     this.#statements.span.run(span, first_id, least_ms, greatest_ms)
+    this.#statements.stretch.run(Math.floor((span * SPAN_EVENTS) / STRETCH_EVENTS), least_ms, greatest_ms)
     this.#span = undefined
   }
 
   /** Forgets what was not committed. */
   forget(): void {
     this.#span = undefined
-    this.#noted.clear()
+  }
+}
+
+/** When events must have been received: `from_ms` or later, and before `to_ms`. */
+export type Received = { from_ms?: number; to_ms?: number }
+
+/** Successive numbers of events, both ends included. */
+export type Interval = { from: number; to: number }
+
+/** Tells which numbers a list of some time has to look at. */
+export class SpanReader {
+  readonly #statements: ReturnType<typeof prepareReads>
+
+  constructor(connection: Connection) {
+    this.#statements = prepareReads(connection)
+  }
+
+  /**
+   * Intervals up to a number in which events may have been received then, the latest first. A clock that was ahead or
+   * behind costs the spans in which it was, and no others.
+   */
+  *intervals({ from_ms, to_ms }: Received, last: number): Generator<Interval> {
+    if (from_ms === undefined && to_ms === undefined) {
+      yield { from: 0, to: last }
+      return
+    }
+    const from = from_ms ?? Number.MIN_SAFE_INTEGER
+    const to = to_ms ?? Number.MAX_SAFE_INTEGER
+    const stretches = this.#statements.stretches.all(Math.floor(last / STRETCH_EVENTS), from, to)
+    for (const { stretch, least_received_ms, greatest_received_ms } of stretches) {
+      const first = stretch * STRETCH_EVENTS
+      const whole = { from: first, to: Math.min(first + STRETCH_EVENTS - 1, last) }
+      if (least_received_ms >= from && greatest_received_ms < to) yield whole
+      else yield* this.#intervalsOfSpans(whole, from, to)
+    }
+  }
+
+  *#intervalsOfSpans(stretch: Interval, from_ms: number, to_ms: number): Generator<Interval> {
+    const [first, last] = [stretch.from, stretch.to].map((seq) => Math.floor(seq / SPAN_EVENTS))
+    let found: Interval | undefined
+    for (const span of this.#statements.spans.all(first ?? 0, last ?? 0, from_ms, to_ms)) {
+      const from = span * SPAN_EVENTS
+      if (found?.from === from + SPAN_EVENTS) {
+        found.from = from
+      } else {
+        if (found) yield found
+        found = { from, to: Math.min(from + SPAN_EVENTS - 1, stretch.to) }
+      }
+    }
+    if (found) yield found
+  }
+
+  /** The number of the first event whose identifier is not before this one; infinite where all are. */
+  firstFrom(id: Uint8Array): number {
+    const span = this.#statements.spanOf.get(id) ?? 0
+    return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
   }
 }
 
@@ -80,8 +108,38 @@ function prepare(connection: Connection) {
         least_received_ms = min(least_received_ms, excluded.least_received_ms),
         greatest_received_ms = max(greatest_received_ms, excluded.greatest_received_ms)`,
     ),
-    facet: connection.prepare<[number, string, number]>(
-      'INSERT INTO event_facets VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    stretch: connection.prepare<[number, number, number]>(
+      `INSERT INTO event_stretches VALUES (?, ?, ?) ON CONFLICT (stretch) DO UPDATE SET
+        least_received_ms = min(least_received_ms, excluded.least_received_ms),
+        greatest_received_ms = max(greatest_received_ms, excluded.greatest_received_ms)`,
     ),
+  }
+}
+
+function prepareReads(connection: Connection) {
+  return {
+    stretches: connection.prepare<
+      [number, number, number],
+      { stretch: number; least_received_ms: number; greatest_received_ms: number }
+    >(
+      `SELECT * FROM event_stretches
+      WHERE stretch <= ? AND greatest_received_ms >= ? AND least_received_ms < ? ORDER BY stretch DESC`,
+    ),
+    spans: connection
+      .prepare<[number, number, number, number], number>(
+        `SELECT span FROM event_spans
+        WHERE span BETWEEN ? AND ? AND greatest_received_ms >= ? AND least_received_ms < ? ORDER BY span DESC`,
+      )
+      .pluck(),
+    spanOf: connection
+      .prepare<[Uint8Array], number>(
+        'SELECT span FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
+      )
+      .pluck(),
+    firstFrom: connection
+      .prepare<[number, Uint8Array], number>(
+        'SELECT seq FROM events WHERE seq >= ? AND id >= ? ORDER BY seq LIMIT 1',
+      )
+      .pluck(),
   }
 }

@@ -1,56 +1,100 @@
 /**
- * The events that are stored but not in the indexes yet: in the memory of the writer, for the recognition of a
- * `message_id`, and in memory shared with the readers, for the timelines of customers.
+ * The events that are stored but not in a run yet: in the memory of the writer, for the recognition of a `message_id` and
+ * to make the next run of, and in memory shared with the readers, for lists.
  */
-
-/** How many of the latest events the readers can look up; more than a tail ever has. */
-const RING_EVENTS = 2 ** 19
-const HEAD_BYTES = 8
-
-/** The customer of each of the latest events, by the event's number; the writer writes it, readers read it. */
-export class CustomerRing {
-  readonly buffer: SharedArrayBuffer
-  readonly #head: BigInt64Array
-  readonly #customers: Uint32Array
-
-  constructor(buffer = new SharedArrayBuffer(HEAD_BYTES + RING_EVENTS * Uint32Array.BYTES_PER_ELEMENT)) {
-    this.buffer = buffer
-    this.#head = new BigInt64Array(buffer, 0, 1)
-    this.#customers = new Uint32Array(buffer, HEAD_BYTES)
-  }
-
-  set(seq: number, customer_ref: number): void {
-    this.#customers[seq % RING_EVENTS] = customer_ref
-  }
-
-  /** Lets readers see what was set up to here. To be called before the commit that makes the events visible. */
-  publish(seq: number): void {
-    Atomics.store(this.#head, 0, BigInt(seq))
-  }
-
-  /**
-   * Numbers behind `seq` that may be events of the customer, among them all that are: a number may have been rolled
-   * back or belong to somebody else since.
-   */
-  behind(seq: number, customer_ref: number): number[] {
-    const found: number[] = []
-    const last = Number(Atomics.load(this.#head, 0))
-    for (let at = seq + 1; at <= last; at += 1) {
-      if (this.#customers[at % RING_EVENTS] === customer_ref) found.push(at)
-    }
-    // A reader that was held up for so long that the writer came round: it must look at every event.
-    const now = Number(Atomics.load(this.#head, 0))
-    return now - seq < RING_EVENTS ? found : Array.from({ length: last - seq }, (_, index) => seq + 1 + index)
-  }
-}
 
 /** What the indexes will say of an event. */
 export type TailEvent = {
   seq: number
+  workspace_ref: number
+  journey_ref: number
   customer_ref: number
+  /** The hash of its name. */
+  name: number
   /** When it occurred, or else was received. */
   at_ms: number
   message_key: number | null
+}
+
+/** So many of the latest events are shared with readers. */
+const RING_EVENTS = 2 ** 18
+
+/**
+ * With so many events in the tail nothing more is taken. It never comes to that, but where the indexes cannot be filled:
+ * otherwise they are filled faster than events can arrive.
+ */
+export const GREATEST_TAIL_EVENTS = RING_EVENTS / 2
+
+const HEAD_BYTES = 8
+const COLUMNS = ['workspaces', 'journeys', 'customers', 'names'] as const
+const RING_BYTES =
+  HEAD_BYTES + RING_EVENTS * (Float64Array.BYTES_PER_ELEMENT + COLUMNS.length * Uint32Array.BYTES_PER_ELEMENT)
+
+/** What a list is narrowed to, as the tail knows it; what is absent may be anything. */
+export type TailFilter = { workspace?: number; journey?: number; customer?: number; name?: number }
+
+/**
+ * What the indexes will say of the latest events, by their numbers. The writer writes it before the commit that makes an
+ * event visible, so a reader finds there whatever its transaction sees; what it does not see may be rolled back.
+ */
+export class TailRing {
+  readonly buffer: SharedArrayBuffer
+  /** All slots up to this number may have been overwritten. */
+  readonly #reserved: BigInt64Array
+  readonly #times: Float64Array
+  readonly #workspaces: Uint32Array
+  readonly #journeys: Uint32Array
+  readonly #customers: Uint32Array
+  readonly #names: Uint32Array
+
+  constructor(buffer = new SharedArrayBuffer(RING_BYTES)) {
+    this.buffer = buffer
+    this.#reserved = new BigInt64Array(buffer, 0, 1)
+    this.#times = new Float64Array(buffer, HEAD_BYTES, RING_EVENTS)
+    const columns = HEAD_BYTES + RING_EVENTS * Float64Array.BYTES_PER_ELEMENT
+    const column = (index: number) =>
+      new Uint32Array(buffer, columns + index * RING_EVENTS * Uint32Array.BYTES_PER_ELEMENT, RING_EVENTS)
+    this.#workspaces = column(0)
+    this.#journeys = column(1)
+    this.#customers = column(2)
+    this.#names = column(3)
+  }
+
+  /** To be called before slots up to this number are written. */
+  reserve(seq: number): void {
+    Atomics.store(this.#reserved, 0, BigInt(seq))
+  }
+
+  set({ seq, workspace_ref, journey_ref, customer_ref, name, at_ms }: TailEvent): void {
+    const slot = seq % RING_EVENTS
+    this.#times[slot] = at_ms
+    this.#workspaces[slot] = workspace_ref
+    this.#journeys[slot] = journey_ref
+    this.#customers[slot] = customer_ref
+    this.#names[slot] = name
+  }
+
+  /** Whether the slots behind a number still are those of the numbers behind it. To be asked after they were read. */
+  isIntactBehind(seq: number): boolean {
+    return Number(Atomics.load(this.#reserved, 0)) - seq <= RING_EVENTS
+  }
+
+  at_ms(seq: number): number {
+    return this.#times[seq % RING_EVENTS] as number
+  }
+
+  /** The greatest number from `from` down to `to` of an event that the filter lets through; -1 where there is none. */
+  lastMatch({ workspace, journey, customer, name }: TailFilter, from: number, to: number): number {
+    for (let seq = from; seq >= to; seq -= 1) {
+      const slot = seq % RING_EVENTS
+      if (customer !== undefined && this.#customers[slot] !== customer) continue
+      if (journey !== undefined && this.#journeys[slot] !== journey) continue
+      if (name !== undefined && this.#names[slot] !== name) continue
+      if (workspace !== undefined && this.#workspaces[slot] !== workspace) continue
+      return seq
+    }
+    return -1
+  }
 }
 
 /** What nearly every look-up finds, made once. */
@@ -60,9 +104,12 @@ const NONE: readonly number[] = []
 export class Segment {
   readonly firstSeq: number
   length = 0
+  workspaces = new Uint32Array(1024)
+  journeys = new Uint32Array(1024)
   customers = new Uint32Array(1024)
+  names = new Uint32Array(1024)
   times = new Float64Array(1024)
-  /** -1 where there is none. */
+  /** Of the messages; -1 where there is none. */
   keys = new Float64Array(1024)
   /** Open addressing: one more than the place of an event, by its key. */
   #slots = new Int32Array(4096)
@@ -71,9 +118,13 @@ export class Segment {
     this.firstSeq = firstSeq
   }
 
-  append({ customer_ref, at_ms, message_key }: Omit<TailEvent, 'seq'>): void {
+  append(event: TailEvent): void {
     if (this.length === this.keys.length) this.#grow()
+    const { workspace_ref, journey_ref, customer_ref, name, at_ms, message_key } = event
+    this.workspaces[this.length] = workspace_ref
+    this.journeys[this.length] = journey_ref
     this.customers[this.length] = customer_ref
+    this.names[this.length] = name
     this.times[this.length] = at_ms
     this.keys[this.length] = message_key ?? -1
     if (message_key !== null) this.#enter(this.length, message_key)
@@ -99,9 +150,12 @@ export class Segment {
   }
 
   #grow() {
-    this.customers = grown(this.customers, new Uint32Array(this.customers.length * 2))
-    this.times = grown(this.times, new Float64Array(this.times.length * 2))
-    this.keys = grown(this.keys, new Float64Array(this.keys.length * 2))
+    this.workspaces = grown(this.workspaces, new Uint32Array(this.length * 2))
+    this.journeys = grown(this.journeys, new Uint32Array(this.length * 2))
+    this.customers = grown(this.customers, new Uint32Array(this.length * 2))
+    this.names = grown(this.names, new Uint32Array(this.length * 2))
+    this.times = grown(this.times, new Float64Array(this.length * 2))
+    this.keys = grown(this.keys, new Float64Array(this.length * 2))
     this.#slots = new Int32Array(this.#slots.length * 2)
     this.#enterAll()
   }
@@ -122,14 +176,14 @@ export class Segment {
   }
 }
 
-/** The whole tail: what is being indexed, and what has arrived since that began. */
+/** The whole tail: what a run is being made of, and what has arrived since that began. */
 export class Tail {
-  readonly #ring: CustomerRing
-  /** Undefined while nothing is being indexed. */
+  readonly #ring: TailRing
+  /** Undefined while no run is being made. */
   indexing: Segment | undefined
   arriving: Segment
 
-  constructor(ring: CustomerRing, indexed_seq: number) {
+  constructor(ring: TailRing, indexed_seq: number) {
     this.#ring = ring
     this.arriving = new Segment(indexed_seq + 1)
   }
@@ -143,13 +197,14 @@ export class Tail {
     return this.arriving.firstSeq + this.arriving.length
   }
 
-  append(event: TailEvent): void {
-    this.arriving.append(event)
-    this.#ring.set(event.seq, event.customer_ref)
+  /** To be called before so many events may be appended. */
+  reserve(events: number): void {
+    this.#ring.reserve(this.nextSeq - 1 + events)
   }
 
-  publish(): void {
-    this.#ring.publish(this.nextSeq - 1)
+  append(event: TailEvent): void {
+    this.arriving.append(event)
+    this.#ring.set(event)
   }
 
   /** Numbers of the events with this key. */
@@ -164,14 +219,14 @@ export class Tail {
     this.arriving.cut(seq)
   }
 
-  /** Begins to index what has arrived. */
+  /** Begins to make a run of what has arrived. */
   beginIndexing(): Segment {
     this.indexing = this.arriving
     this.arriving = new Segment(this.nextSeq)
     return this.indexing
   }
 
-  /** Forgets what has been indexed. */
+  /** Forgets what is in a run. */
   endIndexing(): void {
     this.indexing = undefined
   }

@@ -2,8 +2,9 @@ import type { EventOutcome, InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import { CustomerWriter, type Initialization } from './customer-writer.ts'
 import { type EventsUnit, EventWriter } from './event-writer.ts'
+import type { MessageIndex } from './message-index.ts'
 import { References } from './references.ts'
-import type { CustomerRing, Tail } from './tail.ts'
+import type { Tail, TailRing } from './tail.ts'
 
 /** A piece of work that the writer does whole or not at all, in one transaction with others. */
 export type Unit =
@@ -21,15 +22,20 @@ export class Units {
   readonly #events: EventWriter
   readonly #statements: ReturnType<typeof prepare>
 
-  constructor(connection: Connection, ring: CustomerRing) {
+  constructor(connection: Connection, messages: MessageIndex, ring: TailRing) {
     this.#references = new References(connection)
     this.#customers = new CustomerWriter(connection, this.#references)
-    this.#events = new EventWriter(connection, this.#references, ring)
+    this.#events = new EventWriter(connection, this.#references, messages, ring)
     this.#statements = prepare(connection)
   }
 
   get tail(): Tail {
     return this.#events.tail
+  }
+
+  /** See `EventWriter`. */
+  readTail(limit: number): number {
+    return this.#events.readTail(limit)
   }
 
   /**

@@ -4,25 +4,35 @@
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Connection, hasRoomToWrite, takeServerLock } from './connection.ts'
+import { IndexingPauses } from './indexing-pauses.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
-import type { Statement, StatementResult } from './statement.ts'
-import { CustomerRing } from './tail.ts'
-import { type Indexing, WritingConnection } from './writing-connection.ts'
+import type { Failure, Statement, StatementResult } from './statement.ts'
+import { TailRing } from './tail.ts'
+import { WritingConnection } from './writing-connection.ts'
 
 export type WriterRequest =
-  | { kind: 'group'; units: Packed; now_ms: number }
+  /** `sent_ms` is when it was sent, by the clock that all threads share. */
+  | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
   | { kind: 'statement'; statement: Statement }
   | { kind: 'close' }
 
 export type WriterReply =
   | { kind: 'opened' }
   | { kind: 'refused'; message: string }
-  | { kind: 'group'; results: Packed }
+  | { kind: 'group'; results: Packed; unindexedEvents: number }
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
   | { kind: 'room'; hasRoom: boolean }
+
+/** How far the indexes are behind what is stored. */
+export type Indexing = {
+  unindexedEvents: number
+  /** The longest time for which a group has waited for indexing. */
+  longestPause_ms: number
+  failure?: Failure
+}
 
 /** Changes made by other programs are to be seen within a second, and a disk that fills up before it is full. */
 const CHECK_MS = 200
@@ -44,7 +54,7 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
       throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
     }
     await migrateFile(path)
-    writing = new WritingConnection(path, new CustomerRing(ring))
+    writing = new WritingConnection(path, new TailRing(ring))
   } catch (error) {
     lock?.close()
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
@@ -57,10 +67,13 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
     hasRoom = !hasRoom
     say({ kind: 'room', hasRoom })
   }, CHECK_MS)
+  const pauses = new IndexingPauses()
   const index = (isIdle: boolean) => {
-    const indexing = writing.index(isIdle)
-    if (indexing) say({ kind: 'indexed', indexing })
-    return indexing !== undefined
+    const indexed = pauses.during(() => writing.index(isIdle))
+    if (!indexed) return false
+    const { unindexedEvents } = writing
+    say({ kind: 'indexed', indexing: { ...indexed, unindexedEvents, longestPause_ms: pauses.longest_ms } })
+    return true
   }
   const idle = setTimeout(() => {
     // What has arrived meanwhile goes first.
@@ -68,8 +81,10 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
   }, IDLE_MS)
   port.on('message', (request: WriterRequest) => {
     if (request.kind === 'group') {
+      pauses.waited(request.sent_ms)
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
-      say({ kind: 'group', results: packResults(results) })
+      say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
+      // One slice at the most: what has arrived meanwhile goes before the next.
       index(false)
       idle.refresh()
     } else if (request.kind === 'statement') {

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import type { CommittedGroup, StorageStatistics } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
+import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
-import type { CustomerRing } from './tail.ts'
+import type { TailRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
-import type { WriterReply, WriterRequest } from './writer-thread.ts'
-import type { Indexing } from './writing-connection.ts'
+import type { Indexing, WriterReply, WriterRequest } from './writer-thread.ts'
 
 /** More waiting rows than this are refused: what waits must be committed within a second or so. */
 const WAITING_ROWS = 20_000
@@ -24,7 +24,7 @@ type Turn = { begin: () => void; reject: (error: Error) => void }
 type WriterOptions = {
   path: string
   /** Where readers look up what is not indexed yet. */
-  ring: CustomerRing
+  ring: TailRing
   now: () => number
   onOutsideChange: () => void
   onDeath: (error: Error) => void
@@ -46,7 +46,7 @@ export class Writer {
   readonly #turns: Turn[] = []
   #waitingRows = 0
   #hasRoom = true
-  #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0, groupRows: GROUP_ROWS }
+  #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
   #hadTurn = false
   #scheduled = false
@@ -186,11 +186,10 @@ export class Writer {
   }
 
   #takeGroup(): Waiting[] {
-    const most = Math.min(GROUP_ROWS, this.#indexing.groupRows)
     let rows = 0
     let count = 0
     for (const waiting of this.#waiting) {
-      if (count > 0 && rows + waiting.rows > most) break
+      if (count > 0 && rows + waiting.rows > GROUP_ROWS) break
       rows += waiting.rows
       count += 1
     }
@@ -203,7 +202,9 @@ export class Writer {
     let failed = true
     try {
       const units = packGroup(group.map(({ unit }) => unit))
-      const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now() })
+      const sent_ms = monotonic_ms()
+      const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now(), sent_ms })
+      this.#indexing = { ...this.#indexing, unindexedEvents: reply.unindexedEvents }
       const results = unpackResults(reply.results)
       failed = results.some((result) => 'failure' in result)
       for (const [index, { resolve, reject }] of group.entries()) {

@@ -1,41 +1,45 @@
 import { type Connection, openWritable } from './connection.ts'
 import { Indexer } from './indexer.ts'
+import { MessageIndex } from './message-index.ts'
 import type { UnitResult } from './packing.ts'
+import { RunStore } from './runs/run-store.ts'
 import { type Failure, failureOf, runStatement, type Statement, type StatementResult } from './statement.ts'
-import type { CustomerRing } from './tail.ts'
+import { GREATEST_TAIL_EVENTS, type TailRing } from './tail.ts'
 import { type Unit, Units } from './units.ts'
 
-/** How far the indexes are behind what is stored. */
-export type Indexing = {
-  unindexedEvents: number
-  /** The longest time that indexing has held the writer. */
-  longestPause_ms: number
-  /** How many rows a group may have, so that the indexes do not fall behind for ever. */
-  groupRows: number
-  failure?: Failure
-}
+/** So much of the tail is read at once when a store is opened; what is more is indexed before anything is written. */
+const READ_EVENTS = 2 ** 17
 
 type Open = { connection: Connection; units: Units; indexer: Indexer }
 
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
 export class WritingConnection {
   readonly #path: string
-  readonly #ring: CustomerRing
+  readonly #ring: TailRing
   #open: Open | undefined
   /** Undefined after opening: nobody knows what others have committed before. */
   #dataVersion: unknown
 
   /** @param ring where readers look up what is not indexed yet */
-  constructor(path: string, ring: CustomerRing) {
+  constructor(path: string, ring: TailRing) {
     this.#path = path
     this.#ring = ring
     this.#opened()
+  }
+
+  /** Events that are stored but not in the indexes. */
+  get unindexedEvents(): number {
+    return this.#open?.units.tail.length ?? 0
   }
 
   /** All units in one transaction; where one of them fails, each in its own, so that its neighbours do not suffer. */
   commitGroup(group: Unit[], now_ms: number): UnitResult[] {
     try {
       const { connection, units } = this.#opened()
+      if (units.tail.length > GREATEST_TAIL_EVENTS) {
+        const message = 'the indexes cannot be filled, and more events wait for them than there is room for'
+        return group.map(() => ({ failure: { message, outage: 'storage_unavailable' } }))
+      }
       connection.exec('BEGIN IMMEDIATE')
       const outcomes = units.run(group, now_ms)
       connection.exec('COMMIT')
@@ -45,8 +49,19 @@ export class WritingConnection {
       const failure = failureOf(error)
       this.#recover(failure)
       if (group.length === 1 || failure.outage) return group.map(() => ({ failure }))
-      return group.flatMap((unit) => this.commitGroup([unit], now_ms))
+      return this.#commitOneByOne(group, now_ms)
     }
+  }
+
+  /** Up to the first that meets an outage: the others would meet it too, each after a wait of its own for the lock. */
+  #commitOneByOne(group: Unit[], now_ms: number): UnitResult[] {
+    const results: UnitResult[] = []
+    for (const unit of group) {
+      const last = results.at(-1)
+      const isOver = last !== undefined && 'failure' in last && last.failure.outage !== undefined
+      results.push(...(isOver ? [last] : this.commitGroup([unit], now_ms)))
+    }
+    return results
   }
 
   /** One statement of a transaction that the main thread holds. */
@@ -85,26 +100,21 @@ export class WritingConnection {
   /**
    * Fills the indexes with a slice of what is stored, if one is due.
    * @param isIdle whether nothing else waits
-   * @returns how far the indexes are, if there was something to do
+   * @returns undefined where there was nothing to do; else whether it could be done
    */
-  index(isIdle: boolean): Indexing | undefined {
+  index(isIdle: boolean): { failure?: Failure } | undefined {
     // Between its statements a transaction of the main thread must not be touched.
     if (!this.#open || this.#open.connection.inTransaction) return undefined
-    const { indexer, units } = this.#open
+    const { indexer } = this.#open
     if (!indexer.isDue(isIdle)) return undefined
-    const told = () => {
-      const { longestPause_ms, groupRows } = indexer
-      return { unindexedEvents: units.tail.length, longestPause_ms, groupRows }
-    }
     try {
-      do indexer.step()
-      while (indexer.isFull)
-      return told()
+      indexer.step(isIdle)
+      return {}
     } catch (error) {
       const failure = failureOf(error)
       // Whatever it was, the footing is found again from what is on disk.
       this.#recover({ ...failure, outage: 'storage_unavailable' })
-      return { ...told(), failure }
+      return { failure }
     }
   }
 
@@ -117,8 +127,12 @@ export class WritingConnection {
     if (!this.#open) {
       const connection = openWritable(this.#path, { create: false })
       try {
-        const units = new Units(connection, this.#ring)
-        this.#open = { connection, units, indexer: new Indexer(connection, units.tail) }
+        const store = new RunStore(connection)
+        const messages = new MessageIndex(store)
+        const units = new Units(connection, messages, this.#ring)
+        const indexer = new Indexer(connection, { tail: units.tail, store, messages })
+        while (units.readTail(READ_EVENTS) === READ_EVENTS) indexer.catchUp()
+        this.#open = { connection, units, indexer }
       } catch (error) {
         connection.close()
         throw error

@@ -1,0 +1,347 @@
+import type { Position } from '../../domain/cursors.ts'
+import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
+import type { StoredMessageId } from '../../domain/message-ids.ts'
+import { nameHashes } from '../../domain/name-hashes.ts'
+import type { Page } from '../../domain/paging.ts'
+import type { EventFilter } from '../event-store.ts'
+import type { Connection } from './connection.ts'
+import { postingKeys } from './runs/posting-keys.ts'
+import { postingsBelow } from './runs/postings.ts'
+import { RunStore } from './runs/run-store.ts'
+import { isBefore, type TimelineEntry, timelineBefore } from './runs/timeline.ts'
+import { type Interval, SpanReader } from './spans.ts'
+import type { TailFilter, TailRing } from './tail.ts'
+
+/** A page of a list of events, to be read. */
+export type EventsRequest =
+  | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
+  | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
+
+/** What was read of a list, and the position to go on behind; null at its end. */
+export type EventRows = { rows: EventRow[]; next: Position | null }
+
+export type EventRow = {
+  id: Uint8Array
+  event_id: string
+  custom_variables: string | null
+  occurred_ms: number | null
+  received_ms: number
+  message_id: StoredMessageId | null
+  journey_id: string
+  customer_id: string
+}
+
+/** What tells whether an event belongs to a list. */
+type EventHead = {
+  id: Uint8Array
+  workspace_ref: number
+  journey_ref: number
+  customer_ref: number
+  event_id: string
+  received_ms: number
+}
+
+/**
+ * So many events are looked at for a page: 20 ms. Only where two conditions rarely meet are there so many; the page then
+ * ends early.
+ */
+export const LOOKED_AT = 10_000
+
+/** A page ends with the event that brings it to this: JSON is read and written on the main thread. */
+export const PAGE_BYTES = 1024 * 1024
+
+/** What an event takes beside its variables. */
+const OTHER_BYTES = 400
+
+/** The tail went on under a reader that was held up; it must begin again. */
+class Overtaken extends Error {}
+
+const ATTEMPTS = 5
+
+/** Reads lists of events, each page in one transaction: of what is in runs, and of what is in the tail. */
+export class EventReader {
+  readonly #connection: Connection
+  readonly #ring: TailRing
+  readonly #runs: RunStore
+  readonly #spans: SpanReader
+  readonly #statements: ReturnType<typeof prepare>
+  #nameHash: ((name: string) => number) | undefined
+
+  /** @param ring where the writer notes what is not in a run yet */
+  constructor(connection: Connection, ring: TailRing) {
+    this.#connection = connection
+    this.#ring = ring
+    this.#runs = new RunStore(connection)
+    this.#spans = new SpanReader(connection)
+    this.#statements = prepare(connection)
+  }
+
+  read(request: EventsRequest): EventRows {
+    for (let attempt = 1; ; attempt += 1) {
+      this.#connection.exec('BEGIN')
+      try {
+        return request.list === 'newest' ? this.#newest(request) : this.#timeline(request)
+      } catch (error) {
+        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+      } finally {
+        this.#connection.exec('COMMIT')
+      }
+    }
+  }
+
+  /** In the order of numbers, which is that of arrival and of identifiers. */
+  #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventRows {
+    const narrowed = this.#narrowed(workspace_id, filter)
+    if (!narrowed) return END
+    const { key, refs, matches } = narrowed
+    const rows = new PageRows(page)
+    let looked = 0
+    let last: EventHead | undefined
+    for (const interval of this.#spans.intervals(filter, this.#lastBefore(page))) {
+      for (const seq of this.#candidates(key, refs, interval)) {
+        if (looked === LOOKED_AT) return rows.endingEarly(newestPosition(last as EventHead))
+        looked += 1
+        const head = this.#statements.head.get(seq)
+        if (!head) continue
+        last = head
+        if (!matches(head)) continue
+        if (rows.isFull) return rows.endingBehindLast()
+        rows.add(this.#row(seq), newestPosition(head))
+      }
+    }
+    return rows.ending()
+  }
+
+  /** By (`at_ms`, number), of all runs and the tail side by side. */
+  #timeline({ workspace_id, customer_id, page }: EventsRequest & { list: 'timeline' }): EventRows {
+    const customer = this.#statements.customer.get(workspace_id, customer_id)
+    if (customer === undefined) return END
+    const rows = new PageRows(page)
+    for (const { seq, at_ms } of this.#latest(customer, page)) {
+      if (rows.isFull) return rows.endingBehindLast()
+      const row = this.#row(seq)
+      rows.add(row, { ms: at_ms, id: eventIdText(row.id) })
+    }
+    return rows.ending()
+  }
+
+  /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
+  #narrowed(workspace_id: string, filter: EventFilter) {
+    const { journey_id, customer_id, event_id, from_ms, to_ms } = filter
+    const workspace = this.#statements.workspace.get(workspace_id)
+    const journey =
+      journey_id === undefined ? undefined : this.#statements.journey.get(workspace_id, journey_id)
+    const customer =
+      customer_id === undefined ? undefined : this.#statements.customer.get(workspace_id, customer_id)
+    const isUnknown =
+      workspace === undefined ||
+      (journey_id !== undefined && journey === undefined) ||
+      (customer_id !== undefined && customer === undefined)
+    if (isUnknown) return undefined
+    const name = event_id === undefined ? undefined : this.#hashOf(event_id)
+    const refs: TailFilter = {
+      workspace,
+      ...(journey !== undefined && { journey }),
+      ...(customer !== undefined && { customer }),
+      ...(name !== undefined && { name }),
+    }
+    const matches = (head: EventHead) =>
+      head.workspace_ref === workspace &&
+      (journey === undefined || head.journey_ref === journey) &&
+      (customer === undefined || head.customer_ref === customer) &&
+      (event_id === undefined || head.event_id === event_id) &&
+      (from_ms === undefined || head.received_ms >= from_ms) &&
+      (to_ms === undefined || head.received_ms < to_ms)
+    return { key: keyOf(workspace, refs), refs, matches }
+  }
+
+  /** Events that may belong to a list, the latest first. */
+  *#candidates(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+    const indexed = this.#indexedSeq()
+    const least = Math.max(from, indexed + 1)
+    for (let seq = this.#ring.lastMatch(refs, to, least); seq !== -1; ) {
+      yield seq
+      seq = this.#ring.lastMatch(refs, seq - 1, least)
+    }
+    this.#assertIntact(indexed)
+    for (const run of this.#runs.all()) {
+      if (run.first_seq > to) continue
+      if (run.last_seq < from) return
+      for (const seq of postingsBelow(run, this.#runs.readPage, { key, below: to + 1 })) {
+        if (seq < from) return
+        yield seq
+      }
+    }
+  }
+
+  /** Of a customer's timeline what is behind the page's position, the latest first. */
+  *#latest(customer: number, page: Page): Generator<TimelineEntry> {
+    const before = page.after
+      ? { at_ms: page.after.ms, seq: this.#spans.firstFrom(eventIdBytes(page.after.id)) }
+      : { at_ms: Number.POSITIVE_INFINITY, seq: Number.POSITIVE_INFINITY }
+    const runs = this.#runs.all().sort((a, b) => b.greatest_at_ms - a.greatest_at_ms)
+    const sources = [new Source(this.#latestOfTail(customer, before, page.limit + 1).values())]
+    while (true) {
+      let latest: Source | undefined
+      for (const source of sources) {
+        if (source.entry && (!latest?.entry || isBefore(latest.entry, source.entry))) latest = source
+      }
+      // A run whose latest time is before what was found has nothing to say yet.
+      const [run] = runs
+      if (run && !(latest?.entry && run.greatest_at_ms < latest.entry.at_ms)) {
+        runs.shift()
+        sources.push(new Source(timelineBefore(run, this.#runs.readPage, { customer, before })))
+      } else if (latest?.entry) {
+        yield latest.entry
+        latest.next()
+      } else {
+        return
+      }
+    }
+  }
+
+  /** Not all of them: a customer may have the whole tail. */
+  #latestOfTail(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
+    const indexed = this.#indexedSeq()
+    const keep = (entries: TimelineEntry[]) =>
+      entries.sort((a, b) => (isBefore(a, b) ? 1 : -1)).slice(0, count)
+    let found: TimelineEntry[] = []
+    for (let seq = this.#lastSeq(); seq !== -1; seq -= 1) {
+      seq = this.#ring.lastMatch({ customer }, seq, indexed + 1)
+      if (seq === -1) break
+      const entry = { at_ms: this.#ring.at_ms(seq), seq }
+      if (isBefore(entry, before)) found.push(entry)
+      if (found.length > 8 * count) found = keep(found)
+    }
+    this.#assertIntact(indexed)
+    return keep(found)
+  }
+
+  #lastBefore({ after }: Page): number {
+    const last = this.#lastSeq()
+    return after ? Math.min(last, this.#spans.firstFrom(eventIdBytes(after.id)) - 1) : last
+  }
+
+  /** 0 where there are no events. */
+  #lastSeq(): number {
+    return this.#statements.lastSeq.get() ?? 0
+  }
+
+  #indexedSeq(): number {
+    return this.#statements.indexed.get()?.indexed_seq ?? 0
+  }
+
+  #assertIntact(seq: number) {
+    if (!this.#ring.isIntactBehind(seq)) throw new Overtaken('the tail went on under a reader')
+  }
+
+  #hashOf(event_id: string): number {
+    this.#nameHash ??= nameHashes(this.#statements.indexed.get()?.message_salt ?? '')
+    return this.#nameHash(event_id)
+  }
+
+  #row(seq: number): EventRow {
+    const row = this.#statements.row.get(seq)
+    if (!row) throw new Error(`event ${seq} is not there`)
+    return row
+  }
+}
+
+const END: EventRows = { rows: [], next: null }
+
+/** The most telling of the keys under which a list's events are. */
+function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
+  if (customer !== undefined) return postingKeys.customer(customer)
+  if (journey !== undefined) {
+    return name === undefined ? postingKeys.journey(journey) : postingKeys.journeyName(journey, name)
+  }
+  return name === undefined ? postingKeys.workspace(workspace) : postingKeys.name(workspace, name)
+}
+
+function newestPosition({ id, received_ms }: EventHead): Position {
+  return { ms: received_ms, id: eventIdText(id) }
+}
+
+/** The rows of a page as they are found. */
+class PageRows {
+  readonly #limit: number
+  readonly #rows: EventRow[] = []
+  #bytes = 0
+  #last: Position | null = null
+
+  constructor({ limit }: Page) {
+    this.#limit = limit
+  }
+
+  get isFull(): boolean {
+    return this.#rows.length === this.#limit || this.#bytes >= PAGE_BYTES
+  }
+
+  add(row: EventRow, position: Position): void {
+    this.#rows.push(row)
+    this.#bytes += OTHER_BYTES + Buffer.byteLength(row.custom_variables ?? '')
+    this.#last = position
+  }
+
+  /** The list ends here. */
+  ending(): EventRows {
+    return { rows: this.#rows, next: null }
+  }
+
+  /** Others follow the last row. */
+  endingBehindLast(): EventRows {
+    return { rows: this.#rows, next: this.#last }
+  }
+
+  /** Nobody knows whether others follow what was looked at last. */
+  endingEarly(next: Position): EventRows {
+    return { rows: this.#rows, next }
+  }
+}
+
+/** Entries in descending order, with the next one to see. */
+class Source {
+  readonly #entries: Iterator<TimelineEntry>
+  entry: TimelineEntry | undefined
+
+  constructor(entries: Iterator<TimelineEntry>) {
+    this.#entries = entries
+    this.next()
+  }
+
+  next(): void {
+    const { done, value } = this.#entries.next()
+    this.entry = done ? undefined : value
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    workspace: connection
+      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
+    journey: connection
+      .prepare<[string, string], number>(
+        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+      )
+      .pluck(),
+    customer: connection
+      .prepare<[string, string], number>(
+        'SELECT customer_ref FROM customers WHERE workspace_id = ? AND customer_id = ?',
+      )
+      .pluck(),
+    lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
+    indexed: connection.prepare<[], { indexed_seq: number; message_salt: string }>(
+      'SELECT indexed_seq, message_salt FROM event_indexing',
+    ),
+    // Without the variables, which are last in the row and may be on pages of their own.
+    head: connection.prepare<[number], EventHead>(
+      'SELECT id, workspace_ref, journey_ref, customer_ref, event_id, received_ms FROM events WHERE seq = ?',
+    ),
+    row: connection.prepare<[number], EventRow>(
+      `SELECT events.id, events.event_id, custom_variables, occurred_ms, received_ms, message_id, journey_id,
+        customer_id
+      FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) WHERE seq = ?`,
+    ),
+  }
+}

@@ -1,0 +1,261 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
+import type { Page, PageRows } from '../../server/domain/paging.ts'
+import type { EventFilter } from '../../server/storage/event-store.ts'
+import { insertJourney } from '../../server/storage/journeys.ts'
+import { LOOKED_AT, PAGE_BYTES } from '../../server/storage/sqlite/event-reader.ts'
+import { pageNumber } from '../../server/storage/sqlite/runs/run.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
+import {
+  connect,
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStore,
+  openStoreForTest,
+  type Store,
+  type Subject,
+} from './store.ts'
+
+/** An idle store makes a run of so many, and one of eight such runs. */
+const RUN = 10_000
+const RUNS = 9
+
+/** So many stay in the tail. */
+const TAIL = 3_000
+
+type Stored = {
+  id: string
+  journey_id: string
+  customer_id: string
+  event_id: string
+  message_id: string | null
+  received_ms: number
+  at_ms: number
+}
+
+/** What was stored, in the order of storing. */
+const stored: Stored[] = []
+let store: Store
+let subject: Subject
+let journeys: string[]
+let customers: string[]
+let now = Date.parse('2026-11-20T12:00:00Z')
+
+/** Stores events of all kinds, some of them dated by their sender; the clock stands still, steps back and leaps. */
+async function fill(count: number) {
+  for (let made = 0; made < count; made += 1000) {
+    now += [0, 1, 5, -20, 60_000, 0, 2][made % 7] ?? 0
+    const events = Array.from({ length: 1000 }, (_, index) => {
+      // One customer has a third of all events.
+      const customer_id = index % 3 === 0 ? customers[0] : customers[randomInt(customers.length)]
+      return newEvent(subject, {
+        journey_id: journeys[randomInt(journeys.length)] ?? '',
+        customer_id: customer_id ?? '',
+        event_id:
+          index % 500 === 0 ? `rare-${randomInt(20)}` : (['seen', 'clicked', 'bought'][randomInt(3)] ?? ''),
+        occurred_ms: index % 4 === 0 ? now - randomInt(10_000_000) : null,
+        message_id: [null, randomUUID(), `text ${made} ${index} ${randomUUID()}`][index % 3] ?? null,
+      })
+    })
+    const received_ms = now
+    const outcomes = await store.events.insertEvents(subject.workspace_id, events)
+    for (const [index, outcome] of outcomes.entries()) {
+      const { occurred_ms, ...event } = events[index] ?? newEvent(subject)
+      stored.push({ ...event, id: idOf(outcome), received_ms, at_ms: occurred_ms ?? received_ms })
+    }
+  }
+}
+
+async function untilIndexed(limit: number) {
+  await vi.waitUntil(() => store.statistics().unindexedEvents < limit, { timeout: 120_000, interval: 20 })
+}
+
+/** All identifiers of a list, walked in pages of this many. */
+async function walk(
+  read: (page: {
+    limit: number
+    after?: NonNullable<PageRows<unknown>['next']>
+  }) => Promise<PageRows<{ id: string }>>,
+  limit: number,
+): Promise<string[]> {
+  const ids: string[] = []
+  let after: PageRows<unknown>['next'] = null
+  do {
+    const page: PageRows<{ id: string }> = await read(after ? { limit, after } : { limit })
+    expect(page.rows.length).toBeLessThanOrEqual(limit)
+    ids.push(...page.rows.map(({ id }) => id))
+    after = page.next
+  } while (after)
+  return ids
+}
+
+function matches({ journey_id, customer_id, event_id, from_ms, to_ms }: EventFilter) {
+  return (event: Stored) =>
+    (journey_id === undefined || event.journey_id === journey_id) &&
+    (customer_id === undefined || event.customer_id === customer_id) &&
+    (event_id === undefined || event.event_id === event_id) &&
+    (from_ms === undefined || event.received_ms >= from_ms) &&
+    (to_ms === undefined || event.received_ms < to_ms)
+}
+
+beforeAll(async () => {
+  store = await openStore({ now: () => now })
+  subject = await newSubject(store)
+  const journey = { name: 'Renewal', description: '', steps: [], created_ms: now }
+  journeys = [subject.journey_id, newId('jrn')]
+  await store.db
+    .transaction()
+    .execute((db) => insertJourney(db, subject.workspace_id, { ...journey, journey_id: journeys[1] ?? '' }))
+  customers = []
+  for (let made = 0; made < 40; made += 1) {
+    for (const journey_id of journeys) {
+      const { workspace_id } = subject
+      customers[made] = idOf(await initialize(store, { workspace_id, journey_id }, `user-${made}`))
+    }
+  }
+  for (let run = 0; run < RUNS; run += 1) {
+    await fill(RUN)
+    await untilIndexed(RUN)
+  }
+  await fill(TAIL)
+  return () => store.close()
+}, 240_000)
+
+describe('lists of events that are in several runs, in a merged one and in the tail', () => {
+  it('find the events merged and yet unmerged', async () => {
+    const runs = connect(store.path)
+      .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
+      .pluck()
+    await vi.waitFor(() => expect(Math.max(...runs.all())).toBeGreaterThanOrEqual(8 * RUN), {
+      timeout: 60_000,
+    })
+    expect(runs.all().length).toBeLessThan(RUNS)
+    expect(store.statistics().unindexedEvents).toBeGreaterThan(0)
+  })
+
+  it('rest on runs that say what the events say', () => {
+    const file = connect(store.path)
+    expect(entriesInRuns(file)).toEqual(entriesOfEvents(file))
+  })
+
+  it.each<[string, () => EventFilter]>([
+    ['nothing', () => ({})],
+    ['a journey', () => ({ journey_id: journeys[1] ?? '' })],
+    ['a name', () => ({ event_id: 'rare-7' })],
+    ['a name of a journey', () => ({ journey_id: journeys[0] ?? '', event_id: 'rare-3' })],
+    ['a customer', () => ({ customer_id: customers[0] ?? '' })],
+    ['a customer and a rare name', () => ({ customer_id: customers[0] ?? '', event_id: 'rare-0' })],
+    ['a name that there is not', () => ({ event_id: 'never' })],
+    [
+      'a time',
+      () => ({ from_ms: stored[20_000]?.received_ms ?? 0, to_ms: stored[70_000]?.received_ms ?? 0 }),
+    ],
+    ['an empty time', () => ({ from_ms: now + 1 })],
+    [
+      'a customer and a time',
+      () => ({ customer_id: customers[5] ?? '', from_ms: stored[50_000]?.received_ms ?? 0 }),
+    ],
+  ])('give each event once, the newest first, narrowed to %s', async (_name, filterOf) => {
+    const filter = filterOf()
+    const expected = stored.filter(matches(filter)).toReversed()
+    const read = (page: Parameters<typeof store.events.newestEvents>[2]) =>
+      store.events.newestEvents(subject.workspace_id, filter, page)
+    expect(await walk(read, 500)).toEqual(expected.map(({ id }) => id))
+  })
+
+  it('fill a page, but where two conditions rarely meet: there it ends after so many events', async () => {
+    const [customer_id = ''] = customers
+    const read = (filter: EventFilter) =>
+      store.events.newestEvents(subject.workspace_id, filter, { limit: 50 })
+    const hot = stored.filter(matches({ customer_id })).toReversed()
+    expect(hot.length).toBeGreaterThan(2 * LOOKED_AT)
+    expect((await read({ customer_id })).rows).toHaveLength(50)
+    expect((await read({ customer_id, from_ms: stored[0]?.received_ms ?? 0 })).rows).toHaveLength(50)
+
+    const event_id = 'rare-0'
+    const early = await read({ customer_id, event_id })
+    const all = hot.filter(matches({ event_id })).map(({ id }) => id)
+    expect(early.rows.map(({ id }) => id)).toEqual(all.slice(0, early.rows.length))
+    expect(early.rows.length).toBeLessThan(all.length)
+    const passed = hot.findIndex(({ id }) => id === early.next?.id)
+    expect(passed).toBeGreaterThanOrEqual(LOOKED_AT - 1)
+    // Those in the tail are told apart without being looked at.
+    expect(passed).toBeLessThan(LOOKED_AT + TAIL)
+  })
+
+  it('end a page with the event that brings it to a megabyte', async () => {
+    const { workspace_id, journey_id } = subject
+    const customer_id = idOf(await initialize(store, { workspace_id, journey_id }, 'user-of-large'))
+    const event_id = 'large'
+    const custom_variables = JSON.stringify('x'.repeat(60_000))
+    const events = Array.from({ length: 40 }, () =>
+      newEvent(subject, { customer_id, event_id, custom_variables }),
+    )
+    const outcomes = await store.events.insertEvents(workspace_id, events)
+    const ids = outcomes.map(idOf).toReversed()
+    const least = Math.ceil(PAGE_BYTES / (custom_variables.length + 1000))
+    const most = Math.ceil(PAGE_BYTES / custom_variables.length)
+    for (const read of [
+      (page: Page) => store.events.newestEvents(workspace_id, { event_id }, page),
+      (page: Page) => store.events.customerEvents(workspace_id, customer_id, page),
+    ]) {
+      const { rows } = await read({ limit: 500 })
+      expect(rows.length).toBeGreaterThanOrEqual(least)
+      expect(rows.length).toBeLessThanOrEqual(most)
+      expect(await walk(read, 500)).toEqual(ids)
+    }
+  })
+
+  it('give each event of a customer once, the latest first', async () => {
+    for (const [customer_id, limit] of [
+      [customers[0], 499],
+      [customers[7], 33],
+    ] as const) {
+      const order = stored.map((event, index) => ({ ...event, index }))
+      const expected = order
+        .filter((event) => event.customer_id === customer_id)
+        .toSorted((a, b) => b.at_ms - a.at_ms || b.index - a.index)
+      const ids = await walk(
+        (page) => store.events.customerEvents(subject.workspace_id, customer_id ?? '', page),
+        limit,
+      )
+      expect(ids).toEqual(expected.map(({ id }) => id))
+    }
+  })
+
+  it('recognise every message that was stored', async () => {
+    const sent = stored.filter(({ message_id }) => message_id !== null)
+    const known = new Map(sent.map(({ message_id, id }) => [message_id, id]))
+    for (let at = 0; at < sent.length; at += 1000) {
+      const again = sent.slice(at, at + 1000).map(({ message_id }) => newEvent(subject, { message_id }))
+      const outcomes = await store.events.insertEvents(subject.workspace_id, again)
+      // Other content under a known message: a conflict wherever it is found, and stored nowhere.
+      expect(new Set(outcomes.map((outcome) => ('code' in outcome ? outcome.code : outcome.status)))).toEqual(
+        new Set(['message_id_conflict']),
+      )
+    }
+    expect(known.size).toBe(sent.length)
+  })
+})
+
+describe('pages of a run that was never finished', () => {
+  it('are removed, and no run takes their place before', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStoreForTest({ path })
+    await insert(before, await newSubject(before))
+    await before.close()
+    const file = connect(path)
+    const first = pageNumber(7, 'postings', 0)
+    const places = JSON.stringify(Array.from({ length: 500 }, (_, place) => first + place))
+    file.prepare(`INSERT INTO event_pages SELECT value, x'00' FROM json_each(?)`).run(places)
+    await openStoreForTest({ path })
+    const pages = file.prepare<[], number>('SELECT count(*) FROM event_pages').pluck()
+    await vi.waitFor(() => expect(pages.get()).toBe(0), { timeout: 30_000 })
+  })
+})

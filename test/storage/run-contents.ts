@@ -1,0 +1,75 @@
+import type { Database } from 'better-sqlite3'
+import { messageKeys, type StoredMessageId } from '../../server/domain/message-ids.ts'
+import { nameHashes } from '../../server/domain/name-hashes.ts'
+import { postingKeys } from '../../server/storage/sqlite/runs/posting-keys.ts'
+import { PostingReader } from '../../server/storage/sqlite/runs/postings.ts'
+import { RunStore } from '../../server/storage/sqlite/runs/run-store.ts'
+import { TimelineReader } from '../../server/storage/sqlite/runs/timeline.ts'
+
+type StoredEvent = {
+  seq: number
+  workspace_ref: number
+  journey_ref: number
+  customer_ref: number
+  event_id: string
+  at_ms: number
+  message_id: StoredMessageId | null
+  workspace_id: string
+}
+
+/** What the runs of a file hold, an entry a text, sorted. */
+export function entriesInRuns(file: Database): string[] {
+  const store = new RunStore(file)
+  const entries: string[] = []
+  for (const run of store.all()) {
+    const filter = store.readFilter(run)
+    for (const [page, first] of run.postings.firsts.entries()) {
+      const reader = new PostingReader(store.readPage(run, 'postings', page), run, first)
+      while (reader.nextKey()) {
+        for (let seq = reader.nextSeq(); seq !== -1; seq = reader.nextSeq()) {
+          entries.push(`${reader.key} ${seq}`)
+          if (reader.key < postingKeys.customer(0) && !filter.mayHave(reader.key))
+            entries.push(`unfiltered ${seq}`)
+        }
+      }
+    }
+    for (const [page, customer] of run.timeline.firsts.entries()) {
+      const at_ms = run.timeline.seconds[page] ?? Number.NaN
+      const reader = new TimelineReader(store.readPage(run, 'timeline', page), run, { customer, at_ms })
+      while (reader.next()) entries.push(`of ${reader.customer} at ${reader.at_ms}: ${reader.seq}`)
+    }
+  }
+  return entries.sort()
+}
+
+/** What the runs must hold, told from the events themselves. */
+export function entriesOfEvents(file: Database): string[] {
+  const { message_salt } = file.prepare('SELECT message_salt FROM event_indexing').get() as {
+    message_salt: string
+  }
+  const name = nameHashes(message_salt)
+  const events = file
+    .prepare<[], StoredEvent>(
+      `SELECT seq, events.workspace_ref, journey_ref, customer_ref, event_id, message_id, workspace_id,
+        coalesce(occurred_ms, received_ms) AS at_ms
+      FROM events JOIN workspaces USING (workspace_ref) WHERE seq <= (SELECT indexed_seq FROM event_indexing)`,
+    )
+    .all()
+  return events
+    .flatMap(
+      ({ seq, workspace_ref, journey_ref, customer_ref, event_id, at_ms, message_id, workspace_id }) => [
+        `of ${customer_ref} at ${at_ms}: ${seq}`,
+        ...[
+          postingKeys.customer(customer_ref),
+          postingKeys.workspace(workspace_ref),
+          postingKeys.journey(journey_ref),
+          postingKeys.name(workspace_ref, name(event_id)),
+          postingKeys.journeyName(journey_ref, name(event_id)),
+          ...(message_id === null
+            ? []
+            : [postingKeys.message(messageKeys(message_salt, workspace_id)(message_id))]),
+        ].map((key) => `${key} ${seq}`),
+      ],
+    )
+    .sort()
+}
