@@ -31,16 +31,17 @@ const insertBatch = database.transaction((rows: Row[]) => {
   for (const row of rows) insert.run(...row)
 })
 
-const customerIds = Array.from({ length: CUSTOMERS }, (_, number) => `cus_${number}`)
-const events = new Events({ journey_id: '', customerIds, messageIds: 'mixed' })
+const customerIds = Array.from({ length: CUSTOMERS }, (_, number) => String(number))
+const subject = { key: '', journey_ids: [''], customerIds }
+const events = new Events({ subjects: [subject], breadth: 'narrow', messageIds: 'mixed' })
 const nextId = ascendingIds()
 let stored = 0
 let spent_ms = 0
 while (spent_ms < options.seconds * 1000) {
   const received_ms = Date.now()
   const rows = Array.from({ length: BATCH_EVENTS }, (): Row => {
-    const { customer, name, message_id, variables } = events.next()
-    return [1, customer, nextId(received_ms), name, received_ms, message_id, variables]
+    const { customer_id, name, message_id, variables } = events.next(subject)
+    return [1, Number(customer_id), nextId(received_ms), name, received_ms, message_id, variables]
   })
   const begun = performance.now()
   insertBatch(rows)

@@ -21,43 +21,68 @@ export function initializeText(journey_id: string, number: number): string {
   return JSON.stringify({ ...customer(number), journey_id, customer_type: 'contact' })
 }
 
-export type EventsOptions = { journey_id: string; customerIds: string[]; messageIds: MessageIds }
+/** A workspace that events are sent to: its key, its journeys, and the customers that take part in all of them. */
+export type Subject = { key: string; journey_ids: string[]; customerIds: string[] }
+
+/** `wide`: spread over 100 workspaces with ten journeys each, of 100,000 names; else one journey and four names. */
+export type Breadth = 'narrow' | 'wide'
+
+export const WIDE_WORKSPACES = 100
+export const WIDE_JOURNEYS = 10
+const WIDE_NAMES = 100_000
+
+export type EventsOptions = { subjects: Subject[]; breadth: Breadth; messageIds: MessageIds }
+
+/** What is sent, and with which key. */
+export type Body = { key: string; body: string }
 
 /** Bodies of events, never the same one twice: each has a new `message_id` of 36 characters and three variables. */
 export class Events {
-  readonly #start: string
-  readonly #customerIds: string[]
+  readonly #subjects: Subject[]
+  readonly #breadth: Breadth
   readonly #messageIds: MessageIds
   #made = 0
 
-  constructor({ journey_id, customerIds, messageIds }: EventsOptions) {
-    this.#start = `{"journey_id":${JSON.stringify(journey_id)},"customer_id":"`
-    this.#customerIds = customerIds
+  constructor({ subjects, breadth, messageIds }: EventsOptions) {
+    this.#subjects = subjects
+    this.#breadth = breadth
     this.#messageIds = messageIds
   }
 
-  // Put together as text: JSON.stringify would take a third of the load's core when batches are sent.
-  single(): string {
-    const { message_id, customer, name, variables } = this.next()
-    const customerId = this.#customerIds[customer]
-    return `${this.#start}${customerId}","event_id":"${name}","message_id":"${message_id}","custom_variables":${variables}}`
+  single(): Body {
+    const subject = oneOf(this.#subjects)
+    return { key: subject.key, body: this.#text(subject) }
   }
 
-  batch(): string {
-    return `{"events":[${Array.from({ length: BATCH_EVENTS }, () => this.single()).join(',')}]}`
+  /** Of one workspace, as a key has one. */
+  batch(): Body {
+    const subject = oneOf(this.#subjects)
+    const texts = Array.from({ length: BATCH_EVENTS }, () => this.#text(subject))
+    return { key: subject.key, body: `{"events":[${texts.join(',')}]}` }
   }
 
-  /** The parts of an event; the customer by its place in the list, the variables as JSON text. */
-  next() {
+  /** The parts of an event; the variables as JSON text. */
+  next({ journey_ids, customerIds }: Subject) {
     this.#made += 1
     const isOrdered = this.#messageIds === 'v7' || (this.#messageIds === 'mixed' && this.#made % 2 === 0)
     return {
       message_id: isOrdered ? orderedUuid() : randomUUID(),
-      customer: Math.floor(Math.random() * this.#customerIds.length),
-      name: names[this.#made % names.length] ?? '',
+      journey_id: oneOf(journey_ids),
+      customer_id: oneOf(customerIds),
+      name: this.#breadth === 'wide' ? `event_${Math.floor(Math.random() * WIDE_NAMES)}` : oneOf(names),
       variables: `{"plan":"team","seats":${this.#made % 1000},"trial":${this.#made % 3 === 0}}`,
     }
   }
+
+  // Put together as text: JSON.stringify would take a third of the load's core when batches are sent.
+  #text(subject: Subject): string {
+    const { message_id, journey_id, customer_id, name, variables } = this.next(subject)
+    return `{"journey_id":"${journey_id}","customer_id":"${customer_id}","event_id":"${name}","message_id":"${message_id}","custom_variables":${variables}}`
+  }
+}
+
+function oneOf<Item>(items: Item[]): Item {
+  return items[Math.floor(Math.random() * items.length)] as Item
 }
 
 const names = ['signed_up', 'plan_chosen', 'teammate_invited', 'first_report_opened']

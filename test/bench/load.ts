@@ -3,17 +3,20 @@ import { argv } from 'node:process'
 import { Client } from 'undici'
 import {
   BATCH_EVENTS,
+  type Breadth,
   CUSTOMERS,
   Events,
   initializeText,
   type MessageIds,
   newCustomerNumber,
+  type Subject,
 } from './data.ts'
 
 /**
  * What a load process does: keeps `connections` busy, each with one request at a time, a new body for every request.
  *
- * - `customers`: initializes all customers once and writes their identifiers to `customersFile`
+ * - `customers`: initializes all customers once for each journey of their workspace, and writes who they are to
+ *   `subjectsFile`
  * - `initialize`: every other request a customer that is known, the rest new ones
  * - `single`: one event a request; `batch`: 1,000
  * - `timeline`: the newest page of a customer's events; `listing`: all events, page after page
@@ -22,10 +25,10 @@ export type Job = {
   kind: 'customers' | 'initialize' | 'single' | 'batch' | 'timeline' | 'listing'
   /** Without the base path. */
   url: string
-  key: string
-  journey_id: string
-  customersFile: string
+  workspaces: Omit<Subject, 'customerIds'>[]
+  subjectsFile: string
   connections: number
+  breadth: Breadth
   messageIds: MessageIds
   /** Sent before the measurement starts. */
   warmUpSeconds: number
@@ -43,6 +46,8 @@ export type Result = {
   requestsPerSecond: number
   p50_ms: number
   p99_ms: number
+  /** The longest time between two answers, whichever connections they came on. */
+  longestGap_ms: number
   /** Events that the server has acknowledged as created. */
   stored: number
   /** Customers that the server has acknowledged as new. */
@@ -53,9 +58,11 @@ type Reply = { status: number; body: string }
 type Work = {
   method: 'GET' | 'POST'
   /** The next request: path, and body of a POST. */
-  next(connection: number): { path: string; body?: string }
+  next(connection: number): { path: string; key: string; body?: string }
   /** Counts what a reply acknowledges. @throws {Error} where it is not what was promised */
   take(reply: Reply, connection: number): void
+  /** When all is answered. */
+  finish?(): void
 }
 
 // undici, because its parser is compiled: 30 µs of processor time a request here, where autocannon 9 takes 48 and
@@ -70,6 +77,7 @@ async function run(job: Job): Promise<Result> {
   const until = job.requests === undefined ? from + job.seconds * 1000 : Number.POSITIVE_INFINITY
   let sent = 0
   let last = from
+  let longestGap_ms = 0
 
   const keepBusy = async (connection: number) => {
     const client = new Client(job.url, { pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
@@ -77,12 +85,13 @@ async function run(job: Job): Promise<Result> {
       sent += 1
       const request = work.next(connection)
       const sent_ms = performance.now()
-      const reply = await send(client, { ...request, method: work.method, key: job.key })
+      const reply = await send(client, { ...request, method: work.method })
       const now = performance.now()
       work.take(reply, connection)
       answered += 1
       if (now >= from && now <= until) {
         latencies.push(now - sent_ms)
+        longestGap_ms = Math.max(longestGap_ms, now - last)
         last = now
       }
     }
@@ -101,6 +110,7 @@ async function run(job: Job): Promise<Result> {
   if (job.mayLoseServer) await Promise.allSettled(connections)
   else await Promise.all(connections)
   clearInterval(progress)
+  work.finish?.()
 
   latencies.sort((a, b) => a - b)
   const seconds = job.requests === undefined ? job.seconds : (last - from) / 1000
@@ -109,29 +119,33 @@ async function run(job: Job): Promise<Result> {
     requestsPerSecond: latencies.length / seconds,
     p50_ms: quantile(latencies, 0.5),
     p99_ms: quantile(latencies, 0.99),
+    longestGap_ms,
     ...counts,
   }
 }
 
 function workOf(job: Job, counts: { stored: number; initialized: number }): Work {
   if (job.kind === 'customers' || job.kind === 'initialize') return initializing(job, counts)
-  const customerIds: string[] = JSON.parse(readFileSync(job.customersFile, 'utf8'))
+  const subjects: Subject[] = JSON.parse(readFileSync(job.subjectsFile, 'utf8'))
+  const [first] = subjects
+  if (!first) throw new Error('there is nobody to send events of')
   if (job.kind === 'timeline') {
     return {
       method: 'GET',
       next() {
+        const { key, customerIds } = first
         const customer = customerIds[Math.floor(Math.random() * customerIds.length)]
-        return { path: `/v1/customers/${customer}/events` }
+        return { key, path: `/v1/customers/${customer}/events` }
       },
       take: (reply) => expectStatus(reply, [200]),
     }
   }
-  if (job.kind === 'listing') return listing()
-  const events = new Events({ journey_id: job.journey_id, customerIds, messageIds: job.messageIds })
+  if (job.kind === 'listing') return listing(first.key)
+  const events = new Events({ subjects, breadth: job.breadth, messageIds: job.messageIds })
   if (job.kind === 'single') {
     return {
       method: 'POST',
-      next: () => ({ path: '/v1/events/create', body: events.single() }),
+      next: () => ({ path: '/v1/events/create', ...events.single() }),
       take(reply) {
         expectStatus(reply, [201])
         counts.stored += 1
@@ -140,7 +154,7 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
   }
   return {
     method: 'POST',
-    next: () => ({ path: '/v1/events/batch', body: events.batch() }),
+    next: () => ({ path: '/v1/events/batch', ...events.batch() }),
     take(reply) {
       expectStatus(reply, [200])
       // Reading a thousand results for the sake of one count would cost the load's core more than making them.
@@ -152,42 +166,51 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
 }
 
 function initializing(job: Job, counts: { initialized: number }): Work {
-  const ids: string[] = []
+  const { workspaces } = job
+  const subjects = workspaces.map((workspace): Subject => ({ ...workspace, customerIds: [] }))
+  const [first] = subjects
+  if (!first) throw new Error('there is no workspace')
+  const isFilling = job.kind === 'customers'
+  const journeys = first.journey_ids.length
   const numbers: number[] = []
   let made = 0
   return {
     method: 'POST',
     next(connection) {
-      const isNew = job.kind === 'initialize' && made % 2 === 0
-      const known = job.kind === 'customers' ? made : Math.floor(Math.random() * CUSTOMERS)
+      const isNew = !isFilling && made % 2 === 0
+      const known = isFilling ? Math.floor(made / journeys) : Math.floor(Math.random() * CUSTOMERS)
+      const number = isNew ? newCustomerNumber() : known
+      const { key, journey_ids } = subjects[number % subjects.length] ?? first
+      const journey_id = journey_ids[made % journeys] ?? ''
       made += 1
-      numbers[connection] = isNew ? newCustomerNumber() : known
-      return {
-        path: '/v1/customers/initialize',
-        body: initializeText(job.journey_id, numbers[connection]),
-      }
+      numbers[connection] = number
+      return { key, path: '/v1/customers/initialize', body: initializeText(journey_id, number) }
     },
     take(reply, connection) {
       const number = numbers[connection] ?? 0
-      const isNew = job.kind === 'customers' || number >= CUSTOMERS
+      const { customer_id, created } = JSON.parse(reply.body)
+      // In several journeys at once nobody knows which request is the first of a customer.
+      const isNew = journeys > 1 ? created : isFilling || number >= CUSTOMERS
       expectStatus(reply, [isNew ? 201 : 200])
       if (isNew) counts.initialized += 1
-      if (job.kind === 'customers') {
-        ids[number] = JSON.parse(reply.body).customer_id
-        if (counts.initialized === CUSTOMERS) writeFileSync(job.customersFile, JSON.stringify(ids))
-      }
+      if (!isFilling) return
+      const { customerIds } = subjects[number % subjects.length] ?? first
+      customerIds[Math.floor(number / subjects.length)] = customer_id
+    },
+    finish() {
+      if (isFilling) writeFileSync(job.subjectsFile, JSON.stringify(subjects))
     },
   }
 }
 
 /** Every connection lists all events, from the newest to the first, and starts again. */
-function listing(): Work {
+function listing(key: string): Work {
   const cursors: (string | null)[] = []
   return {
     method: 'GET',
     next(connection) {
       const cursor = cursors[connection]
-      return { path: `/v1/events?limit=500${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}` }
+      return { key, path: `/v1/events?limit=500${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}` }
     },
     take(reply, connection) {
       expectStatus(reply, [200])

@@ -68,7 +68,9 @@ export async function measurePeers(
         await measureRequests(server, { name, settings, figures: figures.requests_per_s[name] })
         if (name === 'cairn') await watched.note('single', server)
         if (name === 'bare') {
-          figures.batch_ceiling.push((await batchWindow(server, 'mixed', settings)).eventsPerSecond)
+          figures.batch_ceiling.push(
+            (await batchWindow(server, { messageIds: 'mixed' }, settings)).eventsPerSecond,
+          )
         }
         await server.end()
       })
@@ -124,7 +126,7 @@ async function measureBatches(
   const server = await startCairnWithCustomers(folder)
   checkpoint(server.file)
   const emptyBytes = statSync(server.file).size
-  const { eventsPerSecond, stored } = await batchWindow(server, 'mixed', settings)
+  const { eventsPerSecond, stored } = await batchWindow(server, { messageIds: 'mixed' }, settings)
   await untilIndexed(server)
   await watched.note('batch', server)
   await server.end()

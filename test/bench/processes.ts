@@ -12,6 +12,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { processEnvironment } from '../../server/config.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { type Breadth, type Subject, WIDE_JOURNEYS, WIDE_WORKSPACES } from './data.ts'
 import type { Job, Result } from './load.ts'
 
 /** Servers have one core and the load another, whatever the machine has: the figures stay comparable. */
@@ -26,10 +27,9 @@ export const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c'
 /** A server under measurement. */
 export type Server = {
   url: string
-  key: string
-  journey_id: string
+  workspaces: Workspace[]
   file: string
-  customersFile: string
+  subjectsFile: string
   /** From the start of the process to the first 200 of `/readyz`. */
   start_ms: number
   /** The most memory that it has had resident; null where the system does not tell. */
@@ -42,14 +42,31 @@ export type Server = {
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
-type Store = { file: string; key: string; journey_id: string }
+type Workspace = Omit<Subject, 'customerIds'>
+type Store = { file: string; workspaces: Workspace[] }
 
-/** Makes a store with a workspace, and starts our server on it as `npm start` does. */
-export async function startCairn(folder: string): Promise<Server> {
+/** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
+export async function startCairn(folder: string, breadth: Breadth = 'narrow'): Promise<Server> {
   const file = join(folder, 'cairn.db')
-  const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
-  const { secret_key: key, journey_id } = await createWorkspace(`sqlite:${file}`, names)
-  return await restartCairn({ file, key, journey_id }, folder)
+  const workspaces: Workspace[] = []
+  for (let made = 0; made < (breadth === 'wide' ? WIDE_WORKSPACES : 1); made += 1) {
+    const names = { workspace: `Example ${made}`, journey: 'Onboarding' }
+    const { secret_key: key, journey_id } = await createWorkspace(`sqlite:${file}`, names)
+    workspaces.push({ key, journey_ids: [journey_id] })
+  }
+  const server = await restartCairn({ file, workspaces }, folder)
+  if (breadth === 'wide') for (const workspace of workspaces) await addJourneys(server.url, workspace)
+  return server
+}
+
+async function addJourneys(url: string, { key, journey_ids }: Workspace) {
+  while (journey_ids.length < WIDE_JOURNEYS) {
+    const headers = { 'x-service-key': key, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: `Journey ${journey_ids.length}` })
+    const reply = await fetch(`${url}/v1/journeys`, { method: 'POST', headers, body })
+    if (reply.status !== 201) throw new Error(`a journey was answered ${reply.status}`)
+    journey_ids.push((await reply.json()).journey_id)
+  }
 }
 
 /** Starts our server on a store that it has left. */
@@ -69,8 +86,10 @@ export async function restartCairn(store: Store, folder: string): Promise<Server
 /** Starts a peer, a program of this folder, on a store that it makes. */
 export async function startPeer(name: string, folder: string): Promise<Server> {
   const port = await freePort()
-  const store = { file: join(folder, 'peer.db'), key: newServiceKey('secret'), journey_id: newId('jrn') }
-  const command = [execPath, programFile(`${name}.ts`), JSON.stringify({ port, ...store })]
+  const file = join(folder, 'peer.db')
+  const [key, journey_id] = [newServiceKey('secret'), newId('jrn')]
+  const store = { file, workspaces: [{ key, journey_ids: [journey_id] }] }
+  const command = [execPath, programFile(`${name}.ts`), JSON.stringify({ port, file, key, journey_id })]
   return await startServer({ command, environment: {}, port, readyPath: undefined, store, folder })
 }
 
@@ -102,7 +121,7 @@ async function startServer(options: StartOptions): Promise<Server> {
   return {
     ...store,
     url,
-    customersFile: join(folder, 'customers.json'),
+    subjectsFile: join(folder, 'subjects.json'),
     start_ms: performance.now() - started,
     peakMemory_mb: () => peakMemory_mb(child.pid),
     cpu_us: () => cpu_us(child.pid),
@@ -122,10 +141,16 @@ async function startServer(options: StartOptions): Promise<Server> {
 /** Runs load against a server, in a process of its own, to its end. */
 export async function runLoad(
   server: Server,
-  job: Omit<Job, 'url' | 'key' | 'journey_id' | 'customersFile'>,
+  job: Omit<Job, 'url' | 'workspaces' | 'subjectsFile' | 'breadth'> & { breadth?: Breadth },
 ): Promise<Result> {
-  const { url, key, journey_id, customersFile } = server
-  return await runProgram<Result>('load', 'load.ts', { url, key, journey_id, customersFile, ...job })
+  const { url, workspaces, subjectsFile } = server
+  return await runProgram<Result>('load', 'load.ts', {
+    breadth: 'narrow',
+    url,
+    workspaces,
+    subjectsFile,
+    ...job,
+  } satisfies Job)
 }
 
 /**

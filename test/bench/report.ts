@@ -1,5 +1,6 @@
+import type { FullStoreFigures, Kind } from './full-stores.ts'
+import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
-import type { FullStoreFigures } from './ten-million.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -10,10 +11,12 @@ const wanted = {
   initialize_vs_manual: { least: 5 },
   bytes_per_event: { most: 160 },
   flat_10m: { least: 0.9 },
-  flat_10m_uuid4: {},
+  flat_10m_uuid4: { least: 0.7 },
+  flat_10m_wide: { least: 0.7 },
   timeline_p99_ms: { most: 10 },
   reader_penalty: { most: 1.5 },
   indexing_pause_ms: { most: 50 },
+  ack_gap_ms: { most: 50 },
   start_ms: { most: 1000 },
   rss_mb: { most: 400 },
 } as const satisfies Record<string, { least?: number; most?: number }>
@@ -28,14 +31,19 @@ type Measured = { peers: PeerFigures | undefined; store: FullStoreFigures | unde
 
 /** The figures that have a name of their own; null where the server does not tell. */
 export function ratiosOf({ peers, store, watched }: Measured): Ratios {
-  const bytes = [...(peers?.bytes_per_event ?? []), ...(store ? [store.bytes_per_event] : [])]
+  const bytes = [
+    ...(peers?.bytes_per_event ?? []),
+    ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
+  ]
   return {
     ...(peers && peerRatios(peers)),
-    // The larger of two: half UUIDv7 and half UUIDv4 in a young store, UUIDv7 in the full one.
+    // The largest: half UUIDv7 and half UUIDv4 in a young store, either in a full one.
     bytes_per_event: Math.max(...bytes),
     ...(store && {
       flat_10m: medianQuotient(store.flat.v7.full, store.flat.v7.empty),
       flat_10m_uuid4: medianQuotient(store.flat.v4.full, store.flat.v4.empty),
+      flat_10m_wide: medianQuotient(store.flat.wide.full, store.flat.wide.empty),
+      ack_gap_ms: Math.max(...Object.values(store.ack_gap_ms).map(median)),
       timeline_p99_ms: median(store.timeline_p99_ms),
       reader_penalty: medianQuotient(store.single_p99_ms.while_listing, store.single_p99_ms.alone),
       start_ms: median(store.start_ms),
@@ -81,14 +89,18 @@ type Report = {
   store: FullStoreFigures | undefined
   separate_cores: boolean
   load_average: number
+  machine: Machine
 }
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, does_not_count } = report
+  const { ratios, peers, store, machine, does_not_count } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
+  lines.push(
+    `bare: ${whole(machine.bare_requests_per_s)} requests a second; fsync: ${machine.fsync_ms.toFixed(2)} ms`,
+  )
   lines.push(
     `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
   )
@@ -117,12 +129,13 @@ export function tableOf(report: Report): string {
     lines.push(`append_limit: ${whole(median(peers.append_limit))}`)
   }
   if (store) {
-    const { flat } = store
-    lines.push(`\nfilling the store: ${whole(store.fill_events_per_s)} events a second`)
-    for (const ids of ['v7', 'v4'] as const) {
-      const [empty, full] = [whole(median(flat[ids].empty)), whole(median(flat[ids].full))]
+    lines.push('')
+    for (const kind of Object.keys(store.flat) as Kind[]) {
+      const { empty, full } = store.flat[kind]
       lines.push(
-        `batches with UUID${ids}: ${empty} events a second in an empty store, ${full} in the full one`,
+        `${kind}: filled with ${whole(store.fill_events_per_s[kind])} events a second, of ${store.bytes_per_event[kind].toFixed(0)} bytes;`,
+        `  batches: ${whole(median(empty))} events a second in an empty store, ${whole(median(full))} in the full one`,
+        `  longest wait for the next answer: ${store.ack_gap_ms[kind].map((gap) => gap.toFixed(0)).join(', ')} ms`,
       )
     }
     lines.push(`pages a second of a full listing while writing: ${whole(median(store.listing_pages_per_s))}`)
@@ -151,7 +164,7 @@ function whole(value: number): string {
 }
 
 /** The middle value, or the mean of the two in the middle. */
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2
   const low = sorted[Math.ceil(middle) - 1] ?? Number.NaN

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import { measureFullStores } from './full-stores.ts'
+import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
 import { isPinned, killAll } from './processes.ts'
 import { nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { readSettings, type Settings } from './settings.ts'
-import { measureFullStore } from './ten-million.ts'
 import { Watched } from './watched.ts'
 
 /** Memory file systems, on which a commit costs nothing: tmpfs, ramfs. */
@@ -28,8 +29,9 @@ async function main(settings: Settings) {
   const [load_average = Number.NaN] = loadavg()
   const started = performance.now()
   const watched = new Watched()
+  const machine = await measureMachine(folder, settings)
   const peers = settings.only === 'store' ? undefined : await measurePeers(folder, { settings, watched })
-  const store = settings.only === 'peers' ? undefined : await measureFullStore(folder, { settings, watched })
+  const store = settings.only === 'peers' ? undefined : await measureFullStores(folder, { settings, watched })
   const report = {
     ratios: ratiosOf({ peers, store, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
@@ -40,6 +42,7 @@ async function main(settings: Settings) {
     stored_events: settings.storedEvents,
     separate_cores: isPinned,
     load_average,
+    machine,
     minutes: (performance.now() - started) / 60_000,
     watched: watched.parts,
     peers,
