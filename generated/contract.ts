@@ -669,7 +669,7 @@ export interface components {
         StoredInstant: string;
         /**
          * Next cursor
-         * @description Where the next page begins; null on the last page.
+         * @description Where to go on. Only null is the end of the list; a page that is short or empty is not.
          */
         NextCursor: string | null;
         /**
@@ -1762,12 +1762,14 @@ export interface components {
          */
         CustomerId: components["schemas"]["Reference"];
         /**
-         * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+         * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+         *     1 MiB too, and where enough rows have been looked at.
          * @example 50
          */
         Limit: number;
         /**
-         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+         *     that page had.
          * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
          */
         Cursor: string;
@@ -2034,12 +2036,14 @@ export interface operations {
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2086,12 +2090,14 @@ export interface operations {
                  */
                 search?: components["schemas"]["Name"];
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2176,12 +2182,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2224,12 +2232,14 @@ export interface operations {
                  */
                 status?: components["schemas"]["JourneyStatus"];
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2761,12 +2771,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2945,12 +2957,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3266,12 +3280,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3593,12 +3609,14 @@ export interface operations {
                  */
                 to?: components["schemas"]["Instant"];
                 /**
-                 * @description How many to return at the most. 500 keeps one page below a megabyte or so of ordinary events.
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];

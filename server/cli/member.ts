@@ -4,18 +4,21 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { components } from '../../generated/contract.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
+import type { Page } from '../domain/paging.ts'
 import { Passwords } from '../passwords.ts'
 import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
 import { addMember as addAuditedMember } from '../storage/audited-changes.ts'
 import { membershipsOf, newestMembers } from '../storage/members.ts'
 import { findPersonByEmail, insertPerson, updatePassword } from '../storage/people.ts'
 import { deleteSessionsOf } from '../storage/sessions.ts'
+import type { Database } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
 import { inStore } from './store.ts'
 import { columns, printable } from './table.ts'
 import { workspaceOf } from './workspace.ts'
 
+type Member = components['schemas']['Member']
 type Role = components['schemas']['Role']
 type AddOptions = {
   workspace?: string
@@ -104,13 +107,22 @@ async function add(config: Config, options: AddOptions) {
 }
 
 async function list(config: Config, { workspace, json }: { workspace?: string; json?: boolean }) {
-  const { rows } = await inStore(config.databaseUrl, async (db) => {
-    return await newestMembers(db, (await workspaceOf(db, workspace)).workspace_id, { limit: LISTED })
+  const members = await inStore(config.databaseUrl, async (db) => {
+    return await listedMembers(db, (await workspaceOf(db, workspace)).workspace_id)
   })
-  const members = rows.map(({ member }) => member)
   const table = members.map(({ email, role, joined_at, name }) => [email, role, joined_at, name])
   const printed = columns([['EMAIL', 'ROLE', 'JOINED', 'NAME'], ...table])
   process.stdout.write(json ? `${JSON.stringify(members)}\n` : printed)
+}
+
+async function listedMembers(db: Database, workspaceId: string): Promise<Member[]> {
+  const members: Member[] = []
+  for (let page: Page | undefined = { limit: 500 }; page && members.length < LISTED; ) {
+    const { rows, next } = await newestMembers(db, workspaceId, page)
+    members.push(...rows)
+    page = next ? { ...page, after: next } : undefined
+  }
+  return members
 }
 
 async function setPassword(config: Config, { email }: { email: string }) {

@@ -16,17 +16,7 @@ export function pageOf(query: { limit?: number; cursor?: string }, prefix: IdPre
   return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, prefix) }
 }
 
-/** The page of rows in the order of their list: of one more than it may have, because that one tells that more follow. */
-export function pageRows<Row extends { position: Position }>(found: Row[], { limit }: Page): PageRows<Row> {
-  const rows = found.slice(0, limit)
-  const last = found.length > limit ? rows.at(-1) : undefined
-  return { rows, next: last?.position ?? null }
-}
-
 /** The page as the contract has it. */
-export function pageBody<Row, Item>(
-  { rows, next }: PageRows<Row>,
-  item: (row: Row) => Item,
-): { data: Item[]; next_cursor: string | null } {
-  return { data: rows.map(item), next_cursor: next && cursorText(next) }
+export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; next_cursor: string | null } {
+  return { data: rows, next_cursor: next && cursorText(next) }
 }

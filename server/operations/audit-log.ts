@@ -11,5 +11,5 @@ export const listAuditLog: Operation<'listAuditLog'> = async ({ workspaceId, que
     ...(to !== undefined && { to_ms: instant_ms(to) }),
   }
   const page = await newestAuditEntries(storage.db, workspaceId, filter, pageOf(query, 'aud'))
-  return { status: 200, body: pageBody(page, ({ entry }) => entry) }
+  return { status: 200, body: pageBody(page) }
 }

@@ -5,7 +5,7 @@ import { findCustomer, newestCustomers } from '../storage/customers.ts'
 
 export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, { storage }) => {
   const page = await newestCustomers(storage.db, workspaceId, query, pageOf(query, 'cus'))
-  return { status: 200, body: pageBody(page, ({ customer }) => customer) }
+  return { status: 200, body: pageBody(page) }
 }
 
 export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path }, { storage }) => {
@@ -24,5 +24,5 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
     storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt')),
   ])
   if (!customer) throw new Problem('customer_not_found')
-  return { status: 200, body: pageBody(page, (event) => event) }
+  return { status: 200, body: pageBody(page) }
 }

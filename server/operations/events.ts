@@ -10,5 +10,5 @@ export const listEvents: Operation<'listEvents'> = async ({ workspaceId, query }
     ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
   }
   const page = await storage.events.newestEvents(workspaceId, filter, pageOf(query, 'evt'))
-  return { status: 200, body: pageBody(page, (event) => event) }
+  return { status: 200, body: pageBody(page) }
 }

@@ -15,12 +15,10 @@ import { authorOf, noteRevoked, ownRole, personActor, sessionOf } from './author
 import { foundByLink } from './link-attempts.ts'
 import { shownSession, startSession } from './session-start.ts'
 
-const VALID_MS = 7 * 86_400_000
-
 export const listInvitations: Operation<'listInvitations'> = async ({ workspaceId, query }, context) => {
   const { storage, now } = context
   const page = await invitations.newestInvitations(storage.db, workspaceId, pageOf(query, 'inv'), now())
-  return { status: 200, body: pageBody(page, ({ invitation }) => invitation) }
+  return { status: 200, body: pageBody(page) }
 }
 
 export const createInvitation: Operation<'createInvitation'> = async ({ workspaceId, body }, context) => {
@@ -29,7 +27,7 @@ export const createInvitation: Operation<'createInvitation'> = async ({ workspac
   const inviter = sessionOf(context)
   assertMayDecide(ownRole(context), [role])
   const created_ms = now()
-  const expires_ms = created_ms + VALID_MS
+  const expires_ms = created_ms + invitations.VALID_MS
   const invitation_id = newId('inv')
   const token = newToken('invitation_')
   await storage.db.transaction().execute(async (db) => {

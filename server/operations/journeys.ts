@@ -12,7 +12,7 @@ type JourneyUpdate = components['schemas']['JourneyUpdate']
 
 export const listJourneys: Operation<'listJourneys'> = async ({ workspaceId, query }, { storage }) => {
   const page = await journeys.newestJourneys(storage.db, workspaceId, query, pageOf(query, 'jrn'))
-  return { status: 200, body: pageBody(page, ({ journey }) => journey) }
+  return { status: 200, body: pageBody(page) }
 }
 
 export const createJourney: Operation<'createJourney'> = async ({ workspaceId, body }, context) => {

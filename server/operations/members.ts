@@ -13,7 +13,7 @@ type Member = components['schemas']['Member']
 
 export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, { storage }) => {
   const page = await members.newestMembers(storage.db, workspaceId, pageOf(query, 'per'))
-  return { status: 200, body: pageBody(page, ({ member }) => member) }
+  return { status: 200, body: pageBody(page) }
 }
 
 export const updateMember: Operation<'updateMember'> = async ({ workspaceId, path, body }, context) => {

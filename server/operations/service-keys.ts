@@ -14,8 +14,10 @@ type ServiceKey = components['schemas']['ServiceKey']
 
 export const listServiceKeys: Operation<'listServiceKeys'> = async ({ workspaceId, query }, context) => {
   const { storage, now } = context
-  const page = await keys.newestServiceKeys(storage.db, workspaceId, pageOf(query, 'key'))
-  return { status: 200, body: pageBody(page, ({ key, creator }) => shown(key, creator, now())) }
+  const { rows, next } = await keys.newestServiceKeys(storage.db, workspaceId, pageOf(query, 'key'))
+  const now_ms = now()
+  const shownKeys = rows.map(({ key, creator }) => shown(key, creator, now_ms))
+  return { status: 200, body: pageBody({ rows: shownKeys, next }) }
 }
 
 export const createServiceKey: Operation<'createServiceKey'> = async ({ workspaceId, body }, context) => {

@@ -1,11 +1,12 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { AuditLog, DB } from '../../generated/tables.ts'
 import type { Position } from '../domain/cursors.ts'
 import { newId } from '../domain/identifiers.ts'
 import { instantText } from '../domain/instants.ts'
-import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
-import { behind } from './keyset.ts'
+import type { Page, PageRows } from '../domain/paging.ts'
+import { behind, upTo } from './keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
 
 type AuditEntry = components['schemas']['AuditEntry']
 type AuditAction = components['schemas']['AuditAction']
@@ -88,27 +89,48 @@ export async function insertAuditEntry(
     .execute()
 }
 
-/** Entries by (`at`, `id`), newest first. */
+/**
+ * Entries by (`at`, `id`), newest first. Where two or more of area, actor and subject are given, a page ends after so many
+ * entries that were looked at.
+ */
 export async function newestAuditEntries(
   db: Kysely<DB>,
   workspaceId: string,
-  { area, actor_id, subject_id, from_ms, to_ms }: AuditFilter,
+  { from_ms, to_ms, ...filter }: AuditFilter,
   page: Page,
-): Promise<PageRows<{ entry: AuditEntry; position: Position }>> {
-  let query = db.selectFrom('audit_log').selectAll().where('workspace_id', '=', workspaceId)
-  if (area) query = query.where('area', '=', area)
-  if (actor_id !== undefined) query = query.where('actor_id', '=', actor_id)
-  if (subject_id !== undefined) query = query.where('subject_id', '=', subject_id)
-  if (from_ms !== undefined) query = query.where('at_ms', '>=', from_ms)
-  if (to_ms !== undefined) query = query.where('at_ms', '<', to_ms)
-  const rows = await query
-    .where(behind(page.after, 'at_ms', 'entry_id'))
-    .orderBy('at_ms', 'desc')
-    .orderBy('entry_id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  const listed = rows.map((row) => ({ entry: entryOf(row), position: { ms: row.at_ms, id: row.entry_id } }))
-  return pageRows(listed, page)
+): Promise<PageRows<AuditEntry>> {
+  const entries = db.selectFrom('audit_log').where('workspace_id', '=', workspaceId)
+  const [indexed = sql<SqlBool>`true`, ...others] = conditionsOf(filter)
+  const first = from_ms === undefined ? undefined : { ms: from_ms, id: '' }
+  const keysUpTo = (end: Position | undefined) =>
+    entries
+      .select(['at_ms as ms', 'entry_id as id'])
+      .select(bytes({ json: ['before', 'after'], text: ['actor_name', 'subject_name'] }))
+      .where(indexed)
+      .where(behind(earlier(page.after, to_ms), 'at_ms', 'entry_id'))
+      .where(upTo(end, 'at_ms', 'entry_id'))
+      .orderBy('at_ms', 'desc')
+      .orderBy('entry_id', 'desc')
+  const end = others.length > 0 ? await walkEnd(keysUpTo(first)) : undefined
+  const keys = others.reduce((keys, other) => keys.where(unindexed(other)), keysUpTo(end ?? first))
+  const read = async (ids: string[]) => {
+    const rows = await entries.selectAll().where('entry_id', 'in', ids).execute()
+    return rows.map((row) => [row.entry_id, entryOf(row)] as const)
+  }
+  return await readPage(keys, page, read, end)
+}
+
+/** The conditions of a filter, first the one that leaves the fewest entries. There is an index for each. */
+function conditionsOf({ subject_id, actor_id, area }: Omit<AuditFilter, 'from_ms' | 'to_ms'>) {
+  return Object.entries({ subject_id, actor_id, area })
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`)
+}
+
+/** The position behind which a page begins. In one position with the time: SQLite finds it by one bound alone. */
+function earlier(after: Position | undefined, to_ms: number | undefined): Position | undefined {
+  if (to_ms === undefined || (after && after.ms < to_ms)) return after
+  return { ms: to_ms, id: '' }
 }
 
 function entryOf(row: Selectable<AuditLog>): AuditEntry {

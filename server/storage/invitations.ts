@@ -1,15 +1,18 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, Invitations } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { nameKey } from '../domain/names.ts'
-import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
+import type { Page, PageRows } from '../domain/paging.ts'
 import { tokenDigest } from '../domain/tokens.ts'
-import { behind } from './keyset.ts'
+import { behind, upTo } from './keyset.ts'
+import { bytes, readPage } from './pages.ts'
 
 type Invitation = components['schemas']['Invitation']
 type Role = components['schemas']['Role']
+
+/** An invitation can be accepted for so long. */
+export const VALID_MS = 7 * 86_400_000
 
 /** Whom an invitation is for, and as what. */
 export type InvitedAs = Pick<Invitation, 'invitation_id' | 'email' | 'role'>
@@ -76,24 +79,28 @@ export async function newestInvitations(
   workspaceId: string,
   page: Page,
   now_ms: number,
-): Promise<PageRows<{ invitation: Invitation; position: Position }>> {
-  const rows = await db
+): Promise<PageRows<Invitation>> {
+  const open = db
     .selectFrom('invitations')
     .innerJoin('people', 'people.person_id', 'invitations.invited_by')
-    .selectAll('invitations')
-    .select('people.name as inviter')
     .where('invitations.workspace_id', '=', workspaceId)
     .where('invitations.expires_ms', '>', now_ms)
+  const keys = open
+    .select(['invitations.created_ms as ms', 'invitations.invitation_id as id'])
+    .select(bytes({ text: ['invitations.email', 'people.name'] }))
     .where(behind(page.after, 'invitations.created_ms', 'invitations.invitation_id'))
+    // Those before it have expired. They stay where they are, and without this all of them would be looked at.
+    .where(upTo({ ms: now_ms - VALID_MS, id: '' }, 'invitations.created_ms', 'invitations.invitation_id'))
     .orderBy('invitations.created_ms', 'desc')
     .orderBy('invitations.invitation_id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  const listed = rows.map((row) => ({
-    invitation: invitationOf(row),
-    position: { ms: row.created_ms, id: row.invitation_id },
-  }))
-  return pageRows(listed, page)
+  return await readPage(keys, page, async (ids) => {
+    const rows = await open
+      .selectAll('invitations')
+      .select('people.name as inviter')
+      .where('invitations.invitation_id', 'in', ids)
+      .execute()
+    return rows.map((row) => [row.invitation_id, invitationOf(row)])
+  })
 }
 
 /** The invitation of a token; undefined where there is none that can be accepted. */

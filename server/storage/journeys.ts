@@ -1,15 +1,12 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, Journeys } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
+import type { Page, PageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
+import { bytes, readPage } from './pages.ts'
 
 type Journey = components['schemas']['Journey']
-
-/** A journey as the contract shows it, and where it stands in the list. */
-export type ListedJourney = { journey: Journey; position: Position }
 
 export async function insertJourney(
   db: Transaction<DB>,
@@ -50,22 +47,21 @@ export async function findJourney(
 export async function newestJourneys(
   db: Kysely<DB>,
   workspaceId: string,
-  filter: { status?: Journey['status'] },
+  { status }: { status?: Journey['status'] },
   page: Page,
-): Promise<PageRows<ListedJourney>> {
-  let query = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
-  if (filter.status) query = query.where('status', '=', filter.status)
-  const rows = await query
+): Promise<PageRows<Journey>> {
+  const journeys = db.selectFrom('journeys').where('workspace_id', '=', workspaceId)
+  const listed = status ? journeys.where('status', '=', status) : journeys
+  const keys = listed
+    .select(['created_ms as ms', 'journey_id as id'])
+    .select(bytes({ json: ['steps'], text: ['name', 'description'] }))
     .where(behind(page.after, 'created_ms', 'journey_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('journey_id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  const listed = rows.map((row) => ({
-    journey: journeyOf(row),
-    position: { ms: row.created_ms, id: row.journey_id },
-  }))
-  return pageRows(listed, page)
+  return await readPage(keys, page, async (ids) => {
+    const rows = await journeys.selectAll().where('journey_id', 'in', ids).execute()
+    return rows.map((row) => [row.journey_id, journeyOf(row)])
+  })
 }
 
 /** Replaces what is given. @throws {Error} where there is no such journey */

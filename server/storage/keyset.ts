@@ -11,3 +11,9 @@ export function behind(after: Position | undefined, ms: string, id: string): Raw
   if (!after) return sql`true`
   return sql`(${sql.ref(ms)}, ${sql.ref(id)}) < (${after.ms}, ${after.id})`
 }
+
+/** What lies at a position or before it in the same list; everything where there is no position. */
+export function upTo(end: Position | undefined, ms: string, id: string): RawBuilder<SqlBool> {
+  if (!end) return sql`true`
+  return sql`(${sql.ref(ms)}, ${sql.ref(id)}) >= (${end.ms}, ${end.id})`
+}

@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
+import type { Page, PageRows } from '../domain/paging.ts'
 import { behind } from './keyset.ts'
+import { bytes, readPage } from './pages.ts'
 
 type Member = components['schemas']['Member']
 type Membership = components['schemas']['Membership']
@@ -42,18 +42,18 @@ export async function newestMembers(
   db: Kysely<DB>,
   workspaceId: string,
   page: Page,
-): Promise<PageRows<{ member: Member; position: Position }>> {
-  const rows = await selectMembers(db, workspaceId)
+): Promise<PageRows<Member>> {
+  const keys = selectMembers(db, workspaceId)
+    .clearSelect()
+    .select(['members.joined_ms as ms', 'members.person_id as id'])
+    .select(bytes({ text: ['people.name', 'people.email'] }))
     .where(behind(page.after, 'members.joined_ms', 'members.person_id'))
     .orderBy('members.joined_ms', 'desc')
     .orderBy('members.person_id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  const listed = rows.map((row) => ({
-    member: memberOf(row),
-    position: { ms: row.joined_ms, id: row.person_id },
-  }))
-  return pageRows(listed, page)
+  return await readPage(keys, page, async (ids) => {
+    const rows = await selectMembers(db, workspaceId).where('members.person_id', 'in', ids).execute()
+    return rows.map((row) => [row.person_id, memberOf(row)])
+  })
 }
 
 /** The workspaces of a person, by name. */
@@ -63,7 +63,8 @@ export async function membershipsOf(db: Kysely<DB>, personId: string): Promise<M
     .innerJoin('workspaces', 'workspaces.workspace_id', 'members.workspace_id')
     .select(['members.workspace_id', 'workspaces.name', 'members.role'])
     .where('members.person_id', '=', personId)
-    .orderBy('workspaces.created_ms')
+    // In the order of the index, which is that of their making, so that no more are read.
+    .orderBy('members.workspace_id')
     .limit(SHOWN_WORKSPACES)
     .execute()
   return rows

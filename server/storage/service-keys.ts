@@ -1,10 +1,10 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, ServiceKeys } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
-import { type Page, type PageRows, pageRows } from '../domain/paging.ts'
+import type { Page, PageRows } from '../domain/paging.ts'
 import { type KeyKind, lastFour } from '../domain/service-keys.ts'
 import { tokenDigest } from '../domain/tokens.ts'
 import { behind } from './keyset.ts'
+import { bytes, readPage } from './pages.ts'
 
 /** A service key. Only a publishable one can be shown again; of a secret one the store has a digest. */
 export type ServiceKey = {
@@ -63,8 +63,8 @@ export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<Ser
   return row && keyOf(row)
 }
 
-/** A key with the name of who made it, and where it stands in the list. */
-export type ListedServiceKey = { key: ServiceKey; creator: string | null; position: Position }
+/** A key with the name of who made it. */
+export type ListedServiceKey = { key: ServiceKey; creator: string | null }
 
 /** Keys by (`created_at`, `key_id`), newest first. */
 export async function newestServiceKeys(
@@ -72,23 +72,24 @@ export async function newestServiceKeys(
   workspaceId: string,
   page: Page,
 ): Promise<PageRows<ListedServiceKey>> {
-  const rows = await db
+  const listed = db
     .selectFrom('service_keys')
     .leftJoin('people', 'people.person_id', 'service_keys.created_by')
-    .selectAll('service_keys')
-    .select('people.name as creator')
     .where('service_keys.workspace_id', '=', workspaceId)
+  const keys = listed
+    .select(['service_keys.created_ms as ms', 'service_keys.key_id as id'])
+    .select(bytes({ json: ['allowed_origins'], text: ['service_keys.name', 'people.name'] }))
     .where(behind(page.after, 'service_keys.created_ms', 'service_keys.key_id'))
     .orderBy('service_keys.created_ms', 'desc')
     .orderBy('service_keys.key_id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  const listed = rows.map(({ creator, ...row }) => ({
-    key: keyOf(row),
-    creator,
-    position: { ms: row.created_ms, id: row.key_id },
-  }))
-  return pageRows(listed, page)
+  return await readPage(keys, page, async (ids) => {
+    const rows = await listed
+      .selectAll('service_keys')
+      .select('people.name as creator')
+      .where('service_keys.key_id', 'in', ids)
+      .execute()
+    return rows.map(({ creator, ...row }) => [row.key_id, { key: keyOf(row), creator }])
+  })
 }
 
 /** The keys of a workspace, oldest first. */

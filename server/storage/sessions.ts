@@ -2,6 +2,9 @@ import type { Kysely, Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import { tokenDigest } from '../domain/tokens.ts'
 
+/** Each sign-in makes one session and removes so many, so that they do not pile up. */
+const DELETED_SESSIONS = 100
+
 /** A session, and whose it is. */
 export type StoredSession = {
   digest: string
@@ -57,6 +60,11 @@ export async function deleteSessionsOf(
   await db.deleteFrom('sessions').where('person_id', '=', personId).where('digest', '<>', except).execute()
 }
 
+/** Removes expired sessions, but only so many: more of them go with the next call, and no call holds up the writer. */
 export async function deleteExpiredSessions(db: Transaction<DB>, now_ms: number): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_ms', '<=', now_ms).execute()
+  const expired = db.selectFrom('sessions').select('digest').where('expires_ms', '<=', now_ms)
+  await db
+    .deleteFrom('sessions')
+    .where('digest', 'in', expired.orderBy('expires_ms').limit(DELETED_SESSIONS))
+    .execute()
 }

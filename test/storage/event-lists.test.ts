@@ -5,7 +5,8 @@ import { newId } from '../../server/domain/identifiers.ts'
 import type { Page, PageRows } from '../../server/domain/paging.ts'
 import type { EventFilter } from '../../server/storage/event-store.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
-import { LOOKED_AT, PAGE_BYTES } from '../../server/storage/sqlite/event-reader.ts'
+import { PAGE_BYTES } from '../../server/storage/pages.ts'
+import { LOOKED_AT } from '../../server/storage/sqlite/event-reader.ts'
 import { pageNumber } from '../../server/storage/sqlite/runs/run.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
@@ -189,7 +190,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(passed).toBeLessThan(LOOKED_AT + TAIL)
   })
 
-  it('end a page with the event that brings it to a megabyte', async () => {
+  it('end a page where the next event would bring it over a megabyte', async () => {
     const { workspace_id, journey_id } = subject
     const customer_id = idOf(await initialize(store, { workspace_id, journey_id }, 'user-of-large'))
     const event_id = 'large'
@@ -199,8 +200,8 @@ describe('lists of events that are in several runs, in a merged one and in the t
     )
     const outcomes = await store.events.insertEvents(workspace_id, events)
     const ids = outcomes.map(idOf).toReversed()
-    const least = Math.ceil(PAGE_BYTES / (custom_variables.length + 1000))
-    const most = Math.ceil(PAGE_BYTES / custom_variables.length)
+    const least = Math.floor(PAGE_BYTES / (custom_variables.length + 1000))
+    const most = Math.floor(PAGE_BYTES / custom_variables.length)
     for (const read of [
       (page: Page) => store.events.newestEvents(workspace_id, { event_id }, page),
       (page: Page) => store.events.customerEvents(workspace_id, customer_id, page),

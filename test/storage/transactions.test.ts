@@ -18,7 +18,7 @@ function journey(name: string) {
 
 async function journeyNames(workspace_id: string) {
   const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
-  return rows.map(({ journey }) => journey.name).toSorted()
+  return rows.map(({ name }) => name).toSorted()
 }
 
 /** Names of the workspace's events in the order of storing. */

@@ -27,7 +27,7 @@ describe('a workspace', () => {
     expect(ours.customer_id).not.toBe(theirs.customer_id)
     const filter = { client_customer_id: 'user-1' }
     const { rows } = await newestCustomers(store.db, ours.workspace_id, filter, page)
-    expect(rows.map(({ customer }) => customer.customer_id)).toEqual([ours.customer_id])
+    expect(rows.map(({ customer_id }) => customer_id)).toEqual([ours.customer_id])
     expect(await findCustomer(store.db, ours.workspace_id, theirs.customer_id)).toBeUndefined()
   })
 
@@ -84,7 +84,7 @@ describe('a workspace', () => {
   it("neither sees nor changes a journey or a key of another's", async () => {
     const { ours, theirs } = await neighbours()
     const { rows } = await newestJourneys(store.db, ours.workspace_id, {}, page)
-    expect(rows.map(({ journey }) => journey.journey_id)).toEqual([ours.journey_id])
+    expect(rows.map(({ journey_id }) => journey_id)).toEqual([ours.journey_id])
     expect(await findJourney(store.db, ours.workspace_id, theirs.journey_id)).toBeUndefined()
     const change = { name: 'Taken', updated_ms: Date.now() }
     const attempt = store.db

@@ -5,4 +5,5 @@ export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-people': () => import('./0002-people.ts'),
   '0003-runs': () => import('./0003-runs.ts'),
+  '0004-lists': () => import('./0004-lists.ts'),
 }

@@ -4,6 +4,7 @@ import type { StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
+import { PAGE_BYTES } from '../pages.ts'
 import type { Connection } from './connection.ts'
 import { postingKeys } from './runs/posting-keys.ts'
 import { postingsBelow } from './runs/postings.ts'
@@ -46,9 +47,6 @@ type EventHead = {
  * ends early.
  */
 export const LOOKED_AT = 10_000
-
-/** A page ends with the event that brings it to this: JSON is read and written on the main thread. */
-export const PAGE_BYTES = 1024 * 1024
 
 /** What an event takes beside its variables. */
 const OTHER_BYTES = 400
@@ -105,8 +103,7 @@ export class EventReader {
         if (!head) continue
         last = head
         if (!matches(head)) continue
-        if (rows.isFull) return rows.endingBehindLast()
-        rows.add(this.#row(seq), newestPosition(head))
+        if (!rows.add(this.#row(seq), newestPosition(head))) return rows.endingBehindLast()
       }
     }
     return rows.ending()
@@ -118,9 +115,8 @@ export class EventReader {
     if (customer === undefined) return END
     const rows = new PageRows(page)
     for (const { seq, at_ms } of this.#latest(customer, page)) {
-      if (rows.isFull) return rows.endingBehindLast()
       const row = this.#row(seq)
-      rows.add(row, { ms: at_ms, id: eventIdText(row.id) })
+      if (!rows.add(row, { ms: at_ms, id: eventIdText(row.id) })) return rows.endingBehindLast()
     }
     return rows.ending()
   }
@@ -273,14 +269,13 @@ class PageRows {
     this.#limit = limit
   }
 
-  get isFull(): boolean {
-    return this.#rows.length === this.#limit || this.#bytes >= PAGE_BYTES
-  }
-
-  add(row: EventRow, position: Position): void {
-    this.#rows.push(row)
+  /** @returns false: there is no room for it. There is always room for one. */
+  add(row: EventRow, position: Position): boolean {
     this.#bytes += OTHER_BYTES + Buffer.byteLength(row.custom_variables ?? '')
+    if (this.#last && (this.#rows.length === this.#limit || this.#bytes > PAGE_BYTES)) return false
+    this.#rows.push(row)
     this.#last = position
+    return true
   }
 
   /** The list ends here. */

@@ -1,0 +1,241 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { Kysely } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { DB } from '../../generated/tables.ts'
+import type { Position } from '../../server/domain/cursors.ts'
+import type { PageRows } from '../../server/domain/paging.ts'
+import { type AuditFilter, newestAuditEntries } from '../../server/storage/audit-log.ts'
+import { type CustomerFilter, newestCustomers } from '../../server/storage/customers.ts'
+import { newestInvitations, VALID_MS } from '../../server/storage/invitations.ts'
+import { newestJourneys } from '../../server/storage/journeys.ts'
+import { membershipsOf, newestMembers } from '../../server/storage/members.ts'
+import { PAGE_BYTES, WALKED_ROWS } from '../../server/storage/pages.ts'
+import { newestServiceKeys } from '../../server/storage/service-keys.ts'
+import { deleteExpiredSessions } from '../../server/storage/sessions.ts'
+import { LocalDialect } from '../../server/storage/sqlite/dialect.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { openStore } from './store.ts'
+
+const CUSTOMERS = 200_000
+const ENTRIES = 25_000
+/** Customers and entries are numbered by their instants, from 1 on. */
+const NOW = CUSTOMERS + VALID_MS
+
+/** The statements that a test has run, with their parameters. */
+let statements: { sql: string; parameters: readonly unknown[] }[] = []
+/** How many rows of all tables the engine has looked at for them. */
+let rowsRead = 0
+let database: Database.Database
+let db: Kysely<DB>
+
+const ordinal = (prefix: string) => `'${prefix}_' || printf('%026d', value)`
+const counted = (count: number) =>
+  `WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < ${count})`
+
+beforeAll(async () => {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const store = await openStore({ path })
+  await store.close()
+  database = new Database(path)
+  // All accounts and all whose name begins with "ada" are among the oldest; the newest alone is called "Zoe".
+  database.exec(`
+    ${counted(1000)} INSERT INTO workspaces SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value FROM counter;
+    ${counted(1000)} INSERT INTO people SELECT 'per_' || value, 'Ada', value, value, '', 0 FROM counter;
+    ${counted(1000)} INSERT INTO members SELECT 'wsp_' || value, 'per_1', 'viewer', 0 FROM counter
+      UNION SELECT 'wsp_1', 'per_' || value, 'viewer', 0 FROM counter;
+    ${counted(1000)} INSERT INTO service_keys (key_id, workspace_id, kind, name, digest, last_four, created_ms)
+      SELECT ${ordinal('key')}, 'wsp_1', 'secret', 'Backend', value, 'abcd', 0 FROM counter;
+    ${counted(CUSTOMERS)} INSERT INTO customers SELECT value, 'wsp_1', ${ordinal('cus')},
+      iif(value <= 10, 'account', 'contact'), 'user-' || value, 'Ada', value, value,
+      iif(value <= 3000, 'ada ', iif(value < ${CUSTOMERS}, 'grace ', 'zoe ')) || value FROM counter;
+    ${counted(ENTRIES)} INSERT INTO audit_log
+      SELECT 'wsp_1', ${ordinal('aud')}, value, iif(value <= 5, 'members', 'sessions'), 'signed_in', 'person',
+        iif(value <= 10, 'per_rare', 'per_1'), 'Ada', 'person', 'per_1', 'Ada', NULL, NULL, NULL, NULL FROM counter;
+    ${counted(1000)} INSERT INTO journeys
+      SELECT value, 'wsp_1', ${ordinal('jrn')}, 'Onboarding', '', json_array(printf('%.*c', 60000, 'x')),
+        iif(value <= 10, 'archived', 'active'), value, value FROM counter;
+    ${counted(1000)} INSERT INTO invitations
+      SELECT 'wsp_1', ${ordinal('inv')}, value, value || '@example.com', value || '@example.com', 'viewer', 'per_1',
+        iif(value <= 990, value, ${NOW}), iif(value <= 990, value, ${NOW}) + ${VALID_MS} FROM counter;
+    ${counted(1000)} INSERT INTO sessions SELECT value, 'per_1', 0, 0, value FROM counter;
+  `)
+  database.function('read', { deterministic: false, varargs: true }, () => {
+    rowsRead += 1
+    return 1
+  })
+  db = new Kysely<DB>({
+    dialect: new LocalDialect({ database }),
+    log({ query }) {
+      statements.push({ sql: query.sql, parameters: query.parameters })
+    },
+  })
+  return () => db.destroy()
+})
+
+/** Runs a list. @returns how the engine looks for what it reads, and how many rows it has looked at */
+async function cost(list: () => Promise<unknown>) {
+  statements = []
+  rowsRead = 0
+  // In the place of each table a view that counts. The engine flattens it, and so reads as it reads the table.
+  for (const [table, column] of Object.entries(TABLES)) {
+    database.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} WHERE read(${column})`)
+  }
+  await list()
+  for (const table of Object.keys(TABLES)) database.exec(`DROP VIEW temp.${table}`)
+  const plans = statements.flatMap(({ sql, parameters }) => {
+    const plan = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    return plan.all(...parameters).map(({ detail }) => detail)
+  })
+  return { plans: [...new Set(plans)], rows: rowsRead }
+}
+
+/** Each with a column by which the rows are counted. */
+const TABLES = {
+  customers: 'customer_ref',
+  audit_log: 'entry_id',
+  journeys: 'journey_ref',
+  service_keys: 'key_id',
+  members: 'person_id',
+  people: 'person_id',
+  invitations: 'invitation_id',
+  workspaces: 'workspace_id',
+}
+
+const page = { limit: 500 }
+const after = { ms: CUSTOMERS / 2, id: 'x' }
+const customers = (filter: CustomerFilter, at: { limit: number; after?: Position } = page) =>
+  newestCustomers(db, 'wsp_1', filter, at)
+const entries = (filter: AuditFilter, at: { limit: number; after?: Position } = page) =>
+  newestAuditEntries(db, 'wsp_1', filter, at)
+
+/** Twice what a page shows: its keys with one more, its rows, and what a row is joined with. */
+const EXACT = 4 * (page.limit + 1)
+/** To find where the page ends, to walk up to there, and to look by two indexes whether few are found. */
+const WALKED = 2 * WALKED_ROWS + 5000
+
+describe('a page of a list', () => {
+  it.each<[string, number, () => Promise<unknown>]>([
+    ['customers', EXACT, () => customers({})],
+    ['customers behind a position', EXACT, () => customers({}, { ...page, after })],
+    ['accounts', EXACT, () => customers({ customer_type: 'account' })],
+    ['contacts behind a position', EXACT, () => customers({ customer_type: 'contact' }, { ...page, after })],
+    [
+      'a customer by its own identifier',
+      EXACT,
+      () => customers({ client_customer_id: 'user-7', search: 'ada' }),
+    ],
+    ['a search that finds many', WALKED, () => customers({ search: 'ada' })],
+    ['one behind a position', WALKED, () => customers({ search: 'ada' }, { ...page, after })],
+    ['one that finds all', WALKED, () => customers({ search: 'user' })],
+    ['one of a type', WALKED, () => customers({ search: 'user', customer_type: 'account' })],
+    ['entries', EXACT, () => entries({})],
+    ['entries of an area', EXACT, () => entries({ area: 'members' })],
+    ['entries of an actor', EXACT, () => entries({ actor_id: 'per_rare', from_ms: 2, to_ms: 9 })],
+    ['entries of a subject', EXACT, () => entries({ subject_id: 'per_2' }, { ...page, after })],
+    ['entries before a time', EXACT, () => entries({ to_ms: 12_000 }, { ...page, after })],
+    [
+      'entries behind a position before a time',
+      EXACT,
+      () => entries({ to_ms: ENTRIES }, { ...page, after: { ms: 9000, id: 'x' } }),
+    ],
+    ['entries of an actor and an area', WALKED, () => entries({ area: 'members', actor_id: 'per_1' })],
+    [
+      'few entries of an actor, of a usual area',
+      EXACT,
+      () => entries({ area: 'sessions', actor_id: 'per_rare' }),
+    ],
+    [
+      'those of a span of time',
+      WALKED,
+      () => entries({ area: 'members', subject_id: 'per_1', from_ms: 2, to_ms: 12_000 }),
+    ],
+    ['journeys', EXACT, () => newestJourneys(db, 'wsp_1', {}, page)],
+    [
+      'journeys of a status',
+      EXACT,
+      () => newestJourneys(db, 'wsp_1', { status: 'archived' }, { ...page, after }),
+    ],
+    ['service keys', EXACT, () => newestServiceKeys(db, 'wsp_1', page)],
+    ['members', EXACT, () => newestMembers(db, 'wsp_1', page)],
+    ['invitations, of which most have expired', 50, () => newestInvitations(db, 'wsp_1', page, NOW)],
+    ['workspaces of a person', EXACT, () => membershipsOf(db, 'per_1')],
+  ])('is found by an index and looks at a bounded number of rows: %s', async (_, most, list) => {
+    const { plans, rows } = await cost(list)
+    expect(rows).toBeLessThanOrEqual(most)
+    for (const plan of plans) expect(plan).toMatch(/^(SEARCH|USE TEMP B-TREE FOR ORDER BY)/)
+  })
+
+  it.each([{}, { customer_type: 'contact' }] as const)(
+    'ends early where a search finds many customers, but none of these (%o), and goes on',
+    async (filter) => {
+      const first = await customers({ search: 'ada', ...filter })
+      expect(first).toMatchObject({ rows: [], next: { ms: CUSTOMERS - WALKED_ROWS + 1 } })
+      const { sizes, ids } = await walk((at) => customers({ search: 'ada', ...filter }, at))
+      const of = filter.customer_type ? 2990 : 3000
+      expect(ids).toEqual(Array.from({ length: of }, (_, index) => cus(3000 - index)))
+      expect(sizes.filter((size) => size === 0)).toHaveLength(19)
+      expect(sizes.filter((size) => size > 0)).toEqual([500, 500, 500, 500, 500, of - 2500])
+    },
+  )
+
+  it('shows at once what a search finds among the newest, or an index among all', async () => {
+    expect(
+      (await customers({ search: 'user' }, { limit: 2 })).rows.map(({ customer_id }) => customer_id),
+    ).toEqual([cus(CUSTOMERS), cus(CUSTOMERS - 1)])
+    const zoe = await customers({ search: 'zoe' })
+    expect(zoe).toMatchObject({ rows: [{ customer_id: cus(CUSTOMERS) }], next: null })
+    const accounts = await customers({ customer_type: 'account', search: 'ada 1' })
+    expect(accounts).toMatchObject({ rows: [{ customer_id: cus(10) }, { customer_id: cus(1) }], next: null })
+  })
+
+  it('ends early where few entries are of both an actor and an area, and goes on', async () => {
+    const filter = { area: 'members', actor_id: 'per_1' } as const
+    expect((await entries(filter)).next).toMatchObject({ ms: ENTRIES - WALKED_ROWS + 1 })
+    expect(await walk((at) => entries(filter, at))).toMatchObject({ ids: [], sizes: [0, 0, 0] })
+    const rare = await entries({ ...filter, actor_id: 'per_rare' }, { limit: 3 })
+    expect(rare.rows.map(({ id }) => Number(id.slice(4)))).toEqual([5, 4, 3])
+    expect(rare.next).toMatchObject({ ms: 3 })
+    const span = { from_ms: 2, to_ms: 4 }
+    const spanned = await entries({ ...filter, ...span, actor_id: 'per_rare' })
+    expect(spanned).toMatchObject({ rows: [{}, {}], next: null })
+  })
+
+  it('has as many journeys as fit into its bytes, and the list has each once', async () => {
+    const { sizes, ids } = await walk((at) => newestJourneys(db, 'wsp_1', {}, at))
+    expect(ids).toHaveLength(1000)
+    expect(new Set(ids).size).toBe(1000)
+    expect(Math.max(...sizes)).toBe(Math.floor(PAGE_BYTES / (60_000 + 4 + 1024 + 60)))
+  })
+})
+
+/** The identifier of a customer by its number. */
+function cus(number: number): string {
+  return `cus_${String(number).padStart(26, '0')}`
+}
+
+/** Reads a list from page to page to its end. */
+async function walk(
+  list: (at: { limit: number; after?: Position }) => Promise<PageRows<Record<string, unknown>>>,
+) {
+  const sizes: number[] = []
+  const ids: unknown[] = []
+  let at: { limit: number; after?: Position } = page
+  while (true) {
+    const { rows, next } = await list(at)
+    sizes.push(rows.length)
+    ids.push(...rows.map(({ customer_id, journey_id, id }) => customer_id ?? journey_id ?? id))
+    if (!next) return { sizes, ids }
+    at = { ...page, after: next }
+  }
+}
+
+describe('deleteExpiredSessions', () => {
+  it('removes a bounded number, the longest expired first', async () => {
+    await db.transaction().execute((db) => deleteExpiredSessions(db, 900))
+    const left = database.prepare('SELECT min(expires_ms), count(*) FROM sessions').raw().get()
+    expect(left).toEqual([101, 900])
+    const { plans } = await cost(() => db.transaction().execute((db) => deleteExpiredSessions(db, 900)))
+    for (const plan of plans) expect(plan).toMatch(/^(SEARCH|LIST SUBQUERY)/)
+  })
+})
