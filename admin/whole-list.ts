@@ -1,5 +1,7 @@
 /** More are not offered in a field to choose from; 20 requests of 500. */
 const limitItems = 10_000
+/** Pages may be shorter than they were asked for, even empty. */
+const limitPages = 100
 
 /** All items of a list that is short by its nature (journeys, members, keys), page after page. */
 export async function wholeList<Item>(
@@ -7,10 +9,11 @@ export async function wholeList<Item>(
 ): Promise<Item[]> {
   const items: Item[] = []
   let cursor: string | undefined
-  do {
+  for (let pages = 0; pages < limitPages && items.length < limitItems; pages += 1) {
     const page = await fetchPage(cursor)
     items.push(...page.data)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor && items.length < limitItems)
+    if (page.next_cursor === null) break
+    cursor = page.next_cursor
+  }
   return items
 }

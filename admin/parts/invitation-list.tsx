@@ -39,9 +39,9 @@ export function InvitationList() {
     list = <Loading lines={2} />
   } else if (invitations.isError && invitations.items.length === 0) {
     list = <ProblemAlert error={invitations.error} onRetry={invitations.refetch} />
-  } else if (invitations.items.length === 0) {
+  } else if (invitations.isEmpty) {
     list = <Text c="dimmed">None. Whom you invite stands here until they join.</Text>
-  } else {
+  } else if (invitations.items.length > 0) {
     list = (
       <Paper withBorder>
         <Table verticalSpacing="sm" aria-label="Open invitations" layout="fixed">

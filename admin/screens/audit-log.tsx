@@ -75,18 +75,15 @@ function AuditLog() {
         <ProblemAlert error={entries.error} onRetry={() => void entries.refetch()} />
       )}
       {entries.isPending && <Loading lines={10} />}
-      {entries.data &&
-        (entries.items.length > 0 ? (
-          <Stack component="ol" aria-label="Entries" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
-            {entries.items.map((entry) => (
-              <AuditItem
-                key={entry.id}
-                entry={entry}
-                onActor={(actorId) => filters.set('actor_id', actorId)}
-              />
-            ))}
-          </Stack>
-        ) : filters.count > 0 ? (
+      {entries.items.length > 0 && (
+        <Stack component="ol" aria-label="Entries" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+          {entries.items.map((entry) => (
+            <AuditItem key={entry.id} entry={entry} onActor={(actorId) => filters.set('actor_id', actorId)} />
+          ))}
+        </Stack>
+      )}
+      {entries.isEmpty &&
+        (filters.count > 0 ? (
           <EmptyState
             title="No entry matches these filters"
             icon={<IconFilter />}

@@ -121,15 +121,13 @@ function CustomerTimeline({ customerId }: { customerId: string }) {
         <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />
       )}
       {events.isPending && <Loading lines={8} />}
-      {events.data &&
-        (events.items.length > 0 ? (
-          <Timeline events={events.items} journeys={journeys} />
-        ) : (
-          <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
-            The customer is registered. Its events appear here as soon as your application sends them with
-            createEvent.
-          </EmptyState>
-        ))}
+      {events.items.length > 0 && <Timeline events={events.items} journeys={journeys} />}
+      {events.isEmpty && (
+        <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
+          The customer is registered. Its events appear here as soon as your application sends them with
+          createEvent.
+        </EmptyState>
+      )}
       <LoadMore query={events} />
     </Stack>
   )

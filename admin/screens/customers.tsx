@@ -1,8 +1,9 @@
 import { Anchor, Box, Group, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
 import { useFilters } from '../filters.ts'
+import { usePages } from '../pages.ts'
 import { CustomerTable } from '../parts/customer-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
@@ -16,7 +17,6 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session.ts'
 /** The customers of the workspace, newest first, searched by the beginning of a name or of the company's own identifier. */
 export function CustomersScreen() {
   const cairn = useCairn()
-  const { workspace_id } = useMembership()
   const filters = useFilters(['search', 'type'])
   const { values } = filters
   // What was pasted often begins with a space; names hardly ever do.
@@ -24,9 +24,9 @@ export function CustomersScreen() {
   const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
 
   const key = useWorkspaceKey('customers', 'list', { search, type })
-  const customers = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam: cursor, signal }) =>
+  const customers = usePages(
+    key,
+    (cursor, signal) =>
       taken(
         cairn.listCustomers({
           query: {
@@ -37,12 +37,10 @@ export function CustomersScreen() {
           signal,
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
     // The list stays while the next search is on its way, but never into another workspace.
-    placeholderData: (list, query) => (query?.queryKey[0] === key[0] ? list : undefined),
-  })
-  const items = customers.data?.pages.flatMap(({ data }) => data) ?? []
+    { keepsList: (earlier) => earlier[0] === key[0] },
+  )
+  const { items } = customers
 
   return (
     <Page
@@ -87,34 +85,8 @@ export function CustomersScreen() {
             aria-busy={customers.isPlaceholderData}
             style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
           >
-            {items.length > 0 ? (
-              <CustomerTable customers={items} />
-            ) : search ? (
-              <EmptyState title="No customer found" icon={<IconSearch />}>
-                No {type ?? 'customer'}’s name or identifier begins with “<bdi>{search}</bdi>”. In
-                identifiers, upper and lower case differ.
-              </EmptyState>
-            ) : type ? (
-              <EmptyState
-                title={type === 'account' ? 'No accounts yet' : 'No contacts yet'}
-                icon={<IconUsers />}
-              >
-                A customer is registered as an account or a contact by the customer_type of its first call.
-              </EmptyState>
-            ) : (
-              <EmptyState
-                title="No customers yet"
-                icon={<IconUsers />}
-                action={
-                  <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-                    See how to send the first event
-                  </Anchor>
-                }
-              >
-                A customer appears here with the first initializeCustomer call that your application makes for
-                it.
-              </EmptyState>
-            )}
+            {items.length > 0 && <CustomerTable customers={items} />}
+            {customers.isEmpty && <NoCustomers search={search} type={type} />}
             {!customers.isPlaceholderData && <LoadMore query={customers} />}
           </Stack>
         )}
@@ -123,7 +95,39 @@ export function CustomersScreen() {
   )
 }
 
+function NoCustomers({ search, type }: { search: string; type: Schemas['CustomerType'] | undefined }) {
+  const { workspace_id } = useMembership()
+  if (search) {
+    return (
+      <EmptyState title="No customer found" icon={<IconSearch />}>
+        No {type ?? 'customer'}’s name or identifier begins with “<bdi>{search}</bdi>”. In identifiers, upper
+        and lower case differ.
+      </EmptyState>
+    )
+  }
+  if (type) {
+    return (
+      <EmptyState title={type === 'account' ? 'No accounts yet' : 'No contacts yet'} icon={<IconUsers />}>
+        A customer is registered as an account or a contact by the customer_type of its first call.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      title="No customers yet"
+      icon={<IconUsers />}
+      action={
+        <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
+          See how to send the first event
+        </Anchor>
+      }
+    >
+      A customer appears here with the first initializeCustomer call that your application makes for it.
+    </EmptyState>
+  )
+}
+
 function found(count: number, hasMore: boolean): string {
-  if (hasMore) return `The first ${count} of more customers found`
+  if (hasMore) return count === 0 ? '' : `The first ${count} of more customers found`
   return count === 1 ? '1 customer found' : `${count} customers found`
 }

@@ -3,6 +3,7 @@ import { IconActivity, IconFilter } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
 import { given, useFilters } from '../filters.ts'
 import { type JourneyDirectory, useJourneyDirectory } from '../journey-directory.ts'
 import { usePages } from '../pages.ts'
@@ -20,6 +21,9 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session.ts'
 
 const followEveryMs = 5000
 
+/** What the query has read so far. */
+type ReadPages = { pages: Schemas['EventPage'][] }
+
 /** The events of the workspace in the order of their arrival, the newest first; follows new ones while nobody reads. */
 export function EventsScreen() {
   const cairn = useCairn()
@@ -32,9 +36,8 @@ export function EventsScreen() {
   const [openedIds, setOpenedIds] = useState<ReadonlySet<string>>(new Set())
 
   const key = useWorkspaceKey('events', 'list', values)
-  const shownPages = useQueryClient().getQueryData<{ pages: unknown[] }>(key)?.pages.length ?? 0
-  const pause =
-    shownPages > 1 ? 'older events are shown' : openedIds.size > 0 ? 'details are open' : undefined
+  const read = useQueryClient().getQueryData<ReadPages>(key)
+  const pause = pauseOf(read?.pages ?? [], openedIds.size > 0)
   const events = usePages(
     key,
     (cursor) => taken(cairn.listEvents({ query: { ...given(values), ...(cursor && { cursor }) } })),
@@ -107,37 +110,38 @@ export function EventsScreen() {
           <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />
         )}
         {events.isPending && <Loading lines={10} />}
-        {events.data &&
-          (events.items.length > 0 ? (
-            <Table aria-label="Events" layout="fixed" verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Event</Table.Th>
-                  <Table.Th visibleFrom="sm" w={130}>
-                    Customer
-                  </Table.Th>
-                  <Table.Th visibleFrom="sm">Journey</Table.Th>
-                  <Table.Th visibleFrom="sm" w={165}>
-                    Occurred
-                  </Table.Th>
-                  <Table.Th visibleFrom="sm" w={165}>
-                    Received
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {events.items.map((event) => (
-                  <EventRow
-                    key={event.id}
-                    event={event}
-                    journey={journeys.get(event.journey_id)}
-                    opened={openedIds.has(event.id)}
-                    onToggle={() => toggle(event.id)}
-                  />
-                ))}
-              </Table.Tbody>
-            </Table>
-          ) : filters.count > 0 ? (
+        {events.items.length > 0 && (
+          <Table aria-label="Events" layout="fixed" verticalSpacing="xs">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Event</Table.Th>
+                <Table.Th visibleFrom="sm" w={130}>
+                  Customer
+                </Table.Th>
+                <Table.Th visibleFrom="sm">Journey</Table.Th>
+                <Table.Th visibleFrom="sm" w={165}>
+                  Occurred
+                </Table.Th>
+                <Table.Th visibleFrom="sm" w={165}>
+                  Received
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {events.items.map((event) => (
+                <EventRow
+                  key={event.id}
+                  event={event}
+                  journey={journeys.get(event.journey_id)}
+                  opened={openedIds.has(event.id)}
+                  onToggle={() => toggle(event.id)}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+        {events.isEmpty &&
+          (filters.count > 0 ? (
             <EmptyState
               title="No event matches these filters"
               icon={<IconFilter />}
@@ -166,6 +170,13 @@ export function EventsScreen() {
       </Stack>
     </Page>
   )
+}
+
+/** Why new events are not followed. To read a list again costs all of the requests that it took. */
+function pauseOf([first, second]: ReadPages['pages'], isOpened: boolean): string | undefined {
+  if (second) return 'older events are shown'
+  if (first?.data.length === 0 && first.next_cursor) return 'there are older events to look through'
+  return isOpened ? 'details are open' : undefined
 }
 
 /** The journeys to choose from, and the chosen one even if it is unknown. */

@@ -59,12 +59,8 @@ export function JourneysScreen() {
           style={{ alignSelf: 'flex-start' }}
         />
         {journeys.isPending && <Loading lines={5} />}
-        {journeys.data &&
-          (journeys.items.length > 0 ? (
-            <JourneyTable journeys={journeys.items} />
-          ) : (
-            <NoJourneys filter={filter} />
-          ))}
+        {journeys.items.length > 0 && <JourneyTable journeys={journeys.items} />}
+        {journeys.isEmpty && <NoJourneys filter={filter} />}
         {journeys.error && !journeys.isFetchNextPageError && (
           <ProblemAlert error={journeys.error} onRetry={() => journeys.refetch()} />
         )}

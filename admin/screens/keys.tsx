@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { usePages } from '../pages.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -22,17 +22,12 @@ export function KeysScreen() {
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<MadeKey>()
   const isAll = search.get('status') === 'all'
-  const keys = usePages(useWorkspaceKey('service-keys', 'list'), (cursor) =>
-    taken(cairn.listServiceKeys({ query: { limit: 100, ...(cursor && { cursor }) } })),
-  )
-  const shown = keys.data && keys.items.filter(({ status }) => isAll || status === 'active')
-
-  // The operation has no filter: a page without an active key says nothing about the next one.
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = keys
-  const looksFurther = shown?.length === 0 && hasNextPage && !isFetchNextPageError
-  useEffect(() => {
-    if (looksFurther && !isFetching) void fetchNextPage()
-  }, [looksFurther, isFetching, fetchNextPage])
+  const keys = usePages(useWorkspaceKey('service-keys', 'list', { isAll }), async (cursor, signal) => {
+    const query = { limit: 100, ...(cursor && { cursor }) }
+    const page = await taken(cairn.listServiceKeys({ query, signal }))
+    // The operation has no filter. A page without an active key is an empty one here.
+    return { ...page, data: page.data.filter(({ status }) => isAll || status === 'active') }
+  })
 
   function show(key: MadeKey) {
     setIsCreating(false)
@@ -65,25 +60,22 @@ export function KeysScreen() {
         {!canChange && (
           <Text size="sm">An owner or an admin of the workspace can create and change keys.</Text>
         )}
-        {(keys.isPending || looksFurther) && <Loading lines={5} />}
-        {shown && shown.length > 0 && (
+        {keys.isPending && <Loading lines={5} />}
+        {keys.items.length > 0 && (
           <Stack component="ul" m={0} p={0} aria-label="Service keys" style={{ listStyle: 'none' }}>
-            {shown.map((key) => (
+            {keys.items.map((key) => (
               <KeyCard key={key.key_id} serviceKey={key} onMade={show} />
             ))}
           </Stack>
         )}
-        {shown?.length === 0 && !hasNextPage && (
-          <EmptyState
-            title={keys.items.length === 0 ? 'No service keys yet' : 'No active service keys'}
-            icon={<IconKey />}
-          >
+        {keys.isEmpty && (
+          <EmptyState title={isAll ? 'No service keys yet' : 'No active service keys'} icon={<IconKey />}>
             {canChange
               ? 'Create a publishable key for your pages, or a secret one for your servers. With it, they send customers and events.'
               : 'Without one, no program can send customers and events.'}
           </EmptyState>
         )}
-        {keys.error && !isFetchNextPageError && (
+        {keys.error && !keys.isFetchNextPageError && (
           <ProblemAlert error={keys.error} onRetry={() => keys.refetch()} />
         )}
         <LoadMore query={keys} />

@@ -2,9 +2,11 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
-import { openAdministration } from './administration.ts'
+import { connect } from '../storage/store.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 /** Thirteen hours before UTC's clock in November: most days there are another day in UTC. */
@@ -110,6 +112,27 @@ describe('Customers', () => {
     await page.getByText('Accounts', { exact: true }).click()
     await expect.poll(() => customerNames(page)).toEqual(['Canada Ltd'])
     expect(query(page)).toEqual({ type: 'account' })
+  })
+
+  it('are looked for further where the newest pages are empty: by itself at first, then when asked to', async () => {
+    // More than two thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
+    connect(sqlitePath(cairn.databaseUrl)).exec(`
+      WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 117500)
+      INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, created_ms,
+        updated_ms, name_key)
+      SELECT '${workspace.workspace_id}', 'cus_' || printf('%026d', value), 'contact', 'user-' || value,
+        iif(value <= 2500, 'Ada ', 'Grace ') || value, value, value, iif(value <= 2500, 'ada ', 'grace ') || value
+      FROM counter`)
+    const page = await open('customers')
+    await searchField(page).fill('ada')
+    await page.getByText('Nothing among the newest. There is more to look through.').waitFor()
+    expect(await page.getByRole('heading', { name: 'No customer found' }).count()).toBe(0)
+    await inspectScreen(page, 'customers-look-further')
+    await page.getByRole('button', { name: 'Look further' }).click()
+    await expect.poll(() => customerNames(page)).toHaveLength(50)
+    expect((await customerNames(page))[0]).toBe('Ada 2500')
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => customerNames(page)).toHaveLength(100)
   })
 
   it('are found as before after Back and after a reload', async () => {
