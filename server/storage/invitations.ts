@@ -68,6 +68,8 @@ export async function deleteInvitationsBy(
     .where('workspace_id', '=', workspaceId)
     .where('invited_by', '=', personId)
     .where('expires_ms', '>', now_ms)
+    // What was made before has expired, and there may be a lot of it.
+    .where('created_ms', '>=', now_ms - VALID_MS)
   if (role) query = query.where('role', '=', role)
   const rows = await query.returningAll().execute()
   return rows.map(invitedAs)
