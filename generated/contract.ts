@@ -1716,7 +1716,13 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The server cannot take this request now. Send the same request again later. */
+        /**
+         * @description The server cannot take this request now. Send the same request again later.
+         *
+         *     Lists take turns: each workspace has one read at a time, for each of its callers in turn. A list is refused with
+         *     `overloaded` where a hundred reads of the same caller (key or person) wait already, and where it is not read
+         *     within five seconds. Ask for fewer at a time.
+         */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

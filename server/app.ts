@@ -21,7 +21,7 @@ import type { Passwords } from './passwords.ts'
 import { Problem } from './problems.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 import { type BodyBudget, drain, ignoreBody, readJsonBody } from './request-body.ts'
-import type { Storage } from './storage/storage.ts'
+import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
 
@@ -157,7 +157,10 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
         caller,
-        // Only when it is asked for: ingestion has no use for either.
+        // Only when they are asked for: ingestion has no use for them.
+        get reading() {
+          return readingOf(caller, res)
+        },
         get address() {
           return addressOf(req)
         },
@@ -186,6 +189,18 @@ function workspaceOf(caller: Caller): string {
 function limitedKey(caller: Caller): LimitedKey | undefined {
   if (caller.kind === 'key') return caller.key
   return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
+}
+
+/** Nobody waits for the answer any more. */
+class CallerHasGone extends Error {}
+
+function readingOf(caller: Caller, res: Response): Reading {
+  const controller = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort(new CallerHasGone())
+  })
+  const { signal } = controller
+  return { caller: limitedKey(caller)?.key_id ?? '', workspaceId: workspaceOf(caller), signal }
 }
 
 function reached(req: Request): Reached {
@@ -240,6 +255,7 @@ function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions)
 }
 
 function refuse(res: Response, error: unknown, { log }: AppOptions) {
+  if (error instanceof CallerHasGone) return
   const problem = problemOf(error)
   res.locals.code = problem.code
   // An overload or a stop has no cause to look for, and must not fill the log.

@@ -17,7 +17,7 @@ import { type Parameter, readQuery } from './query.ts'
 import type { BodyLimits } from './request-body.ts'
 import type { ServiceKey } from './storage/service-keys.ts'
 import type { StoredSession } from './storage/sessions.ts'
-import type { Storage } from './storage/storage.ts'
+import type { Reading, Storage } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
@@ -25,6 +25,8 @@ export type OperationId = keyof operations
 /** What an operation may use besides its request. */
 export type Context = {
   storage: Storage
+  /** The caller's, for what is listed. */
+  reading: Reading
   now: () => number
   newId: typeof newId
   /** Of the caller's key. Whoever stores what was sent counts it here. */

@@ -31,6 +31,7 @@ export class Metrics {
   readonly #commits: Histogram
   readonly #groups: Histogram
   readonly #failures: Counter
+  readonly #listReads: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
 
   /** @param version of the server */
@@ -81,6 +82,12 @@ export class Metrics {
       help: 'Groups of writes of which not all is on disk.',
       registers,
     })
+    this.#listReads = new Counter({
+      name: 'cairn_list_reads_total',
+      help: 'Reads for lists by how they ended: answered, refused, overdue, or abandoned by their caller.',
+      labelNames: ['outcome'],
+      registers,
+    })
     this.#keyCounter(
       'cairn_events_received_total',
       'Events that passed the check of shape and were decided on: created + duplicate + rejected.',
@@ -117,6 +124,11 @@ export class Metrics {
       'The longest time since the start for which a write has waited for indexing.',
       (now) => now.longestIndexingPause_ms / 1000,
     )
+    this.#gauge(
+      'cairn_waiting_list_reads',
+      'Reads for lists that wait for their turn.',
+      (now) => now.listReads.waiting,
+    )
   }
 
   requestEnded({ operation = 'none', status, code = '', duration_ms }: EndedRequest): void {
@@ -134,6 +146,9 @@ export class Metrics {
   /** All of it in Prometheus' text format, with the content type to send it as. */
   async exposition(statistics: StorageStatistics): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
+    const { waiting: _, ...ended } = statistics.listReads
+    this.#listReads.reset()
+    for (const [outcome, count] of Object.entries(ended)) this.#listReads.inc({ outcome }, count)
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 

@@ -3,8 +3,9 @@ import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import { findCustomer, newestCustomers } from '../storage/customers.ts'
 
-export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, { storage }) => {
-  const page = await newestCustomers(storage.db, workspaceId, query, pageOf(query, 'cus'))
+export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, context) => {
+  const { storage, reading } = context
+  const page = await newestCustomers(storage.lists(reading), workspaceId, query, pageOf(query, 'cus'))
   return { status: 200, body: pageBody(page) }
 }
 
@@ -16,12 +17,12 @@ export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path 
 
 export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
   { workspaceId, path, query },
-  { storage },
+  { storage, reading },
 ) => {
   // Side by side, because under load each look-up waits as long as the other.
   const [customer, page] = await Promise.all([
     findCustomer(storage.db, workspaceId, path.customer_id),
-    storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt')),
+    storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt'), reading),
   ])
   if (!customer) throw new Problem('customer_not_found')
   return { status: 200, body: pageBody(page) }

@@ -16,8 +16,9 @@ import { foundByLink } from './link-attempts.ts'
 import { shownSession, startSession } from './session-start.ts'
 
 export const listInvitations: Operation<'listInvitations'> = async ({ workspaceId, query }, context) => {
-  const { storage, now } = context
-  const page = await invitations.newestInvitations(storage.db, workspaceId, pageOf(query, 'inv'), now())
+  const { storage, reading, now } = context
+  const lists = storage.lists(reading)
+  const page = await invitations.newestInvitations(lists, workspaceId, pageOf(query, 'inv'), now())
   return { status: 200, body: pageBody(page) }
 }
 

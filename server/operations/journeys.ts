@@ -10,8 +10,9 @@ import { authorOf } from './author.ts'
 type Journey = components['schemas']['Journey']
 type JourneyUpdate = components['schemas']['JourneyUpdate']
 
-export const listJourneys: Operation<'listJourneys'> = async ({ workspaceId, query }, { storage }) => {
-  const page = await journeys.newestJourneys(storage.db, workspaceId, query, pageOf(query, 'jrn'))
+export const listJourneys: Operation<'listJourneys'> = async ({ workspaceId, query }, context) => {
+  const { storage, reading } = context
+  const page = await journeys.newestJourneys(storage.lists(reading), workspaceId, query, pageOf(query, 'jrn'))
   return { status: 200, body: pageBody(page) }
 }
 

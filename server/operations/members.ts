@@ -11,8 +11,9 @@ import { authorOf, noteRevoked, ownRole } from './author.ts'
 
 type Member = components['schemas']['Member']
 
-export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, { storage }) => {
-  const page = await members.newestMembers(storage.db, workspaceId, pageOf(query, 'per'))
+export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, context) => {
+  const { storage, reading } = context
+  const page = await members.newestMembers(storage.lists(reading), workspaceId, pageOf(query, 'per'))
   return { status: 200, body: pageBody(page) }
 }
 

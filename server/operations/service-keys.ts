@@ -13,8 +13,9 @@ import { authorOf, sessionOf } from './author.ts'
 type ServiceKey = components['schemas']['ServiceKey']
 
 export const listServiceKeys: Operation<'listServiceKeys'> = async ({ workspaceId, query }, context) => {
-  const { storage, now } = context
-  const { rows, next } = await keys.newestServiceKeys(storage.db, workspaceId, pageOf(query, 'key'))
+  const { storage, reading, now } = context
+  const lists = storage.lists(reading)
+  const { rows, next } = await keys.newestServiceKeys(lists, workspaceId, pageOf(query, 'key'))
   const now_ms = now()
   const shownKeys = rows.map(({ key, creator }) => shown(key, creator, now_ms))
   return { status: 200, body: pageBody({ rows: shownKeys, next }) }

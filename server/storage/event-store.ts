@@ -1,6 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import type { EventContent } from '../domain/event-content.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
+import type { Reading } from './storage.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type Event = components['schemas']['Event']
@@ -48,8 +49,18 @@ export type EventStore = {
   insertEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
 
   /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
-  newestEvents(workspaceId: string, filter: EventFilter, page: Page): Promise<PageRows<Event>>
+  newestEvents(
+    workspaceId: string,
+    filter: EventFilter,
+    page: Page,
+    reading: Reading,
+  ): Promise<PageRows<Event>>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
-  customerEvents(workspaceId: string, customerId: string, page: Page): Promise<PageRows<Event>>
+  customerEvents(
+    workspaceId: string,
+    customerId: string,
+    page: Page,
+    reading: Reading,
+  ): Promise<PageRows<Event>>
 }

@@ -36,6 +36,27 @@ export type StorageStatistics = {
   unindexedEvents: number
   /** The longest since the store was opened for which a group of writes has waited for indexing. */
   longestIndexingPause_ms: number
+  listReads: ListReads
+}
+
+/** What is read for lists: how much waits, and how the rest since the store was opened has ended. */
+export type ListReads = {
+  waiting: number
+  answered: number
+  /** At once, because too much waited. */
+  refused: number
+  /** Not read by the deadline. */
+  overdue: number
+  /** Its caller had gone. */
+  abandoned: number
+}
+
+/** On whose behalf a list is read, and when it is no longer wanted. */
+export type Reading = {
+  /** The `key_id` or `person_id`. */
+  caller: string
+  workspaceId: string
+  signal: AbortSignal
 }
 
 /** Reads anywhere; writes only inside `transaction()`. */
@@ -46,9 +67,15 @@ export type Transaction = KyselyTransaction<DB>
 
 /** All that the service keeps. */
 export type Storage = {
+  /** For transactions, and for look-ups of a few rows by their keys, which ingestion and signing in wait for. */
   db: Database
+  /**
+   * For lists. They take turns with those of other callers and workspaces, and end when their caller goes.
+   * @throws {Unavailable} from every query where too much waits, or it is not read within seconds
+   */
+  lists(reading: Reading): Database
   events: EventStore
-  /** @throws {Unavailable} where reading or writing would be refused now */
+  /** @throws {Unavailable} where a look-up or a write would be refused now */
   assertAvailable(use: 'read' | 'write'): void
   /** Notes the use of a service key; committed together with what else is being written. */
   noteKeyUse(keyId: string): Promise<void>

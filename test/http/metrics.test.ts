@@ -230,7 +230,14 @@ describe('the text', () => {
     for (let round = 0; round < 2; round += 1) {
       for (let key = 0; key < 203; key += 1) await metrics.tallies.of(`key_${key}`).events(2, store)
     }
-    const idle = { waitingRows: 0, waitingTransactions: 0, unindexedEvents: 0, longestIndexingPause_ms: 0 }
+    const listReads = { waiting: 0, answered: 0, refused: 0, overdue: 0, abandoned: 0 }
+    const idle = {
+      waitingRows: 0,
+      waitingTransactions: 0,
+      unindexedEvents: 0,
+      longestIndexingPause_ms: 0,
+      listReads,
+    }
     const samples = parseExposition((await metrics.exposition(idle)).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)

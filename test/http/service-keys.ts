@@ -8,8 +8,8 @@ type Options = Partial<Pick<ServiceKey, 'allowed_origins' | 'rate_limit' | 'expi
 
 /** Makes a key in the store of a running server, as another program does. */
 export async function createKey(
-  { databaseUrl }: Cairn,
-  { workspace_id }: Workspace,
+  { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
+  { workspace_id }: Pick<Workspace, 'workspace_id'>,
   kind: KeyKind,
   { token = newServiceKey(kind), ...options }: Options = {},
 ): Promise<{ key_id: string; key: string }> {
@@ -32,7 +32,7 @@ export async function createKey(
 
 /** Changes a key in the store of a running server, as another program does. */
 export async function changeKey(
-  { databaseUrl }: Cairn,
+  { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
   keyId: string,
   change: Partial<Pick<ServiceKey, 'expires_ms' | 'revoked_ms'>>,
 ): Promise<void> {

@@ -3,7 +3,15 @@ import type { Worker } from 'node:worker_threads'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney, newestJourneys } from '../../server/storage/journeys.ts'
-import { connect, insert, newSubject, openStoreForTest, type Store, storedEvents } from './store.ts'
+import {
+  connect,
+  insert,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+  storedEvents,
+} from './store.ts'
 
 /** The threads of this process, in the order of starting: the writer's first, then the readers'. */
 const threads: Worker[] = vi.hoisted(() => [])
@@ -52,7 +60,7 @@ describe('a store that is closed', () => {
       Promise.allSettled([
         insert(store, { workspace_id, ...subject }),
         makeJourney(store, workspace_id),
-        store.events.newestEvents(workspace_id, {}, page),
+        store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id)),
         newestJourneys(store.db, workspace_id, {}, page),
         store.assertWritable(),
         (async () => store.assertAvailable('write'))(),

@@ -8,6 +8,7 @@ import { insertJourney } from '../../server/storage/journeys.ts'
 import { PAGE_BYTES } from '../../server/storage/pages.ts'
 import { LOOKED_AT } from '../../server/storage/sqlite/event-reader.ts'
 import { pageNumber } from '../../server/storage/sqlite/runs/run.ts'
+import type { Reading } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 import {
@@ -19,6 +20,7 @@ import {
   newSubject,
   openStore,
   openStoreForTest,
+  readingIn,
   type Store,
   type Subject,
 } from './store.ts'
@@ -44,6 +46,7 @@ type Stored = {
 const stored: Stored[] = []
 let store: Store
 let subject: Subject
+let reading: Reading
 let journeys: string[]
 let customers: string[]
 let now = Date.parse('2026-11-20T12:00:00Z')
@@ -108,6 +111,7 @@ function matches({ journey_id, customer_id, event_id, from_ms, to_ms }: EventFil
 beforeAll(async () => {
   store = await openStore({ now: () => now })
   subject = await newSubject(store)
+  reading = readingIn(subject.workspace_id)
   const journey = { name: 'Renewal', description: '', steps: [], created_ms: now }
   journeys = [subject.journey_id, newId('jrn')]
   await store.db
@@ -166,14 +170,14 @@ describe('lists of events that are in several runs, in a merged one and in the t
     const filter = filterOf()
     const expected = stored.filter(matches(filter)).toReversed()
     const read = (page: Parameters<typeof store.events.newestEvents>[2]) =>
-      store.events.newestEvents(subject.workspace_id, filter, page)
+      store.events.newestEvents(subject.workspace_id, filter, page, reading)
     expect(await walk(read, 500)).toEqual(expected.map(({ id }) => id))
   })
 
   it('fill a page, but where two conditions rarely meet: there it ends after so many events', async () => {
     const [customer_id = ''] = customers
     const read = (filter: EventFilter) =>
-      store.events.newestEvents(subject.workspace_id, filter, { limit: 50 })
+      store.events.newestEvents(subject.workspace_id, filter, { limit: 50 }, reading)
     const hot = stored.filter(matches({ customer_id })).toReversed()
     expect(hot.length).toBeGreaterThan(2 * LOOKED_AT)
     expect((await read({ customer_id })).rows).toHaveLength(50)
@@ -203,8 +207,8 @@ describe('lists of events that are in several runs, in a merged one and in the t
     const least = Math.floor(PAGE_BYTES / (custom_variables.length + 1000))
     const most = Math.floor(PAGE_BYTES / custom_variables.length)
     for (const read of [
-      (page: Page) => store.events.newestEvents(workspace_id, { event_id }, page),
-      (page: Page) => store.events.customerEvents(workspace_id, customer_id, page),
+      (page: Page) => store.events.newestEvents(workspace_id, { event_id }, page, reading),
+      (page: Page) => store.events.customerEvents(workspace_id, customer_id, page, reading),
     ]) {
       const { rows } = await read({ limit: 500 })
       expect(rows.length).toBeGreaterThanOrEqual(least)
@@ -223,7 +227,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
         .filter((event) => event.customer_id === customer_id)
         .toSorted((a, b) => b.at_ms - a.at_ms || b.index - a.index)
       const ids = await walk(
-        (page) => store.events.customerEvents(subject.workspace_id, customer_id ?? '', page),
+        (page) => store.events.customerEvents(subject.workspace_id, customer_id ?? '', page, reading),
         limit,
       )
       expect(ids).toEqual(expected.map(({ id }) => id))

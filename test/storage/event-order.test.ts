@@ -11,6 +11,7 @@ import {
   newSubject,
   openStore,
   openStoreForTest,
+  readingIn,
   type Store,
   type Subject,
 } from './store.ts'
@@ -20,12 +21,12 @@ const NOON = Date.parse('2026-11-20T12:00:00Z')
 /** The lists of events, each as a function of a page. */
 const lists = {
   newestEvents: ({ events }: Store, { workspace_id }: Subject, page: { limit: number; cursor?: string }) =>
-    events.newestEvents(workspace_id, {}, pageAfter(page)),
+    events.newestEvents(workspace_id, {}, pageAfter(page), readingIn(workspace_id)),
   customerEvents: (
     { events }: Store,
     { workspace_id, customer_id }: Subject,
     page: { limit: number; cursor?: string },
-  ) => events.customerEvents(workspace_id, customer_id, pageAfter(page)),
+  ) => events.customerEvents(workspace_id, customer_id, pageAfter(page), readingIn(workspace_id)),
 }
 
 function pageAfter({ limit, cursor }: { limit: number; cursor?: string }) {

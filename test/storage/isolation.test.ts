@@ -12,6 +12,7 @@ import {
   newSubject,
   openStore,
   openStoreForTest,
+  readingIn,
   type Store,
   type Subject,
 } from './store.ts'
@@ -39,7 +40,7 @@ function poison(path: string) {
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames({ workspace_id }: Subject) {
-  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 100 })
+  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 100 }, readingIn(workspace_id))
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
-import { openStorage, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
+import { openStorage, type Reading, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
 
 /** An open store, without a server around it. */
@@ -50,6 +50,11 @@ export async function initialize(
 ): Promise<InitializeOutcome> {
   const names = { client_customer_id, customer_type: 'contact', customer_name: 'Ada Lovelace' } as const
   return await events.initializeCustomer(workspace_id, { ...names, journey_id })
+}
+
+/** A list that is wanted to its end. */
+export function readingIn(workspaceId: string, caller = 'key_of_a_test'): Reading {
+  return { workspaceId, caller, signal: new AbortController().signal }
 }
 
 /** An event of the customer that is not stored yet. */

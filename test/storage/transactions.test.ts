@@ -3,7 +3,16 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
-import { commitsInLog, connect, insert, newEvent, newSubject, openStore, type Store } from './store.ts'
+import {
+  commitsInLog,
+  connect,
+  insert,
+  newEvent,
+  newSubject,
+  openStore,
+  readingIn,
+  type Store,
+} from './store.ts'
 
 let store: Store
 
@@ -23,7 +32,7 @@ async function journeyNames(workspace_id: string) {
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames(workspace_id: string) {
-  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 500 })
+  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id))
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 

@@ -15,7 +15,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { BUSY_MS, isBusy } from './connection.ts'
-import type { Reader } from './reader.ts'
+import type { Statement } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 /** Kysely over a connection of this thread. Transactions take the write lock when they begin, not half-way. */
@@ -65,23 +65,26 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-/**
- * Kysely over the threads: what runs outside a transaction goes to the reader and may only read; a transaction takes a
- * turn of the writer.
- */
-export class ThreadDialect implements Dialect {
-  readonly #reader: Reader
-  readonly #writer: Writer
-  readonly #onCommit: () => void
+/** Reads one statement. */
+type Read = (statement: Statement) => Promise<unknown[]>
 
-  constructor(options: { reader: Reader; writer: Writer; onCommit: () => void }) {
-    this.#reader = options.reader
-    this.#writer = options.writer
-    this.#onCommit = options.onCommit
+type ThreadDialectOptions = {
+  read: Read
+  writer: Writer
+  /** Called when a transaction is on disk. */
+  onCommit: () => void
+}
+
+/** Kysely over the threads: what runs outside a transaction only reads; a transaction takes a turn of the writer. */
+export class ThreadDialect implements Dialect {
+  readonly #options: ThreadDialectOptions
+
+  constructor(options: ThreadDialectOptions) {
+    this.#options = options
   }
 
   createDriver(): Driver {
-    return new ThreadDriver(this.#reader, this.#writer, this.#onCommit)
+    return new ThreadDriver(this.#options)
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -104,20 +107,16 @@ class ConcurrentAdapter extends SqliteAdapter {
 }
 
 class ThreadDriver implements Driver {
-  readonly #reader: Reader
-  readonly #writer: Writer
-  readonly #onCommit: () => void
+  readonly #options: ThreadDialectOptions
 
-  constructor(reader: Reader, writer: Writer, onCommit: () => void) {
-    this.#reader = reader
-    this.#writer = writer
-    this.#onCommit = onCommit
+  constructor(options: ThreadDialectOptions) {
+    this.#options = options
   }
 
   async init() {}
 
   async acquireConnection() {
-    return new ThreadConnection(this.#reader, this.#writer)
+    return new ThreadConnection(this.#options)
   }
 
   async beginTransaction(connection: ThreadConnection) {
@@ -126,7 +125,7 @@ class ThreadDriver implements Driver {
 
   async commitTransaction(connection: ThreadConnection) {
     await connection.end('COMMIT')
-    this.#onCommit()
+    this.#options.onCommit()
   }
 
   async rollbackTransaction(connection: ThreadConnection) {
@@ -139,12 +138,12 @@ class ThreadDriver implements Driver {
 }
 
 class ThreadConnection implements DatabaseConnection {
-  readonly #reader: Reader
+  readonly #read: Read
   readonly #writer: Writer
   #hasTurn = false
 
-  constructor(reader: Reader, writer: Writer) {
-    this.#reader = reader
+  constructor({ read, writer }: ThreadDialectOptions) {
+    this.#read = read
     this.#writer = writer
   }
 
@@ -171,7 +170,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    if (!this.#hasTurn) return { rows: (await this.#reader.run({ sql, parameters })) as Row[] }
+    if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
     const { rows, changes } = await this.#writer.run({ sql, parameters })
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }

@@ -3,6 +3,7 @@ import { eventIdText } from '../../domain/identifiers.ts'
 import { instantText } from '../../domain/instants.ts'
 import { messageIdText } from '../../domain/message-ids.ts'
 import type { EventOutcome, EventStore, InitializeOutcome } from '../event-store.ts'
+import type { Reading } from '../storage.ts'
 import type { EventRow, EventsRequest } from './event-reader.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
@@ -11,8 +12,8 @@ type Event = components['schemas']['Event']
 
 /** Events in SQLite: written by the writer in groups, read by the reader. */
 export function sqliteEventStore(reader: Reader, writer: Writer): EventStore {
-  const list = async (request: EventsRequest) => {
-    const { rows, next } = await reader.events(request)
+  const list = async (request: EventsRequest, reading: Reading) => {
+    const { rows, next } = await reader.events(request, reading)
     return { rows: rows.map(listed), next }
   }
   return {
@@ -25,9 +26,10 @@ export function sqliteEventStore(reader: Reader, writer: Writer): EventStore {
       return (await writer.submit({ kind: 'events', workspace_id, events })) as EventOutcome[]
     },
 
-    newestEvents: (workspace_id, filter, page) => list({ list: 'newest', workspace_id, filter, page }),
-    customerEvents: (workspace_id, customer_id, page) =>
-      list({ list: 'timeline', workspace_id, customer_id, page }),
+    newestEvents: (workspace_id, filter, page, reading) =>
+      list({ list: 'newest', workspace_id, filter, page }, reading),
+    customerEvents: (workspace_id, customer_id, page, reading) =>
+      list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }
 }
 

@@ -1,15 +1,17 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import type { Storage, StorageOptions } from '../storage.ts'
+import type { Reading, Storage, StorageOptions } from '../storage.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
+import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
 import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onChange, onDeath, onGroup = () => {}, onIndexingFailure = () => {} } = options
+  const { now, onChange, onDeath } = options
+  const { onGroup = () => {}, onIndexingFailure = () => {} } = options
   const ring = new TailRing()
   const told = { onOutsideChange: onChange, onDeath, onGroup, onIndexingFailure }
   const writer = await Writer.open({ path, ring, now, ...told })
@@ -17,9 +19,12 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     await writer.close(Promise.resolve())
     throw error
   })
-  const db = new Kysely<DB>({ dialect: new ThreadDialect({ reader, writer, onCommit: onChange }) })
+  const database = (read: (statement: Statement) => Promise<unknown[]>) =>
+    new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onCommit: onChange }) })
+  const lists = (reading: Reading) => database((statement) => reader.rows(statement, reading))
   return {
-    db,
+    db: database((statement) => reader.lookUp(statement)),
+    lists,
     events: sqliteEventStore(reader, writer),
     assertAvailable(use) {
       if (use === 'read') reader.assertAvailable()
@@ -31,7 +36,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     async assertWritable() {
       await writer.submit({ kind: 'probe' })
     },
-    statistics: () => writer.statistics(),
+    statistics: () => ({ ...writer.statistics(), listReads: reader.statistics() }),
     close: () => writer.close(reader.close()),
   }
 }

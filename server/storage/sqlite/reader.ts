@@ -1,33 +1,76 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { EventRows, EventsRequest } from './event-reader.ts'
-import type { ReaderResult, ReaderWork } from './reader-thread.ts'
+import { FairQueue } from './fair-queue.ts'
+import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import { errorOf } from './writer.ts'
 
-/** Two, so that one long list does not hold up the look-up of a key. */
-const THREADS = 2
+/** Lists of so many workspaces are read at a time. */
+const LIST_THREADS = 2
 
-/** More waiting statements than this are refused. */
-const WAITING_STATEMENTS = 1_000
+/** More waiting look-ups than this are refused. */
+const WAITING_LOOK_UPS = 1_000
 
-type Waiting = { work: ReaderWork; resolve: (read: never) => void; reject: (error: Error) => void }
+/** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
+const LIST_DEADLINE_MS = 5_000
 
-/** Reads in threads of its own, each statement in the state of the last commit before it began. */
+/** How a read for a list can end. */
+type ListEnd = keyof Omit<ListReads, 'waiting'>
+
+/** Rows of a statement, or a page of events. */
+type Read = unknown[] | EventRows
+
+type Waiting = {
+  work: ReaderWork
+  resolve: (read: Read) => void
+  reject: (error: Error) => void
+}
+type WaitingList = Waiting & { reading: Reading }
+
+/** Threads that read, and whence they take what they do next. */
+type Lane<Item extends Waiting> = {
+  idle: Worker[]
+  current: Map<Worker, Item>
+  begin: () => Item | undefined
+  end: (item: Item) => void
+}
+
+/**
+ * Reads in threads of its own, each statement in the state of the last commit before it began. What ingestion and
+ * signing in look up has a thread to itself; what is read for lists has others, and takes turns.
+ */
 export class Reader {
   readonly #threads: readonly Worker[]
-  readonly #idle: Worker[]
-  readonly #current = new Map<Worker, Waiting>()
-  readonly #waiting: Waiting[] = []
+  readonly #waitingLookUps: Waiting[] = []
+  readonly #waitingLists = new FairQueue<WaitingList>()
+  readonly #lookUps: Lane<Waiting>
+  readonly #lists: Lane<WaitingList>
+  readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
   #closed: Unavailable['reason'] | undefined
 
-  private constructor(threads: Worker[], onDeath: (error: Error) => void) {
-    this.#threads = threads
-    this.#idle = [...threads]
-    for (const thread of threads) {
-      thread.on('message', (result: ReaderResult) => this.#settle(thread, result))
+  private constructor(lookUpThread: Worker, listThreads: Worker[], onDeath: (error: Error) => void) {
+    this.#threads = [lookUpThread, ...listThreads]
+    this.#lookUps = {
+      idle: [lookUpThread],
+      current: new Map(),
+      begin: () => this.#waitingLookUps.shift(),
+      end: () => {},
+    }
+    this.#lists = {
+      idle: [...listThreads],
+      current: new Map(),
+      begin: () => this.#waitingLists.begin(),
+      end: (item) => this.#waitingLists.end(item),
+    }
+    lookUpThread.on('message', (result: ReaderResult) => settle(this.#lookUps, lookUpThread, result))
+    for (const thread of listThreads) {
+      thread.on('message', (result: ReaderResult) => settle(this.#lists, thread, result))
+    }
+    for (const thread of this.#threads) {
       thread.on('error', (error) => this.#die(error, onDeath))
       thread.on('exit', () => this.#die(new Error('a reading thread has ended'), onDeath))
     }
@@ -44,75 +87,128 @@ export class Reader {
     onDeath: (error: Error) => void
   }): Promise<Reader> {
     const { path, ring, onDeath } = options
-    const url = new URL('./reader-thread.ts', import.meta.url)
-    const threads = Array.from(
-      { length: THREADS },
-      () => new Worker(url, { workerData: { path, ring: ring.buffer } }),
-    )
+    const start = (isForLists: boolean) => {
+      const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
+      return new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData })
+    }
+    const lookUpThread = start(false)
+    const listThreads = Array.from({ length: LIST_THREADS }, () => start(true))
     // The first message says that the file is open; a thread that cannot open it ends with an error.
-    await Promise.all(threads.map((thread) => once(thread, 'message')))
-    return new Reader(threads, onDeath)
+    await Promise.all([lookUpThread, ...listThreads].map((thread) => once(thread, 'message')))
+    return new Reader(lookUpThread, listThreads, onDeath)
   }
 
-  /** @throws {Unavailable} where a statement would be refused */
+  /** @throws {Unavailable} where a look-up would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
-    if (this.#waiting.length >= WAITING_STATEMENTS) throw new Unavailable('overloaded')
+    if (this.#waitingLookUps.length >= WAITING_LOOK_UPS) throw new Unavailable('overloaded')
   }
 
-  run(statement: Statement): Promise<unknown[]> {
-    return this.#read({ kind: 'statement', statement })
+  statistics(): ListReads {
+    return { waiting: this.#waitingLists.size, ...this.#ended }
   }
 
-  events(request: EventsRequest): Promise<EventRows> {
-    return this.#read({ kind: 'events', request })
-  }
-
-  #read<Read>(work: ReaderWork): Promise<Read> {
-    return new Promise((resolve, reject) => {
+  /** Reads what must never wait for a list: a few rows, found by their keys. */
+  async lookUp(statement: Statement): Promise<unknown[]> {
+    const read = await new Promise<Read>((resolve, reject) => {
       this.assertAvailable()
-      this.#waiting.push({ work, resolve, reject })
-      this.#dispatch()
+      this.#waitingLookUps.push({ work: { kind: 'statement', statement }, resolve, reject })
+      dispatch(this.#lookUps)
+    })
+    return read as unknown[]
+  }
+
+  /** Reads rows of a list, see `#list`. */
+  async rows(statement: Statement, reading: Reading): Promise<unknown[]> {
+    return (await this.#list({ kind: 'statement', statement }, reading)) as unknown[]
+  }
+
+  /** Reads a page of events, see `#list`. */
+  async events(request: EventsRequest, reading: Reading): Promise<EventRows> {
+    return (await this.#list({ kind: 'events', request }, reading)) as EventRows
+  }
+
+  /**
+   * Reads for a list, when it is its caller's turn.
+   * @throws {Unavailable} `overloaded` where too much waits, or it is not done by its deadline
+   * @throws the reason of the signal once the caller has gone. A statement that runs by then is finished for nobody:
+   *   the driver cannot interrupt one, and ending its thread waits for it too.
+   */
+  #list(work: ReaderWork, reading: Reading): Promise<Read> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new Unavailable(this.#closed)
+      const { signal } = reading
+      let isOver = false
+      const end = (how: ListEnd, tell: () => void) => {
+        if (isOver) return
+        isOver = true
+        clearTimeout(deadline)
+        signal.removeEventListener('abort', abandon)
+        this.#waitingLists.delete(waiting)
+        this.#ended[how] += 1
+        tell()
+      }
+      const refuse = (how: ListEnd) => end(how, () => reject(new Unavailable('overloaded')))
+      const abandon = () => end('abandoned', () => reject(signal.reason))
+      const deadline = setTimeout(() => refuse('overdue'), LIST_DEADLINE_MS)
+      const waiting: WaitingList = {
+        work,
+        reading,
+        resolve: (read) => end('answered', () => resolve(read)),
+        reject: (error) => end('answered', () => reject(error)),
+      }
+      signal.addEventListener('abort', abandon)
+      if (signal.aborted) abandon()
+      else if (this.#waitingLists.add(waiting)) dispatch(this.#lists)
+      else refuse('refused')
     })
   }
 
   /** Refuses what waits, finishes what runs, and ends the threads. */
   async close(): Promise<void> {
     this.#closed ??= 'shutting_down'
-    for (const { reject } of this.#waiting.splice(0)) reject(new Unavailable(this.#closed))
+    this.#refuseWaiting(new Unavailable(this.#closed))
     await Promise.all(
       this.#threads.map(async (thread) => {
         // A thread that has died has no identifier any more and will not say so again.
         if (thread.threadId === -1) return
         const exited = once(thread, 'exit')
-        thread.postMessage('close')
+        thread.postMessage('close' satisfies ReaderRequest)
         await exited
       }),
     )
   }
 
-  #dispatch() {
-    const thread = this.#waiting.length > 0 ? this.#idle.pop() : undefined
-    const next = thread && this.#waiting.shift()
-    if (!thread || !next) return
-    this.#current.set(thread, next)
-    thread.postMessage(next.work)
+  #refuseWaiting(error: Error) {
+    for (const { reject } of [...this.#waitingLookUps.splice(0), ...this.#waitingLists.items()]) reject(error)
   }
 
   #die(error: Error, onDeath: (error: Error) => void) {
     if (this.#closed) return
     this.#closed = 'storage_unavailable'
     const unavailable = new Unavailable(this.#closed, error)
-    for (const { reject } of [...this.#current.values(), ...this.#waiting.splice(0)]) reject(unavailable)
+    const current = [...this.#lookUps.current.values(), ...this.#lists.current.values()]
+    for (const { reject } of current) reject(unavailable)
+    this.#refuseWaiting(unavailable)
     onDeath(error)
   }
+}
 
-  #settle(thread: Worker, result: ReaderResult) {
-    const current = this.#current.get(thread)
-    this.#current.delete(thread)
-    this.#idle.push(thread)
-    if ('failure' in result) current?.reject(errorOf(result.failure))
-    else current?.resolve(result.read as never)
-    this.#dispatch()
-  }
+function dispatch<Item extends Waiting>({ idle, current, begin }: Lane<Item>) {
+  const thread = idle.at(-1)
+  const next = thread && begin()
+  if (!thread || !next) return
+  idle.pop()
+  current.set(thread, next)
+  thread.postMessage(next.work satisfies ReaderRequest)
+}
+
+function settle<Item extends Waiting>(lane: Lane<Item>, thread: Worker, result: ReaderResult) {
+  const item = lane.current.get(thread)
+  lane.current.delete(thread)
+  lane.idle.push(thread)
+  if (item) lane.end(item)
+  if ('failure' in result) item?.reject(errorOf(result.failure))
+  else item?.resolve(result.read)
+  dispatch(lane)
 }

@@ -94,7 +94,7 @@ export class Writer {
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
   }
 
-  statistics(): StorageStatistics {
+  statistics(): Omit<StorageStatistics, 'listReads'> {
     const { unindexedEvents, longestPause_ms } = this.#indexing
     return {
       waitingRows: this.#waitingRows,

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Client } from '../../client/index.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { type ChildServer, startChildServer } from '../child-server.ts'
+import { scrape, sumOf } from '../http/exposition.ts'
+import { createKey } from '../http/service-keys.ts'
+import { initialize } from '../operations/customer.ts'
+import { connect } from '../storage/store.ts'
+
+/** So many that to find none of another type among them takes a while. */
+const CUSTOMERS = 100_000
+
+/** As many as are asked for in turn, with and without somebody who is hostile beside them. */
+const ROUNDS = 25
+
+/** A neighbour may notice a load, and no more: in one queue with the others' lists it waits hundreds of times as long. */
+const NOTICEABLE = 12
+
+/** A server with a workspace that has many customers, and another one beside it that has few. */
+async function startWithNeighbours() {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const databaseUrl = `sqlite:${path}`
+  const hostile = await createWorkspace(databaseUrl, { workspace: 'Hostile', journey: 'Onboarding' })
+  const neighbour = await createWorkspace(databaseUrl, { workspace: 'Neighbour', journey: 'Onboarding' })
+  connect(
+    path,
+  ).exec(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${CUSTOMERS})
+    INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
+      created_ms, updated_ms)
+    SELECT '${hostile.workspace_id}', 'cus_' || n, 'contact', 'user-' || n, 'Ada', 'ada', n, n FROM numbers`)
+  const server = await startChildServer({ databaseUrl })
+  const ours = { ...neighbour, client: server.client(neighbour.secret_key) }
+  const customer_id = await initialize(ours, 'user-1')
+  const event = { journey_id: neighbour.journey_id, customer_id, event_id: 'signed_up' }
+  return {
+    server,
+    databaseUrl,
+    hostile: { ...hostile, client: server.client(hostile.secret_key) },
+    ours,
+    event,
+  }
+}
+
+/** Asks for the same as thirty who never pause, until it is told to stop or the test has ended. */
+function flood(ask: () => Promise<unknown>) {
+  let isOver = false
+  const callers = Array.from({ length: 30 }, async () => {
+    while (!isOver) await ask()
+  })
+  const ended = Promise.allSettled(callers)
+  const stop = async () => {
+    isOver = true
+    await ended
+    await Promise.all(callers)
+  }
+  onTestFinished(() => stop().catch(() => {}))
+  return stop
+}
+
+/** A list that looks at every customer and finds none. */
+function listNone(client: Client) {
+  return client.listCustomers({ query: { customer_type: 'account' } })
+}
+
+/** Milliseconds: half of the rounds take longer, half are quicker. */
+async function median_ms(round: (index: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let index = 0; index < ROUNDS; index += 1) {
+    const from_ms = performance.now()
+    await round(index)
+    times.push(performance.now() - from_ms)
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Number.NaN
+}
+
+async function readsOf(server: ChildServer) {
+  const samples = await scrape(server)
+  const of = (outcome: string) => sumOf(samples, 'cairn_list_reads_total', { outcome })
+  return {
+    waiting: sumOf(samples, 'cairn_waiting_list_reads'),
+    answered: of('answered'),
+    abandoned: of('abandoned'),
+  }
+}
+
+describe('thirty lists of one key at a time', () => {
+  it("hold up neither another workspace's events, by keys that must be looked up, nor its lists", async () => {
+    const { server, databaseUrl, hostile, ours, event } = await startWithNeighbours()
+    const made = await Promise.all(
+      Array.from({ length: 2 * ROUNDS }, () => createKey({ databaseUrl }, ours, 'secret')),
+    )
+    const clients = made.map(({ key }) => server.client(key))
+    const send = async (index: number) => {
+      expect((await clients[index]?.createEvent({ body: event }))?.response.status).toBe(201)
+    }
+    const list = async () => expect((await ours.client.listCustomers()).data?.data).toHaveLength(1)
+
+    const alone = { send: await median_ms(send), list: await median_ms(list) }
+    const stop = flood(async () => expect((await listNone(hostile.client)).data?.data).toEqual([]))
+    await vi.waitUntil(async () => (await readsOf(server)).waiting > 0)
+    const beside = { send: await median_ms((index) => send(ROUNDS + index)), list: await median_ms(list) }
+    await stop()
+    expect(beside.send / alone.send).toBeLessThan(NOTICEABLE)
+    expect(beside.list / alone.list).toBeLessThan(NOTICEABLE)
+  })
+})
+
+describe('lists whose callers have gone', () => {
+  it('are not read', async () => {
+    const { server, hostile } = await startWithNeighbours()
+    const { hostname, port } = new URL(server.url)
+    const sockets = await Promise.all(
+      Array.from({ length: 21 }, async () => {
+        const socket = connectSocket(Number(port), hostname)
+        onTestFinished(() => void socket.destroy())
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
+    // At the first answer all others leave.
+    const firstAnswer = Promise.race(sockets.map((socket) => once(socket, 'data')))
+    for (const socket of sockets) {
+      socket.write(
+        'GET /v1/customers?customer_type=account HTTP/1.1\r\nhost: cairn\r\n' +
+          `x-service-key: ${hostile.secret_key}\r\n\r\n`,
+      )
+    }
+    await firstAnswer
+    for (const socket of sockets) socket.destroy()
+    await vi.waitUntil(async () => {
+      const { answered, abandoned } = await readsOf(server)
+      return answered + abandoned === sockets.length
+    })
+    const { answered, abandoned } = await readsOf(server)
+    expect(answered).toBeLessThan(abandoned)
+  })
+})

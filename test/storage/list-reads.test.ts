@@ -1,0 +1,178 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Reading } from '../../server/storage/storage.ts'
+import { newSubject, openStoreForTest, readingIn, type Store } from './store.ts'
+
+/** As many as may wait for one caller, and in all. */
+const WAITING_PER_CALLER = 100
+const WAITING = 1_000
+
+/** Lists of so many workspaces are read at a time. */
+const LIST_THREADS = 2
+
+const overloaded = { name: 'Unavailable', reason: 'overloaded' }
+
+/** Reads for a list: counts, which takes the longer the more there is to count. */
+async function count({ lists }: Store, reading: Reading, numbers: number): Promise<void> {
+  await sql`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${numbers})
+    SELECT count(*) FROM numbers`.execute(lists(reading))
+}
+
+const SHORT = 1
+/** Some tenths of a second. */
+const LONG = 500_000
+
+/** Notes in which order what is asked ends. */
+function inOrder() {
+  const ended: string[] = []
+  return {
+    ended,
+    note: (name: string, read: Promise<unknown>) => read.then(() => void ended.push(name)),
+  }
+}
+
+describe('a look-up', () => {
+  it('does not wait for lists, however many there are', async () => {
+    const store = await openStoreForTest()
+    const { workspace_id } = await newSubject(store)
+    const lists = Array.from({ length: 2 * LIST_THREADS }, (_, index) =>
+      count(store, readingIn(`workspace-${index}`), LONG),
+    )
+    for (let round = 0; round < 5; round += 1) {
+      const rows = await store.db.selectFrom('workspaces').select('workspace_id').execute()
+      expect(rows).toEqual([{ workspace_id }])
+    }
+    expect(store.statistics().listReads).toMatchObject({ answered: 0, waiting: LIST_THREADS })
+    await Promise.all(lists)
+  })
+})
+
+describe('a list', () => {
+  it('does not wait for those of another workspace', async () => {
+    const store = await openStoreForTest()
+    const { ended, note } = inOrder()
+    const hog = readingIn('hog')
+    const lists = Array.from({ length: 3 }, () => note('hog', count(store, hog, LONG)))
+    await note('neighbour', count(store, readingIn('neighbour'), SHORT))
+    expect(ended).toEqual(['neighbour'])
+    await Promise.all(lists)
+  })
+
+  it('waits for one of each other caller in its workspace and no more', async () => {
+    const store = await openStoreForTest()
+    const { ended, note } = inOrder()
+    const lists = ['ada', 'ada', 'ada', 'bob', 'bob', 'bob', 'eve'].map((caller, index) =>
+      note(`${caller} ${index}`, count(store, readingIn('one', caller), SHORT)),
+    )
+    await Promise.all(lists)
+    expect(ended).toEqual(['ada 0', 'ada 1', 'bob 3', 'eve 6', 'ada 2', 'bob 4', 'bob 5'])
+  })
+
+  it('waits for one of each other workspace and no more', async () => {
+    const store = await openStoreForTest()
+    const { ended, note } = inOrder()
+    const busy = Array.from({ length: LIST_THREADS }, (_, index) =>
+      count(store, readingIn(`busy-${index}`), LONG),
+    )
+    // One thread is left for the others, which reads them in order.
+    busy.push(count(store, readingIn('busy-0'), LONG), count(store, readingIn('busy-0'), LONG))
+    const lists = ['a', 'a', 'a', 'b', 'b', 'c'].map((name) =>
+      note(name, count(store, readingIn(name), SHORT)),
+    )
+    await Promise.all([...busy, ...lists])
+    expect(ended).toEqual(['a', 'b', 'c', 'a', 'b', 'a'])
+  })
+
+  it('is refused where as many of its caller wait as may, and others are not', async () => {
+    const store = await openStoreForTest()
+    const running = count(store, readingIn('one'), LONG)
+    const taken = Array.from({ length: WAITING_PER_CALLER }, () => count(store, readingIn('one'), SHORT))
+    await expect(count(store, readingIn('one'), SHORT)).rejects.toMatchObject(overloaded)
+    const others = [count(store, readingIn('one', 'other'), SHORT), count(store, readingIn('two'), SHORT)]
+    await Promise.all([running, ...taken, ...others])
+    const answered = 1 + WAITING_PER_CALLER + others.length
+    const none = { waiting: 0, overdue: 0, abandoned: 0 }
+    expect(store.statistics().listReads).toEqual({ ...none, answered, refused: 1 })
+  })
+
+  it('is refused where as many wait in all as may, and a look-up is not', async () => {
+    const store = await openStoreForTest()
+    const running = Array.from({ length: LIST_THREADS }, (_, index) =>
+      count(store, readingIn(`busy-${index}`), LONG),
+    )
+    const taken = Array.from({ length: WAITING }, (_, index) =>
+      count(store, readingIn('one', `caller-${index}`), SHORT),
+    )
+    await expect(count(store, readingIn('two'), SHORT)).rejects.toMatchObject(overloaded)
+    expect(await store.db.selectFrom('workspaces').select('workspace_id').execute()).toEqual([])
+    await Promise.all([...running, ...taken])
+  })
+
+  it('is not read when its caller has gone before its turn', async () => {
+    const store = await openStoreForTest()
+    const controller = new AbortController()
+    const gone = new Error('gone')
+    const running = count(store, readingIn('one'), LONG)
+    const left = Promise.allSettled(
+      Array.from({ length: 20 }, () =>
+        count(store, { ...readingIn('one'), signal: controller.signal }, LONG),
+      ),
+    )
+    // The next is in the queue behind them.
+    const next = count(store, readingIn('one'), SHORT)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(store.statistics().listReads).toMatchObject({ waiting: 21 })
+    controller.abort(gone)
+    expect(store.statistics().listReads).toMatchObject({ waiting: 1, abandoned: 20 })
+    expect(await left).toEqual(Array(20).fill({ status: 'rejected', reason: gone }))
+    await Promise.all([running, next])
+    expect(store.statistics().listReads).toEqual({
+      waiting: 0,
+      answered: 2,
+      refused: 0,
+      overdue: 0,
+      abandoned: 20,
+    })
+    await expect(count(store, { ...readingIn('one'), signal: controller.signal }, LONG)).rejects.toBe(gone)
+  })
+
+  it('keeps its place in the thread when its caller has gone, until the engine is done', async () => {
+    const store = await openStoreForTest()
+    const controller = new AbortController()
+    const { ended, note } = inOrder()
+    const running = count(store, { ...readingIn('one'), signal: controller.signal }, LONG)
+    const next = note('same workspace', count(store, readingIn('one'), SHORT))
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort(new Error('gone'))
+    await expect(running).rejects.toThrow('gone')
+    await note('other workspace', count(store, readingIn('two'), SHORT))
+    expect(ended).toEqual(['other workspace'])
+    await next
+  })
+
+  it('is refused at its deadline, whether it waits or is being read', async () => {
+    const store = await openStoreForTest()
+    const before_ms = performance.now()
+    await count(store, readingIn('one'), LONG)
+    const longer = Math.ceil((LONG * 10_000) / (performance.now() - before_ms))
+    const lists = await Promise.allSettled([
+      count(store, readingIn('one'), longer),
+      count(store, readingIn('one'), SHORT),
+      count(store, readingIn('two'), SHORT),
+    ])
+    const refused = { status: 'rejected', reason: overloaded }
+    expect(lists).toMatchObject([refused, refused, { status: 'fulfilled' }])
+    expect(store.statistics().listReads).toMatchObject({ waiting: 0, answered: 2, overdue: 2 })
+    // What nobody waits for any more has ended: the next is read.
+    await expect
+      .poll(
+        () =>
+          count(store, readingIn('one'), SHORT).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 60_000 },
+      )
+      .toBe(true)
+  }, 120_000)
+})
