@@ -2,7 +2,7 @@ import type { Credential } from './contract.ts'
 import { isServiceKey } from './domain/service-keys.ts'
 import { tokenDigest } from './domain/tokens.ts'
 import { Problem } from './problems.ts'
-import { findServiceKeyByDigest, type ServiceKey } from './storage/service-keys.ts'
+import { findServiceKeyByDigest, type ServiceKey, serviceKeysByDigest } from './storage/service-keys.ts'
 import type { Storage } from './storage/storage.ts'
 
 /** `last_used` is written at most this often. */
@@ -11,10 +11,15 @@ const LAST_USED_MS = 60_000
 /** Keys that have been used are kept in memory; a store with more keys than this looks some up again. */
 const CACHED_KEYS = 10_000
 
+/** So many keys are read again at a time, in less than a millisecond. */
+const REFRESHED_KEYS = 100
+
 type CredentialsOptions = {
   storage: Storage
   now: () => number
   onError: (error: unknown) => void
+  /** Called when a key is looked up in the store, because it is not in memory. */
+  onLookUp?: () => void
 }
 
 /** Tells from the header `x-service-key` who calls. */
@@ -22,21 +27,38 @@ export class Credentials {
   readonly #storage: Storage
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
-  readonly #keys = new Map<string, ServiceKey>()
+  readonly #onLookUp: () => void
+  /** By digest. */
+  #keys = new Map<string, ServiceKey>()
   /** When the use of a key was last noted, by `key_id`. Outlives `forget`: what was noted may not be stored yet. */
   readonly #noted_ms = new Map<string, number>()
+  /** Raised by each change: what was looked up before it may be old. */
   #generation = 0
+  #isRefreshDue = false
+  #isRefreshing = false
 
-  constructor({ storage, now, onError }: CredentialsOptions) {
+  constructor({ storage, now, onError, onLookUp = () => {} }: CredentialsOptions) {
     this.#storage = storage
     this.#now = now
     this.#onError = onError
+    this.#onLookUp = onLookUp
   }
 
-  /** Forgets the keys, because one of them may have changed. */
+  /** Forgets the keys, because this server has changed one of them: what it has revoked works no more at once. */
   forget(): void {
-    this.#keys.clear()
     this.#generation += 1
+    // Another map and not an empty one: what is being refreshed is written to the old one.
+    this.#keys = new Map()
+  }
+
+  /**
+   * Reads the keys again, because another program may have changed one of them. Until that is done, in some
+   * milliseconds, they are believed: to forget them would let every sender wait for each commit of any program.
+   */
+  refresh(): void {
+    this.#generation += 1
+    this.#isRefreshDue = true
+    if (!this.#isRefreshing) void this.#refreshWhileDue()
   }
 
   /**
@@ -69,6 +91,7 @@ export class Credentials {
     const cached = this.#keys.get(digest)
     if (cached) return cached
     const generation = this.#generation
+    this.#onLookUp()
     const key = await findServiceKeyByDigest(this.#storage.db, digest)
     // A change during the look-up may have made the answer old.
     if (key && generation === this.#generation) {
@@ -76,6 +99,33 @@ export class Credentials {
       this.#keys.set(digest, key)
     }
     return key
+  }
+
+  async #refreshWhileDue() {
+    this.#isRefreshing = true
+    while (this.#isRefreshDue) {
+      this.#isRefreshDue = false
+      try {
+        await this.#refreshOnce(this.#keys)
+      } catch {
+        // Whether the store is overloaded or closed: what cannot be confirmed is not believed.
+        this.forget()
+      }
+    }
+    this.#isRefreshing = false
+  }
+
+  async #refreshOnce(keys: Map<string, ServiceKey>) {
+    const digests = [...keys.keys()]
+    for (let from = 0; from < digests.length; from += REFRESHED_KEYS) {
+      const part = digests.slice(from, from + REFRESHED_KEYS)
+      const stored = await serviceKeysByDigest(this.#storage.db, part)
+      for (const digest of part) {
+        const key = stored.get(digest)
+        if (key) keys.set(digest, key)
+        else keys.delete(digest)
+      }
+    }
   }
 
   #touch({ key_id, last_used_ms }: ServiceKey, now_ms: number) {

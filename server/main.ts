@@ -66,7 +66,8 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
   const storage = await openStorage({
     url: config.databaseUrl,
     now,
-    onChange: () => credentials?.forget(),
+    onKeyChange: () => credentials?.forget(),
+    onOutsideChange: () => credentials?.refresh(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => logger.error({ err: error }, 'could not fill the indexes of events'),
@@ -75,6 +76,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     storage,
     now,
     onError: (error) => logger.warn({ err: error }, 'could not note when a key was last used'),
+    onLookUp: () => metrics.keyLookedUp(),
   })
   const limiter = new RateLimiter({ defaultRate: config.rateLimit, now })
   const app = createApp({

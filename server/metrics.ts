@@ -31,6 +31,7 @@ export class Metrics {
   readonly #commits: Histogram
   readonly #groups: Histogram
   readonly #failures: Counter
+  readonly #keyLookUps: Counter
   readonly #listReads: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
 
@@ -80,6 +81,11 @@ export class Metrics {
     this.#failures = new Counter({
       name: 'cairn_commit_failures_total',
       help: 'Groups of writes of which not all is on disk.',
+      registers,
+    })
+    this.#keyLookUps = new Counter({
+      name: 'cairn_key_lookups_total',
+      help: 'Look-ups of a key in the store; keys that are in use are in memory and need none.',
       registers,
     })
     this.#listReads = new Counter({
@@ -141,6 +147,10 @@ export class Metrics {
     this.#commits.observe(commit_ms / 1000)
     this.#groups.observe(rows)
     if (failed) this.#failures.inc()
+  }
+
+  keyLookedUp(): void {
+    this.#keyLookUps.inc()
   }
 
   /** All of it in Prometheus' text format, with the content type to send it as. */

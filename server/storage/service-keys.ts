@@ -58,6 +58,15 @@ export async function findServiceKeyByDigest(
   return row && keyOf(row)
 }
 
+/** The keys with these digests, by digest, as far as there are any. */
+export async function serviceKeysByDigest(
+  db: Kysely<DB>,
+  digests: readonly string[],
+): Promise<Map<string, ServiceKey>> {
+  const rows = await db.selectFrom('service_keys').selectAll().where('digest', 'in', digests).execute()
+  return new Map(rows.map((row) => [row.digest, keyOf(row)]))
+}
+
 export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<ServiceKey | undefined> {
   const row = await db.selectFrom('service_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst()
   return row && keyOf(row)

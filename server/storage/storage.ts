@@ -8,8 +8,10 @@ export type StorageOptions = {
   url: string
   /** Milliseconds since 1970. */
   now: () => number
-  /** Called when keys, journeys or the like may have changed, here or by another program. */
-  onChange: () => void
+  /** Called when a transaction here may have changed service keys, before whoever asked for it is answered. */
+  onKeyChange: () => void
+  /** Called when another program has committed: anything may have changed. */
+  onOutsideChange: () => void
   /** Called when the store can no longer work; the process should end. */
   onDeath: (error: Error) => void
   /** Called when a group of writes has been answered, or could not be. */

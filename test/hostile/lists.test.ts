@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Client } from '../../client/index.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServer } from '../child-server.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { createKey } from '../http/service-keys.ts'
-import { initialize } from '../operations/customer.ts'
+import { customerInJourney, initialize } from '../operations/customer.ts'
+import { signUp } from '../people.ts'
 import { connect } from '../storage/store.ts'
 
 /** So many that to find none of another type among them takes a while. */
@@ -137,5 +139,52 @@ describe('lists whose callers have gone', () => {
     })
     const { answered, abandoned } = await readsOf(server)
     expect(answered).toBeLessThan(abandoned)
+  })
+})
+
+describe('keys in use', () => {
+  it('are not looked up again because the last use of a session is noted', async () => {
+    let now = Date.now()
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customerInJourney(cairn)
+    const person = await signUp(cairn, workspace, 'viewer')
+    const file = connect(sqlitePath(cairn.databaseUrl))
+    const lastSeen = file.prepare<[], number>('SELECT max(last_seen_ms) FROM sessions').pluck()
+    const lookUps = async () => sumOf(await scrape(cairn), 'cairn_key_lookups_total')
+    expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+    const before = await lookUps()
+    for (let minute = 0; minute < 5; minute += 1) {
+      now += 60_000
+      expect((await person.fetch('GET /session')).status).toBe(200)
+      await vi.waitUntil(() => lastSeen.get() === now)
+      expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+    }
+    expect(await lookUps()).toBe(before)
+  })
+
+  it('are not looked up again because something else is committed, here or by another program', async () => {
+    const { server, databaseUrl, ours, event } = await startWithNeighbours()
+    const { client, journey_id: id, workspace_id } = ours
+    const send = async () => (await client.createEvent({ body: event })).response.status
+    const lookUps = async () => sumOf(await scrape(server), 'cairn_key_lookups_total')
+    expect(await send()).toBe(201)
+    const before = await lookUps()
+    for (let round = 0; round < 10; round += 1) {
+      const path = { journey_id: id }
+      expect((await client.updateJourney({ path, body: { name: `Name ${round}` } })).response.status).toBe(
+        200,
+      )
+      expect(await send()).toBe(201)
+    }
+    expect(await lookUps()).toBe(before)
+
+    const other = connect(sqlitePath(databaseUrl))
+    other.exec(`UPDATE journeys SET status = 'archived'`)
+    // When the server has seen the one change, it has seen the other.
+    await vi.waitUntil(async () => (await send()) === 409)
+    expect(await lookUps()).toBe(before)
+    other.exec(`UPDATE service_keys SET revoked_ms = 1 WHERE workspace_id = '${workspace_id}'`)
+    await vi.waitUntil(async () => (await send()) === 401, { timeout: 1000 })
+    expect(await lookUps()).toBe(before)
   })
 })

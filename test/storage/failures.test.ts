@@ -66,15 +66,15 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
   })
 
   it('does not hide what other programs change in the meantime', async () => {
-    const onChange = vi.fn()
-    const store = await openStoreForTest({ onChange })
+    const onOutsideChange = vi.fn()
+    const store = await openStoreForTest({ onOutsideChange })
     const subject = await newSubject(store)
     await insert(store, subject)
     await disturb(store, pragma)
     await expect(insert(store, subject, large)).rejects.toMatchObject(unavailable.reason)
-    onChange.mockClear()
+    onOutsideChange.mockClear()
     connect(store.path).exec(`UPDATE journeys SET status = 'archived'`)
-    await vi.waitFor(() => expect(onChange).toHaveBeenCalled(), { timeout: 1000 })
+    await vi.waitFor(() => expect(onOutsideChange).toHaveBeenCalled(), { timeout: 1000 })
     await vi.waitFor(async () => {
       expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_archived' })
     })

@@ -19,7 +19,8 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
   const storage = await openStorage({
     url: databaseUrl,
     now: Date.now,
-    onChange: () => {},
+    onKeyChange: () => {},
+    onOutsideChange: () => {},
     onDeath: () => {},
     ...others,
   })

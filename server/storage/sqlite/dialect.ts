@@ -71,8 +71,8 @@ type Read = (statement: Statement) => Promise<unknown[]>
 type ThreadDialectOptions = {
   read: Read
   writer: Writer
-  /** Called when a transaction is on disk. */
-  onCommit: () => void
+  /** Called when a transaction that may have changed service keys is on disk. */
+  onKeyChange: () => void
 }
 
 /** Kysely over the threads: what runs outside a transaction only reads; a transaction takes a turn of the writer. */
@@ -125,7 +125,7 @@ class ThreadDriver implements Driver {
 
   async commitTransaction(connection: ThreadConnection) {
     await connection.end('COMMIT')
-    this.#options.onCommit()
+    if (connection.changesKeys) this.#options.onKeyChange()
   }
 
   async rollbackTransaction(connection: ThreadConnection) {
@@ -141,10 +141,16 @@ class ThreadConnection implements DatabaseConnection {
   readonly #read: Read
   readonly #writer: Writer
   #hasTurn = false
+  #changesKeys = false
 
   constructor({ read, writer }: ThreadDialectOptions) {
     this.#read = read
     this.#writer = writer
+  }
+
+  /** Whether a statement of the transaction writes and names their table; no other table's changes reach it. */
+  get changesKeys() {
+    return this.#changesKeys
   }
 
   async begin() {
@@ -169,8 +175,9 @@ class ThreadConnection implements DatabaseConnection {
     }
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
     if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
+    if (query.kind !== 'SelectQueryNode' && sql.includes('service_keys')) this.#changesKeys = true
     const { rows, changes } = await this.#writer.run({ sql, parameters })
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }

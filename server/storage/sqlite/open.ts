@@ -10,17 +10,17 @@ import { Writer } from './writer.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onChange, onDeath } = options
+  const { now, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {} } = options
   const ring = new TailRing()
-  const told = { onOutsideChange: onChange, onDeath, onGroup, onIndexingFailure }
+  const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure }
   const writer = await Writer.open({ path, ring, now, ...told })
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
     await writer.close(Promise.resolve())
     throw error
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
-    new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onCommit: onChange }) })
+    new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
   const lists = (reading: Reading) => database((statement) => reader.rows(statement, reading))
   return {
     db: database((statement) => reader.lookUp(statement)),
