@@ -12,7 +12,7 @@ import { Passwords } from './passwords.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { BodyBudget } from './request-body.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
-import { openStorage } from './storage/storage.ts'
+import { type Disk, openStorage } from './storage/storage.ts'
 import { version } from './version.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
@@ -71,6 +71,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => logger.error({ err: error }, 'could not fill the indexes of events'),
+    onDisk: (disk) => logDisk(logger, disk),
   })
   credentials = new Credentials({
     storage,
@@ -131,6 +132,17 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
       logger.flush()
     },
   }
+}
+
+/** Says why writes are refused, and when they are taken again. */
+function logDisk(logger: Logger, { refusing, ...bytes }: Disk) {
+  if (refusing === null) logger.info(bytes, 'writes are taken again')
+  else logger.error(bytes, `writes are refused: ${WHY_REFUSED[refusing]}`)
+}
+
+const WHY_REFUSED = {
+  disk: 'the disk is nearly full; make room on it',
+  log: 'something has read the store for so long that the log has reached its limit; let a backup end, or end it',
 }
 
 /** The standard output. Lines go out together, because a system call for each would take 20 µs of every request. */

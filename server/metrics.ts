@@ -33,6 +33,7 @@ export class Metrics {
   readonly #failures: Counter
   readonly #keyLookUps: Counter
   readonly #listReads: Counter
+  readonly #refusing: Gauge
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
 
   /** @param version of the server */
@@ -130,6 +131,23 @@ export class Metrics {
       'The longest time since the start for which a write has waited for indexing.',
       (now) => now.longestIndexingPause_ms / 1000,
     )
+    this.#gauge('cairn_log_bytes', 'What the write-ahead log takes on the disk.', (now) => now.disk.log_bytes)
+    this.#gauge(
+      'cairn_log_unmoved_bytes',
+      'How much of the write-ahead log is still to be moved into the file.',
+      (now) => now.disk.unmoved_bytes,
+    )
+    this.#gauge(
+      'cairn_disk_free_bytes',
+      "Free room on the store's disk; NaN where the system does not tell.",
+      (now) => now.disk.free_bytes ?? Number.NaN,
+    )
+    this.#refusing = new Gauge({
+      name: 'cairn_writes_refused',
+      help: '1 while writes are refused because of the disk (too little room) or the log (too long behind a reader).',
+      labelNames: ['reason'],
+      registers,
+    })
     this.#gauge(
       'cairn_waiting_list_reads',
       'Reads for lists that wait for their turn.',
@@ -156,6 +174,9 @@ export class Metrics {
   /** All of it in Prometheus' text format, with the content type to send it as. */
   async exposition(statistics: StorageStatistics): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
+    for (const reason of ['disk', 'log']) {
+      this.#refusing.set({ reason }, statistics.disk.refusing === reason ? 1 : 0)
+    }
     const { waiting: _, ...ended } = statistics.listReads
     this.#listReads.reset()
     for (const [outcome, count] of Object.entries(ended)) this.#listReads.inc({ outcome }, count)

@@ -18,6 +18,8 @@ export type StorageOptions = {
   onGroup?: (group: CommittedGroup) => void
   /** Called when indexes could not be filled. Nothing is lost; it is tried again. */
   onIndexingFailure?: (error: Error) => void
+  /** Called when writes begin to be refused for the disk's sake, and when they are taken again. */
+  onDisk?: (disk: Disk) => void
 }
 
 /** Writes that were made in one transaction. */
@@ -39,6 +41,19 @@ export type StorageStatistics = {
   /** The longest since the store was opened for which a group of writes has waited for indexing. */
   longestIndexingPause_ms: number
   listReads: ListReads
+  disk: Disk
+}
+
+/** The disk of the store, and the log on it: what is committed but not in its place in the file yet. */
+export type Disk = {
+  /** The room that the log takes. */
+  log_bytes: number
+  /** How much of it is still to be moved into the file. */
+  unmoved_bytes: number
+  /** Null where the system does not tell. */
+  free_bytes: number | null
+  /** Why writes are refused: `disk`, which has too little room, or `log`, which has grown too long behind a reader. */
+  refusing: 'disk' | 'log' | null
 }
 
 /** What is read for lists: how much waits, and how the rest since the store was opened has ended. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -122,4 +122,92 @@ it('refuses before a full disk fails, keeps what it acknowledged, and goes on wh
   expect(stored.slice(0, -1).map(({ id }) => eventIdText(id))).toEqual(acknowledged)
   expect(file.pragma('integrity_check', { simple: true })).toBe('ok')
   file.close()
+})
+
+/** A server on a small disk, whose file it reaches through a link, and what fills the disk beside it. */
+async function startOnSmallDisk(disk: { folder: string }) {
+  const path = join(temporaryFolder(), 'cairn.db')
+  symlinkSync(join(disk.folder, 'cairn.db'), path)
+  const databaseUrl = `sqlite:${path}`
+  const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
+  const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'info' } })
+  onTestFinished(() => server.kill('SIGKILL'))
+  const client = server.client(workspace.secret_key)
+  const { journey_id } = workspace
+  const event = {
+    journey_id,
+    customer_id: await initialize({ ...workspace, client }, 'user-1'),
+    event_id: 'filled',
+  }
+  return {
+    path,
+    server,
+    /** Sends events of 20 kilobytes, a hundred at a time, until they are refused. @returns how they are */
+    async fill() {
+      const events = Array(100).fill({ ...event, custom_variables: 'x'.repeat(20_000) })
+      while (true) {
+        const { error } = await client.createEvents({ body: { events } })
+        if (error) return `${error.status} ${error.code}`
+      }
+    },
+    async createsEvent() {
+      return (await client.createEvent({ body: event })).response.status === 201
+    },
+    async refusing(reason: 'disk' | 'log') {
+      return sumOf(await scrape(server), 'cairn_writes_refused', { reason }) === 1
+    },
+  }
+}
+
+it('sees the room on the disk that a link leads to', async () => {
+  const disk = smallDisk(32 * MIB)
+  if ('refused' in disk) return expect(disk.refused).not.toBe('')
+  const { server, fill, createsEvent, refusing } = await startOnSmallDisk(disk)
+  const filler = join(disk.folder, 'filler')
+  writeFileSync(filler, Buffer.alloc(16 * MIB))
+  expect(await fill()).toBe('503 storage_full')
+  expect(await refusing('disk')).toBe(true)
+  await vi.waitUntil(() => server.stdout().includes('writes are refused: the disk is nearly full'), {
+    timeout: 20_000,
+  })
+  rmSync(filler)
+  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  expect(await refusing('disk')).toBe(false)
+})
+
+it('counts what the log has yet to move, and goes on by itself when it has been moved', async () => {
+  const disk = smallDisk(256 * MIB)
+  if ('refused' in disk) return expect(disk.refused).not.toBe('')
+  const { path, fill, createsEvent, refusing, server } = await startOnSmallDisk(disk)
+  const filler = join(disk.folder, 'filler')
+  writeFileSync(filler, Buffer.alloc(170 * MIB))
+  const reader = connect(path, { readonly: true })
+  reader.exec('BEGIN; SELECT count(*) FROM events')
+  expect(await fill()).toBe('503 storage_full')
+  // There is room on the disk, but not for what is still to be moved.
+  const { bavail, bsize } = statfsSync(disk.folder)
+  expect(bavail * bsize).toBeGreaterThan(24 * MIB)
+  expect(await refusing('disk')).toBe(true)
+  reader.exec('COMMIT')
+  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  expect(statSync(`${join(disk.folder, 'cairn.db')}-wal`).size).toBeLessThan(MIB)
+  await vi.waitUntil(() => server.stdout().includes('writes are taken again'), { timeout: 20_000 })
+})
+
+it('refuses when the log is too long behind a reader, says why, and goes on when the reader ends', async () => {
+  const disk = smallDisk(128 * MIB)
+  if ('refused' in disk) return expect(disk.refused).not.toBe('')
+  const { path, server, fill, createsEvent, refusing } = await startOnSmallDisk(disk)
+  const reader = connect(path, { readonly: true })
+  reader.exec('BEGIN; SELECT count(*) FROM events')
+  expect(await fill()).toBe('503 overloaded')
+  expect(await refusing('log')).toBe(true)
+  await vi.waitUntil(() => server.stdout().includes('the log has reached its limit'), { timeout: 20_000 })
+  const log = sumOf(await scrape(server), 'cairn_log_bytes')
+  // A quarter of this disk, and what was on its way.
+  expect(log).toBeGreaterThan(32 * MIB)
+  expect(log).toBeLessThan(64 * MIB)
+  reader.exec('COMMIT')
+  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  expect(await refusing('log')).toBe(false)
 })

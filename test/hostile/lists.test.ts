@@ -103,7 +103,7 @@ describe('thirty lists of one key at a time', () => {
 
     const alone = { send: await median_ms(send), list: await median_ms(list) }
     const stop = flood(async () => expect((await listNone(hostile.client)).data?.data).toEqual([]))
-    await vi.waitUntil(async () => (await readsOf(server)).waiting > 0)
+    await vi.waitUntil(async () => (await readsOf(server)).waiting > 0, { timeout: 20_000 })
     const beside = { send: await median_ms((index) => send(ROUNDS + index)), list: await median_ms(list) }
     await stop()
     expect(beside.send / alone.send).toBeLessThan(NOTICEABLE)
@@ -133,10 +133,13 @@ describe('lists whose callers have gone', () => {
     }
     await firstAnswer
     for (const socket of sockets) socket.destroy()
-    await vi.waitUntil(async () => {
-      const { answered, abandoned } = await readsOf(server)
-      return answered + abandoned === sockets.length
-    })
+    await vi.waitUntil(
+      async () => {
+        const { answered, abandoned } = await readsOf(server)
+        return answered + abandoned === sockets.length
+      },
+      { timeout: 20_000 },
+    )
     const { answered, abandoned } = await readsOf(server)
     expect(answered).toBeLessThan(abandoned)
   })
@@ -156,7 +159,7 @@ describe('keys in use', () => {
     for (let minute = 0; minute < 5; minute += 1) {
       now += 60_000
       expect((await person.fetch('GET /session')).status).toBe(200)
-      await vi.waitUntil(() => lastSeen.get() === now)
+      await vi.waitUntil(() => lastSeen.get() === now, { timeout: 20_000 })
       expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
     }
     expect(await lookUps()).toBe(before)
@@ -181,7 +184,7 @@ describe('keys in use', () => {
     const other = connect(sqlitePath(databaseUrl))
     other.exec(`UPDATE journeys SET status = 'archived'`)
     // When the server has seen the one change, it has seen the other.
-    await vi.waitUntil(async () => (await send()) === 409)
+    await vi.waitUntil(async () => (await send()) === 409, { timeout: 20_000 })
     expect(await lookUps()).toBe(before)
     other.exec(`UPDATE service_keys SET revoked_ms = 1 WHERE workspace_id = '${workspace_id}'`)
     await vi.waitUntil(async () => (await send()) === 401, { timeout: 1000 })

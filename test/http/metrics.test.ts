@@ -237,6 +237,7 @@ describe('the text', () => {
       unindexedEvents: 0,
       longestIndexingPause_ms: 0,
       listReads,
+      disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
     const samples = parseExposition((await metrics.exposition(idle)).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')

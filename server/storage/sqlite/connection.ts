@@ -7,6 +7,7 @@ import {
   openSync,
   realpathSync,
   statfsSync,
+  statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
@@ -16,12 +17,8 @@ export type Connection = Database.Database
 /** How long a connection waits for another process's write before it gives up. */
 export const BUSY_MS = 5000
 
-/**
- * With less room than this on its disk a store takes no more: the log must still be moved into the file, and other
- * programs need some too. On a small disk a part of it.
- */
-const FLOOR_BYTES = 64 * 1024 * 1024
-const FLOOR_PART = 0.05
+/** A log that grew while something read for long shrinks to this size at its next beginning. */
+export const LOG_KEPT_BYTES = 64 * 1024 * 1024
 
 /** A file cannot be opened; the message is for the operator. */
 export class CannotOpen extends Error {
@@ -43,6 +40,7 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
     connection.pragma('cache_size = -32768')
+    connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`)
     const journal = connection.pragma('journal_mode', { simple: true })
     const synchronous = connection.pragma('synchronous', { simple: true })
     if (journal !== 'wal' || synchronous !== 2) {
@@ -79,14 +77,22 @@ export function takeServerLock(path: string): Connection | undefined {
   }
 }
 
-/** Whether the disk of a file has room for more; also where the system does not tell. */
-export function hasRoomToWrite(path: string): boolean {
+/**
+ * The disk that a file is on, wherever links lead.
+ * @returns undefined where the system does not tell
+ */
+export function measureDisk(path: string): { bytes: number; free_bytes: number } | undefined {
   try {
-    const { bavail, blocks, bsize } = statfsSync(dirname(path))
-    return bavail * bsize >= Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_PART)
+    const { bavail, blocks, bsize } = statfsSync(dirname(realpathSync(path)))
+    return { bytes: blocks * bsize, free_bytes: bavail * bsize }
   } catch {
-    return true
+    return undefined
   }
+}
+
+/** What the log beside a file takes on the disk. @param path without links: the engine has followed them */
+export function measureLog(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** How the engine or the disk under it failed; undefined where a statement is wrong instead. */
@@ -122,8 +128,11 @@ function makeFolder(path: string) {
   }
 }
 
-/** Where a path leads through symbolic links, so that one file has one lock under all its names. */
-function targetOf(path: string): string {
+/**
+ * Where a path leads through symbolic links, so that one file has one lock under all its names.
+ * @throws {CannotOpen} where there is no such file and none can be made
+ */
+export function targetOf(path: string): string {
   if (!existsSync(path)) {
     makeFolder(path)
     // Made here: a link that leads to nothing yet must not have another lock than the file that the engine then makes.

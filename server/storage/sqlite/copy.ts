@@ -4,7 +4,7 @@ import type { CopiedStore } from './copy-thread.ts'
 
 /**
  * Copies the state of a store at one moment, while others write to it, and checks the copy. The store is only read.
- * The write-ahead log cannot be emptied meanwhile: it grows by what is written.
+ * The write-ahead log cannot be emptied meanwhile: it grows by what is written, up to the server's limit.
  * @param options.copy a file that is empty; it is not synced
  * @throws {Error} where either file fails, the disk is full, or the copy is damaged
  */

@@ -11,9 +11,9 @@ import { Writer } from './writer.ts'
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onDeath } = options
-  const { onGroup = () => {}, onIndexingFailure = () => {} } = options
+  const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
   const ring = new TailRing()
-  const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure }
+  const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
     await writer.close(Promise.resolve())

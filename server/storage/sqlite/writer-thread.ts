@@ -3,7 +3,8 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type Connection, hasRoomToWrite, takeServerLock } from './connection.ts'
+import type { Disk } from '../storage.ts'
+import { type Connection, takeServerLock } from './connection.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
@@ -24,7 +25,7 @@ export type WriterReply =
   | { kind: 'statement'; result: StatementResult }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
-  | { kind: 'room'; hasRoom: boolean }
+  | { kind: 'disk'; disk: Disk }
 
 /** How far the indexes are behind what is stored. */
 export type Indexing = {
@@ -60,12 +61,13 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
     return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   }
 
-  let hasRoom = true
+  const tendLog = () => {
+    const disk = writing.tendLog()
+    if (disk) say({ kind: 'disk', disk })
+  }
   const timer = setInterval(() => {
     if (writing.changedOutside()) say({ kind: 'changed-outside' })
-    if (hasRoomToWrite(path) === hasRoom) return
-    hasRoom = !hasRoom
-    say({ kind: 'room', hasRoom })
+    tendLog()
   }, CHECK_MS)
   const pauses = new IndexingPauses()
   const index = (isIdle: boolean) => {
@@ -84,6 +86,7 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
       pauses.waited(request.sent_ms)
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
       say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
+      if (writing.hasLogGrown) tendLog()
       // One slice at the most: what has arrived meanwhile goes before the next.
       index(false)
       idle.refresh()
@@ -93,9 +96,10 @@ async function main(port: MessagePort, { path, ring }: { path: string; ring: Sha
     } else {
       clearInterval(timer)
       clearTimeout(idle)
-      writing.close()
-      lock?.close()
-      port.close()
+      void writing.end().then(() => {
+        lock?.close()
+        port.close()
+      })
     }
   })
   say({ kind: 'opened' })

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { CommittedGroup, StorageStatistics } from '../storage.ts'
+import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
@@ -13,6 +13,9 @@ const WAITING_ROWS = 20_000
 
 /** A group's rows: enough to share one fsync among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 2_000
+
+/** What refused writes are answered with: only the first is for the operator to mend. */
+const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
 
 type Waiting = {
   unit: Unit
@@ -31,6 +34,8 @@ type WriterOptions = {
   onGroup: (group: CommittedGroup) => void
   /** Called when indexes could not be filled: nothing is lost, but reading gets slower until they can. */
   onIndexingFailure: (error: Error) => void
+  /** Called when writes begin to be refused for the disk's sake, and when they are taken again. */
+  onDisk: (disk: Disk) => void
 }
 type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind }>
 
@@ -45,7 +50,7 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #turns: Turn[] = []
   #waitingRows = 0
-  #hasRoom = true
+  #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
   #hadTurn = false
@@ -63,7 +68,7 @@ export class Writer {
     thread.on('message', (reply: WriterReply) => {
       if (reply.kind === 'changed-outside') onOutsideChange()
       else if (reply.kind === 'indexed') this.#indexed(reply.indexing, options)
-      else if (reply.kind === 'room') this.#hasRoom = reply.hasRoom
+      else if (reply.kind === 'disk') this.#diskSeen(reply.disk, options)
       else this.#answer?.resolve(reply)
     })
     thread.on('error', (error) => this.#die(error, onDeath))
@@ -90,7 +95,7 @@ export class Writer {
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
-    if (!this.#hasRoom) throw new Unavailable('storage_full')
+    if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
   }
 
@@ -101,6 +106,7 @@ export class Writer {
       waitingTransactions: this.#turns.length,
       unindexedEvents,
       longestIndexingPause_ms: longestPause_ms,
+      disk: this.#disk,
     }
   }
 
@@ -183,6 +189,12 @@ export class Writer {
   #indexed(indexing: Indexing, { onIndexingFailure }: WriterOptions) {
     this.#indexing = indexing
     if (indexing.failure) onIndexingFailure(errorOf(indexing.failure))
+  }
+
+  #diskSeen(disk: Disk, { onDisk }: WriterOptions) {
+    const hasTurned = disk.refusing !== this.#disk.refusing
+    this.#disk = disk
+    if (hasTurned) onDisk(disk)
   }
 
   #takeGroup(): Waiting[] {

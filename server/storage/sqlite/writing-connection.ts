@@ -1,3 +1,4 @@
+import type { Disk } from '../storage.ts'
 import { type Connection, openWritable } from './connection.ts'
 import { Indexer } from './indexer.ts'
 import { MessageIndex } from './message-index.ts'
@@ -6,6 +7,7 @@ import { RunStore } from './runs/run-store.ts'
 import { type Failure, failureOf, runStatement, type Statement, type StatementResult } from './statement.ts'
 import { GREATEST_TAIL_EVENTS, type TailRing } from './tail.ts'
 import { type Unit, Units } from './units.ts'
+import { WriteAheadLog } from './write-ahead-log.ts'
 
 /** So much of the tail is read at once when a store is opened; what is more is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
@@ -16,6 +18,7 @@ type Open = { connection: Connection; units: Units; indexer: Indexer }
 export class WritingConnection {
   readonly #path: string
   readonly #ring: TailRing
+  readonly #log: WriteAheadLog
   #open: Open | undefined
   /** Undefined after opening: nobody knows what others have committed before. */
   #dataVersion: unknown
@@ -24,6 +27,7 @@ export class WritingConnection {
   constructor(path: string, ring: TailRing) {
     this.#path = path
     this.#ring = ring
+    this.#log = new WriteAheadLog(path)
     this.#opened()
   }
 
@@ -116,6 +120,28 @@ export class WritingConnection {
       this.#recover({ ...failure, outage: 'storage_unavailable' })
       return { failure }
     }
+  }
+
+  /** Whether the log should be seen to before its time. */
+  get hasLogGrown(): boolean {
+    return this.#log.hasGrown
+  }
+
+  /** How the log and its disk are, when both have been seen to; undefined where they cannot be looked at now. */
+  tendLog(): Disk | undefined {
+    if (!this.#open || this.#open.connection.inTransaction) return undefined
+    try {
+      return this.#log.tend(this.#open.connection)
+    } catch {
+      // The next write meets the same failure, and is told.
+      return undefined
+    }
+  }
+
+  /** Closes for good. */
+  async end(): Promise<void> {
+    await this.#log.close()
+    this.close()
   }
 
   close() {

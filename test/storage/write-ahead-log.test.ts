@@ -1,0 +1,71 @@
+import { statSync } from 'node:fs'
+import { describe, expect, it, vi } from 'vitest'
+import { connect, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
+
+const MIB = 1024 * 1024
+
+/** What the log may take when nobody reads for long. */
+const LOG_KEPT_BYTES = 64 * MIB
+
+function logBytes({ path }: Store): number {
+  return statSync(`${path}-wal`).size
+}
+
+/** Stores events of twenty kilobytes each until the log takes so much. */
+async function growLog(store: Store, subject: Subject, bytes: number) {
+  const event = newEvent(subject, { custom_variables: JSON.stringify('x'.repeat(20_000)) })
+  while (logBytes(store) < bytes)
+    await store.events.insertEvents(subject.workspace_id, Array(100).fill(event))
+}
+
+/** Another program that reads, as a backup does, until it is told to end. */
+function readForLong({ path }: Store) {
+  const reader = connect(path, { readonly: true })
+  reader.exec('BEGIN')
+  const count = reader.prepare('SELECT count(*) FROM events').pluck()
+  count.get()
+  return { count: () => count.get(), end: () => reader.close() }
+}
+
+describe('a log that has grown behind a long reader', () => {
+  it('is moved into the file and cut off when the reader has ended, though nothing is written', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const reader = readForLong(store)
+    await growLog(store, subject, LOG_KEPT_BYTES + 16 * MIB)
+    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > LOG_KEPT_BYTES, { timeout: 20_000 })
+    expect(reader.count()).toBe(0)
+
+    reader.end()
+    await vi.waitUntil(() => store.statistics().disk.log_bytes === 0, { timeout: 20_000 })
+    expect(logBytes(store)).toBe(0)
+    expect(store.statistics().disk).toMatchObject({ unmoved_bytes: 0, refusing: null })
+  })
+
+  it('shrinks while events arrive', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const reader = readForLong(store)
+    await growLog(store, subject, LOG_KEPT_BYTES + 16 * MIB)
+    reader.end()
+    const event = newEvent(subject)
+    await vi.waitUntil(
+      async () => {
+        await store.events.insertEvents(subject.workspace_id, [event])
+        return logBytes(store) <= LOG_KEPT_BYTES
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+  })
+
+  it('is moved whole when the store is closed', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const reader = readForLong(store)
+    await growLog(store, subject, 32 * MIB)
+    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > 24 * MIB, { timeout: 20_000 })
+    reader.end()
+    await store.close()
+    expect(statSync(`${store.path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
+  })
+})
