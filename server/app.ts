@@ -196,9 +196,12 @@ class CallerHasGone extends Error {}
 
 function readingOf(caller: Caller, res: Response): Reading {
   const controller = new AbortController()
-  res.once('close', () => {
+  const end = () => {
     if (!res.writableFinished) controller.abort(new CallerHasGone())
-  })
+  }
+  // It may have gone already, while its key was looked up.
+  if (res.closed) end()
+  else res.once('close', end)
   const { signal } = controller
   return { caller: limitedKey(caller)?.key_id ?? '', workspaceId: workspaceOf(caller), signal }
 }
