@@ -1390,11 +1390,12 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /** @description The same as the header `X-Request-Id`; name it when you ask for help. */
             request_id: string;
-            /** @description With 400, every fault of form, up to 100. */
+            /** @description With 400, every fault of form; of more than 100 the first that were found. */
             errors?: components["schemas"]["Fault"][];
             /**
              * Format: int32
-             * @description How many faults more there are than `errors` lists. Absent if none.
+             * @description At least so many faults are not in `errors`: the check ends soon after it has found as many as it can list.
+             *     Absent if `errors` has all of them.
              */
             errors_omitted?: number;
         };

@@ -6,7 +6,7 @@ import { load } from 'js-yaml'
 import type { components, operations } from '../generated/contract.ts'
 import { operationPaths, personOperationPaths } from '../generated/operations.ts'
 import type { Attempts } from './attempts.ts'
-import { type Counted, countOf, partsOf, shifted } from './batch-check.ts'
+import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './body-parts.ts'
 import type { Cookies } from './cookies.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { KeyKind } from './domain/service-keys.ts'
@@ -107,7 +107,7 @@ export type Route = {
   bodyLimits: BodyLimits
   /** How many events a request with this body counts as. */
   count(body: unknown): number
-  /** @throws {Problem} `invalid_request` with every fault where the contract does not allow the request */
+  /** @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not allow the request */
   check(req: Request, body: unknown): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>
 }
 
@@ -116,7 +116,7 @@ export type Contract = { text: string; document: Document; basePath: string; rou
 
 type Declared = {
   security?: Record<string, unknown>[]
-  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: { $ref: string } } } }
+  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: unknown } } }
   parameters?: unknown[]
   'x-counted'?: string
   'x-roles'?: Role[]
@@ -127,7 +127,7 @@ type Document = {
   security: Record<string, unknown>[]
   components: {
     parameters?: Record<string, unknown>
-    schemas: Record<string, { properties?: Record<string, { maxItems?: number }> }>
+    schemas?: Record<string, unknown>
   }
 }
 
@@ -156,10 +156,12 @@ export async function loadContract(file: URL): Promise<Contract> {
         const path = basePath + template.replace(/\{(\w+)\}/g, ':$1')
         const metadata = await operationMetadata(validator.metadata, method, basePath + template)
         const parameters = (declared.parameters ?? []).map((parameter) =>
-          resolve<Parameter & { in: string }>(document, parameter),
+          resolve<Parameter & { in: string }>(document, 'parameters', parameter),
         )
         const query = parameters.filter((parameter) => parameter.in === 'query')
-        const counted = countedOf(document, declared)
+        const bodySchema = declared.requestBody?.content['application/json'].schema
+        const shape = bodyShape(bodySchema, (schema) => resolve(document, 'schemas', schema))
+        const counted = declared['x-counted']
         return {
           operationId: id as OperationId,
           method,
@@ -171,9 +173,9 @@ export async function loadContract(file: URL): Promise<Contract> {
             ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
             ...(counted && { envelope: LEVELS_AROUND_ITEM }),
           },
-          count: (body) => countOf(body, counted),
+          count: (body) => itemsOf(body, counted)?.length || 1,
           async check(req, body) {
-            const { values, faults } = readQuery(req.originalUrl, query)
+            const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
             const pathParams: Record<string, unknown> = { ...req.params }
             // An object of its own: to redefine properties of Express's request takes longer than the check. The
             // validator parses the URL for the query alone, which takes 5 µs.
@@ -186,18 +188,15 @@ export async function loadContract(file: URL): Promise<Contract> {
               openapi: { ...metadata, pathParams },
               body,
             }
-            const { faults: early, parts } = counted
-              ? partsOf(body, counted)
-              : { faults: [], parts: [{ body, from: 0 }] }
-            faults.push(...early)
-            for (const part of parts) {
+            let faults = [...ofQuery, ...lengthFaults(body, shape)]
+            for (const part of bodyParts(body, shape)) {
               request.body = part.body
               const found = await refusedBy(validator.request, request)
-              const told = found.map((error) => faultOf(error, { body: part.body, refusals }))
-              faults.push(...(counted ? told.map((fault) => shifted(fault, counted, part.from)) : told))
+              const told = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
+              faults = distinct([...faults, ...told.map((fault) => inWhole(fault, shape, part))])
               if (faults.length > LISTED_FAULTS) break
             }
-            if (faults.length > 0) throw new Problem('invalid_request', { faults: distinct(faults) })
+            if (faults.length > 0) throw new Problem('invalid_request', { faults })
             return { body, path: pathParams, query: request.query } as Omit<
               OperationRequest<OperationId>,
               'workspaceId'
@@ -214,15 +213,6 @@ export async function loadContract(file: URL): Promise<Contract> {
 
 /** Around a field of an item: the body, its array and the item. */
 const LEVELS_AROUND_ITEM = 3
-
-/** The field whose items are counted. @throws {Error} where the contract sets them no bound */
-function countedOf(document: Document, { 'x-counted': field, requestBody }: Declared): Counted | undefined {
-  if (field === undefined) return undefined
-  const name = requestBody?.content['application/json'].schema.$ref.replace('#/components/schemas/', '') ?? ''
-  const maxItems = document.components.schemas[name]?.properties?.[field]?.maxItems
-  if (maxItems === undefined) throw new Error(`The contract counts ${field} of ${name} without a maxItems`)
-  return { field, maxItems }
-}
 
 function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)
@@ -299,9 +289,9 @@ async function refusedBy(step: RequestHandler, request: object): Promise<Validat
   }
 }
 
-/** The parameter, or the one in `components` that it refers to. */
-function resolve<T>(document: Document, value: unknown): T {
+/** What stands in the contract, or what it refers to in `components`. */
+function resolve<T>(document: Document, place: 'parameters' | 'schemas', value: unknown): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
-  const name = String(value.$ref).replace('#/components/parameters/', '')
-  return document.components.parameters?.[name] as T
+  const name = String(value.$ref).replace(`#/components/${place}/`, '')
+  return document.components[place]?.[name] as T
 }

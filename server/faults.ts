@@ -1,4 +1,5 @@
-import { pointerTo } from './domain/json.ts'
+import { type BodyShape, itemsOf } from './body-parts.ts'
+import { pointerTo } from './domain/pointers.ts'
 import type { Fault } from './problems.ts'
 
 /** A fault as express-openapi-validator tells it; `path` begins with `/body`, `/query` or `/params`. */
@@ -8,18 +9,18 @@ type Schema = { pattern?: string; format?: string; 'x-refusal'?: string }
 
 /**
  * A fault as the API tells it. Never holds what the caller sent, but the names of fields.
- * @param refusals what to say instead of a pattern or a format, see `refusalTexts`
+ * @param options.refusals what to say instead of a pattern or a format, see `refusalTexts`
  */
 export function faultOf(
   { path, message, errorCode = '' }: ValidatorError,
-  { body, refusals }: { body: unknown; refusals: Map<string, string> },
+  { body, shape, refusals }: { body: unknown; shape: BodyShape; refusals: Map<string, string> },
 ): Fault {
   const keyword = errorCode.split('.')[0] ?? ''
   const detail =
     DETAILS[keyword] ??
     refusals.get(message) ??
     message.replace('be equal to one of the allowed values', 'be one of')
-  if (path === '') return { detail, pointer: namelessField(body) }
+  if (path === '') return { detail, pointer: namelessField(body, shape) }
   const [, place, parameter = ''] = path.split('/')
   if (place !== 'body') return { detail, parameter }
   const pointer = path.slice('/body'.length)
@@ -33,27 +34,14 @@ const DETAILS: Record<string, string> = {
   additionalProperties: 'is not a field that the contract knows; remove it or correct its name',
 }
 
-/** By body: a search for each of thousands of such fields would take 15 s. */
-const namelessFields = new WeakMap<object, string>()
-
-/** Of an unknown field with an empty name the validator does not tell the place: it is the one nearest to the root. */
-function namelessField(body: unknown): string {
-  const key = Object(body)
-  const pointer = namelessFields.get(key) ?? searchNamelessField(body)
-  namelessFields.set(key, pointer)
-  return pointer
-}
-
-function searchNamelessField(body: unknown): string {
-  const places = [{ value: body, pointer: '' }]
-  for (const { value, pointer } of places) {
-    if (typeof value !== 'object' || value === null) continue
-    if (Object.hasOwn(value, '')) return pointerTo(pointer, '')
-    for (const [name, inner] of Object.entries(value)) {
-      places.push({ value: inner, pointer: pointerTo(pointer, name) })
-    }
-  }
-  return ''
+/**
+ * Of an unknown field with an empty name the validator does not tell the place: it is the one nearest to the root. Only
+ * the body and the items of its list take no others.
+ */
+function namelessField(body: unknown, { list }: BodyShape): string {
+  const isNamed = !Object.hasOwn(Object(body), '')
+  const index = isNamed && itemsOf(body, list?.field)?.findIndex((item) => Object.hasOwn(Object(item), ''))
+  return typeof index === 'number' ? `/${list?.field}/${index}/` : '/'
 }
 
 /** The validator gives an unknown field's parent as a pointer, and then the field's name as it stands. */
@@ -73,6 +61,7 @@ function unknownField(body: unknown, path: string): string {
 
 /** The faults without repetitions: a pattern and a format that fail together say the same. */
 export function distinct(faults: Fault[]): Fault[] {
+  if (faults.length < 2) return faults
   const seen = new Map(faults.map((fault) => [`${fault.pointer} ${fault.parameter} ${fault.detail}`, fault]))
   return [...seen.values()]
 }

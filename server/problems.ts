@@ -237,7 +237,7 @@ export const problems = {
   },
 } as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
 
-/** A reply lists at most this many faults (contract: `Problem.errors`); the rest is counted. */
+/** A reply lists at most this many faults (contract: `Problem.errors`). Who looks for them stops soon after. */
 export const LISTED_FAULTS = 100
 
 export type ProblemOptions = {

@@ -1,171 +1,77 @@
 import { isUtf8 } from 'node:buffer'
-import { createScanner, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { type Fault, Problem } from '../problems.ts'
+import { jsonFaults, NESTING } from './json-faults.ts'
+import { type Outline, outlineOf } from './json-outline.ts'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
-/** A field's value may nest this deep: deeper than data is, shallow enough for every reader. */
-const NESTING = 32
-
-/** A pointer is cut where it would be longer (contract: `Fault.pointer`). */
-const POINTER_LENGTH = 2000
+/**
+ * So many objects and arrays a body may hold, and so many names by what stands before them in their object. Real
+ * batches have a tenth of that; without a bound four million bytes of `[]` take ten times as long to read as a batch
+ * of that size, and names that are all different as much memory as twenty of them.
+ */
+const CONTAINERS = 100_000
+const LAYOUTS = 40_000
 
 /**
  * Reads a body as I-JSON (RFC 7493). What two readers could understand differently is refused, because it would change
- * in silence: names given twice, numbers beyond a double, lone surrogates, invalid UTF-8, too deep nesting.
+ * in silence: names given twice, numbers beyond a double, lone surrogates, invalid UTF-8, too deep nesting. So is what
+ * would take far longer to read than others of its size. The time is linear in the bytes, whatever they are.
  *
  * @param bytes the body, inflated
  * @param envelope how many levels lie around a field's value: 1 for an object, 3 for the items of a batch
- * @throws {Problem} `invalid_json` with every fault's place
+ * @throws {Problem} `invalid_json` with the place of every fault, up to one more than are told
  */
 export function parseJson(bytes: Buffer, envelope = 1): JsonValue {
   if (!isUtf8(bytes)) throw invalid([{ detail: 'must be UTF-8', pointer: '' }])
+  const outline = outlineOf(bytes)
+  if (outline.containers > CONTAINERS) throw invalid([tooMany('objects and arrays', CONTAINERS)])
+  if (outline.layouts > LAYOUTS) throw invalid([tooMany('different names', LAYOUTS)])
   const text = bytes.toString('utf8')
-  let value: JsonValue
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw invalid([syntaxFault(text)])
-  }
-  const depth = NESTING + envelope
+  const levels = NESTING + envelope
   // Nearly every body is good, and to keep track of the place would take longer than all else.
-  const escapes = bytes.includes(0x5c)
-  const strings = countOfGood(value, depth, escapes)
-  if (strings !== -1 && strings === countStrings(bytes, escapes)) return value
-  const seen = new Walk(depth)
-  seen.value(value, '', 0)
-  throw invalid(seen.faults.length > 0 ? seen.faults : repeatedNames(text))
-}
-
-/** The JSON Pointer (RFC 6901) of `name` in the value at `parent`. */
-export function pointerTo(parent: string, name: string): string {
-  return cut(`${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-}
-
-/** The pointer where it is not too long; else its beginning, without half a character or half an escape at the end. */
-function cut(pointer: string): string {
-  if (pointer.length <= POINTER_LENGTH) return pointer
-  return pointer.slice(0, POINTER_LENGTH).toWellFormed().replace(/~$/, '')
+  const value = outline.levels > levels ? undefined : readValue(text, outline)
+  if (value === undefined) throw invalid(jsonFaults(text, levels))
+  return value
 }
 
 function invalid(faults: Fault[]): Problem {
   return new Problem('invalid_json', { faults })
 }
 
-/**
- * How many strings, names included, a value holds; -1 where it has a fault that JSON.parse lets through.
- * @param escapes whether the text has any: without one, being valid UTF-8, it cannot hold a lone surrogate
- */
-function countOfGood(value: JsonValue, depth: number, escapes: boolean): number {
-  if (typeof value === 'string') return escapes && !value.isWellFormed() ? -1 : 1
-  if (typeof value === 'number') return Number.isFinite(value) ? 0 : -1
-  if (typeof value !== 'object' || value === null) return 0
-  if (depth === 0) return -1
-  let count = 0
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      const inner = countOfGood(item, depth - 1, escapes)
-      if (inner === -1) return -1
-      count += inner
-    }
-    return count
-  }
-  for (const name of Object.keys(value)) {
-    const inner = countOfGood(value[name] as JsonValue, depth - 1, escapes)
-    if (inner === -1 || (escapes && !name.isWellFormed())) return -1
-    count += 1 + inner
-  }
-  return count
+function tooMany(what: string, most: number): Fault {
+  return { detail: `must not hold more than ${most} ${what}; send it in parts`, pointer: '' }
 }
 
-/** One pass over a parsed value for the places of the faults that JSON.parse lets through. */
-class Walk {
-  readonly faults: Fault[] = []
-  readonly #depth: number
-
-  constructor(depth: number) {
-    this.#depth = depth
-  }
-
-  value(value: JsonValue, pointer: string, depth: number): void {
-    if (typeof value === 'string') this.#string(value, pointer)
-    else if (typeof value === 'number') this.#number(value, pointer)
-    else if (typeof value === 'object' && value !== null) this.#container(value, pointer, depth + 1)
-  }
-
-  #string(value: string, pointer: string) {
-    if (!value.isWellFormed()) this.faults.push({ detail: 'must not contain a lone surrogate', pointer })
-  }
-
-  #number(value: number, pointer: string) {
-    if (!Number.isFinite(value))
-      this.faults.push({ detail: 'must be a number that a double can hold', pointer })
-  }
-
-  #container(value: JsonValue[] | { [name: string]: JsonValue }, pointer: string, depth: number) {
-    if (depth > this.#depth) {
-      this.faults.push({ detail: `must not nest more than ${NESTING} levels`, pointer })
-    } else if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) this.value(item, cut(`${pointer}/${index}`), depth)
-    } else {
-      for (const name of Object.keys(value)) {
-        const place = pointerTo(pointer, name)
-        this.#string(name, place.toWellFormed())
-        this.value(value[name] as JsonValue, place.toWellFormed(), depth)
-      }
-    }
-  }
-}
-
-/** How many strings, names included, a JSON text holds. More than its value holds means a name given twice. */
-function countStrings(bytes: Buffer, escapes: boolean): number {
-  let quotes = 0
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] === 0x22) quotes += 1
-    else if (escapes && bytes[at] === 0x5c) at += 1
-  }
-  return quotes / 2
-}
-
-/** By tokens, in a loop: what a repeated name hides may nest thousands deep, too deep for a parser that recurs. */
-function repeatedNames(text: string): Fault[] {
-  const faults: Fault[] = []
-  const open: { pointer: string; step: string | number; names: Set<string> }[] = []
-  const scanner = createScanner(text, true)
-  let string = ''
-  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
-    const token = text.charAt(scanner.getTokenOffset())
-    const inner = open.at(-1)
-    if (token === '{' || token === '[') {
-      const pointer = inner ? pointerTo(inner.pointer, String(inner.step)) : ''
-      open.push({ pointer, step: 0, names: new Set() })
-    } else if (token === '}' || token === ']') {
-      open.pop()
-    } else if (token === '"') {
-      string = scanner.getTokenValue()
-    } else if (inner && token === ',' && typeof inner.step === 'number') {
-      inner.step += 1
-    } else if (inner && token === ':') {
-      inner.step = string
-      const pointer = pointerTo(inner.pointer, string).toWellFormed()
-      if (inner.names.has(string)) faults.push({ detail: 'must be given once', pointer })
-      inner.names.add(string)
-    }
-  }
-  return faults
-}
-
-function syntaxFault(text: string): Fault {
-  const errors: ParseError[] = []
+/** What the text says, or undefined where it has a fault. */
+function readValue(text: string, { strings, hasEscapes }: Outline): JsonValue | undefined {
+  let value: JsonValue
   try {
-    parse(text, errors, { disallowComments: true })
+    value = JSON.parse(text)
   } catch {
-    // The parser recurs: brackets that nest thousands deep are more than its stack holds.
+    return undefined
   }
-  const [first] = errors
-  if (!first) return { detail: 'is not JSON', pointer: '' }
-  const before = text.slice(0, first.offset).split('\n')
-  const column = (before.at(-1)?.length ?? 0) + 1
-  const error = printParseErrorCode(first.error)
-  return { detail: `is not JSON: ${error} at line ${before.length}, column ${column}`, pointer: '' }
+  // More strings than the value holds mean a name that is given twice.
+  return stringsIn(value, hasEscapes) === strings ? value : undefined
+}
+
+/**
+ * How many strings, names included, a value holds; NaN where it has a fault that JSON.parse lets through.
+ * @param hasEscapes whether the text has any: without one, being valid UTF-8, it cannot hold a lone surrogate
+ */
+function stringsIn(value: JsonValue, hasEscapes: boolean): number {
+  if (typeof value === 'string') return hasEscapes && !value.isWellFormed() ? Number.NaN : 1
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return sumOfStrings(value, hasEscapes)
+  // By values: to look each of them up by its name takes twice as long.
+  const values = Object.values(value)
+  const count = values.length + sumOfStrings(values, hasEscapes)
+  return hasEscapes && !Object.keys(value).every((name) => name.isWellFormed()) ? Number.NaN : count
+}
+
+function sumOfStrings(values: JsonValue[], hasEscapes: boolean): number {
+  let count = 0
+  for (const value of values) count += stringsIn(value, hasEscapes)
+  return count
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
-import { pointerTo } from '../../server/domain/json.ts'
+import { pointerTo } from '../../server/domain/pointers.ts'
 import { redocly } from './redocly.ts'
 
 /** A change of the contract that can break those who call by the one before. */

@@ -189,7 +189,8 @@ describe('createEvents', () => {
   })
 
   it.each([
-    ['a million empty items', () => `{"events":[${Array(1_000_000).fill('{}').join(',')}]}`, '/events'],
+    ['a million empty items', () => `{"events":[${Array(1_000_000).fill('{}').join(',')}]}`, ''],
+    ['more items than it takes', () => `{"events":[${Array(90_000).fill('{}').join(',')}]}`, '/events'],
     [
       'half a million unknown fields of the body',
       () => `{"events":[],${Array.from({ length: 300_000 }, (_, index) => `"${index}":1`).join(',')}}`,
@@ -198,7 +199,12 @@ describe('createEvents', () => {
     [
       'half a million unknown fields of one event',
       () => `{"events":[{${Array.from({ length: 300_000 }, (_, index) => `"${index}":1`).join(',')}}]}`,
-      '/events/0',
+      '',
+    ],
+    [
+      'thousands of unknown fields of one event',
+      () => `{"events":[{${Array.from({ length: 30_000 }, (_, index) => `"${index}":1`).join(',')}}]}`,
+      '/events/0/journey_id',
     ],
     [
       'hundreds of unknown fields of each event',
