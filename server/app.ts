@@ -12,6 +12,7 @@ import type { Caller, Contract, Operation, OperationId, Route } from './contract
 import { readCookies, writeCookies } from './cookies.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
+import { networkOf } from './domain/networks.ts'
 import { isServiceKey } from './domain/service-keys.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
@@ -20,10 +21,11 @@ import type { Reached } from './origins.ts'
 import type { Passwords } from './passwords.ts'
 import { Problem } from './problems.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
-import { type BodyBudget, drain, ignoreBody, readJsonBody } from './request-body.ts'
+import { type BodyPlaces, drain, ignoreBody } from './request-body.ts'
 import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 export type AppOptions = {
   contract: Contract
@@ -36,7 +38,8 @@ export type AppOptions = {
   /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
   trustedProxies: readonly string[]
   limiter: RateLimiter
-  bodies: BodyBudget
+  bodies: BodyPlaces
+  answers: UnreadAnswers
   metrics: Metrics
   metricsToken: string | undefined
   log: Logger
@@ -69,7 +72,9 @@ export function createApp(options: AppOptions): Express {
   app.disable('x-powered-by')
   app.use((req, res, next) => {
     beginRequest(req, res, options)
-    next()
+    // Only what changes nothing: who sends many events on one connection wants them written together.
+    if (req.method === 'GET') options.answers.inTurn(req, res, next)
+    else next()
   })
 
   for (const path of new Set(contract.routes.map((route) => route.path))) {
@@ -80,11 +85,12 @@ export function createApp(options: AppOptions): Express {
     res.setHeaders(new Map(Object.entries({ ...hardening, ...(res.locals.headers as Headers) })))
     next()
   })
+  const body = Buffer.from(contract.text)
   app.get(`${contract.basePath}/openapi.yaml`, (_req, res) => {
-    res.type('application/yaml').send(contract.text)
+    sendFile(res, { headers: { 'Content-Type': 'application/yaml; charset=utf-8' }, body }, options)
   })
-  mountReference(app, contract)
-  mountAdministration(app)
+  mountReference(app, options)
+  mountAdministration(app, options)
 
   app.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' })
@@ -114,7 +120,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
     if (route) return await serve(route, req, res, options)
     if (isForBrowsers && req.method === 'OPTIONS') {
       addHeaders(res, PREFLIGHT_HEADERS)
-      answer(res, 204)
+      answer(res, { status: 204 }, options)
     } else {
       refuse(res, new Problem('method_not_allowed', { headers: { Allow: allow } }), options)
     }
@@ -130,16 +136,16 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   const key = limitedKey(caller)
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
   if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
+  res.locals.owner = key?.key_id
   if (key) addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
   if (!route.hasBody) ignoreBody(req)
-  // Given back at the end and not when the connection closes: what waits to be written takes memory until then.
   const isNobody = caller.kind === 'nobody'
-  const release = route.hasBody ? bodies.reserve(req, { ...route.bodyLimits, isNobody }) : undefined
+  const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
   try {
     const asked_ms = performance.now()
-    const body = route.hasBody ? await readJsonBody(req, { ...route.bodyLimits, isNobody }) : undefined
+    const body = await arriving?.json(req, route.bodyLimits)
     // Again, because a sender may hold its body back, and be removed, signed out or revoked meanwhile.
     if (performance.now() - asked_ms > BELIEVED_MS) caller = await identify()
     const checked = await route.check(req, body)
@@ -173,10 +179,11 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
       },
     )
     if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
-    if (reply.body === undefined) answer(res, reply.status)
-    else sendJson(res, reply.status, 'application/json', reply.body)
+    const { status, body: replied } = reply
+    if (replied === undefined) answer(res, { status }, options)
+    else sendJson(res, { status, contentType: 'application/json', body: replied }, options)
   } finally {
-    release?.()
+    arriving?.leave()
   }
 }
 
@@ -204,6 +211,11 @@ function readingOf(caller: Caller, res: Response): Reading {
   else res.once('close', end)
   const { signal } = controller
   return { caller: limitedKey(caller)?.key_id ?? '', workspaceId: workspaceOf(caller), signal }
+}
+
+/** Who pays for the memory that a request takes: the key or the person, else the network. */
+function ownerOf({ locals, req }: Response): string {
+  return locals.owner ?? networkOf(addressOf(req))
 }
 
 function reached(req: Request): Reached {
@@ -241,7 +253,7 @@ function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions)
   res.once('close', () => {
     const { operation, key_id, person_id, code } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
-    const status = res.headersSent ? res.statusCode : 'aborted'
+    const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
     // Neither the query nor an unknown path: a caller's mistake may have put a key there.
     log.info({
@@ -257,8 +269,9 @@ function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions)
   })
 }
 
-function refuse(res: Response, error: unknown, { log }: AppOptions) {
+function refuse(res: Response, error: unknown, options: AppOptions) {
   if (error instanceof CallerHasGone) return
+  const { log } = options
   const problem = problemOf(error)
   res.locals.code = problem.code
   // An overload or a stop has no cause to look for, and must not fill the log.
@@ -267,7 +280,8 @@ function refuse(res: Response, error: unknown, { log }: AppOptions) {
   }
   if (res.headersSent) return res.destroy()
   addHeaders(res, problem.headers)
-  sendJson(res, problem.status, 'application/problem+json', problem.details(res.locals.requestId))
+  const body = problem.details(res.locals.requestId)
+  sendJson(res, { status: problem.status, contentType: 'application/problem+json', body }, options)
 }
 
 function problemOf(error: unknown): Problem {
@@ -278,17 +292,27 @@ function problemOf(error: unknown): Problem {
   return new Problem('internal_error', { cause: error })
 }
 
-function sendJson(res: Response, status: number, contentType: string, body: unknown) {
+type Sent = { status: number; contentType: string; body: unknown }
+
+function sendJson(res: Response, { status, contentType, body }: Sent, options: AppOptions) {
   const text = JSON.stringify(body)
+  const bytes = Buffer.byteLength(text)
+  // Nothing is lost by it, and it is told. Answers to changes are written: refused now they would say the opposite.
+  const isLargeList = res.req.method === 'GET' && bytes > LARGE_BYTES
+  if (isLargeList && !options.answers.makeRoom(ownerOf(res), bytes)) throw new Unavailable('overloaded')
   addHeaders(res, {
     'Content-Type': contentType,
-    'Content-Length': String(Buffer.byteLength(text)),
+    'Content-Length': String(bytes),
     'Cache-Control': 'no-store',
   })
-  answer(res, status, text)
+  answer(res, { status, body: text }, options)
 }
 
-async function sendMetrics(req: Request, res: Response, { metrics, metricsToken, storage }: AppOptions) {
+/** More than a problem takes. */
+const LARGE_BYTES = 64 * 1024
+
+async function sendMetrics(req: Request, res: Response, options: AppOptions) {
+  const { metrics, metricsToken, storage } = options
   if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
   if (!mayReadMetrics(req, metricsToken)) {
     // Not 404: that the path exists is in the README, and an operator is to see what is missing.
@@ -298,19 +322,36 @@ async function sendMetrics(req: Request, res: Response, { metrics, metricsToken,
     })
   }
   const { contentType, text } = await metrics.exposition(storage.statistics())
-  res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-store' }).send(text)
+  const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store' }
+  sendFile(res, { headers, body: Buffer.from(text) }, options)
+}
+
+function sendFile(res: Response, { headers, body }: { headers: Headers; body: Buffer }, options: AppOptions) {
+  addHeaders(res, { ...headers, 'Content-Length': String(body.length) })
+  answer(res, { status: 200, body }, options)
 }
 
 /** Sends the answer whole at once, also to a sender that is still sending. */
-function answer(res: Response, status: number, text = '') {
+function answer(
+  res: Response,
+  { status, body = '' }: { status: number; body?: string | Buffer },
+  { answers, metrics }: AppOptions,
+) {
   res.writeHead(status, { ...hardening, ...(res.locals.headers as Headers) })
   if (res.req.complete || res.req.destroyed) {
-    res.end(text)
+    res.end(body)
   } else {
     res.flushHeaders()
-    if (text) res.write(text)
+    if (body.length > 0) res.write(body)
     drain(res.req, () => res.end())
   }
+  answers.watch(res, {
+    ownerOf: () => ownerOf(res),
+    onCut: () => {
+      res.locals.isCut = true
+      metrics.peerCut('answer')
+    },
+  })
 }
 
 /** A caller is believed for so long without another look. */
@@ -334,19 +375,20 @@ helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: 
   () => {},
 )
 
-function mountReference(app: Express, contract: Contract) {
-  const site = apiReference({ contract: contract.document })
+function mountReference(app: Express, options: AppOptions) {
+  const files = [...apiReference({ contract: options.contract.document })]
+  const site = new Map(files.map(([name, file]) => [name, { ...file, body: Buffer.from(file.body) }]))
   app.get('/docs', (_req, res) => res.redirect('/docs/'))
   app.get('/docs/{*path}', (req, res, next) => {
     const file = site.get(req.path.slice('/docs/'.length))
     if (!file) return next()
-    res.set('Content-Security-Policy', referenceSecurityPolicy)
-    res.type(file.contentType).send(file.body)
+    const headers = { 'Content-Type': file.contentType, 'Content-Security-Policy': referenceSecurityPolicy }
+    sendFile(res, { headers, body: file.body }, options)
   })
 }
 
 /** The administration interface. Its paths are the browser's own: each of them shows the same page. */
-function mountAdministration(app: Express) {
+function mountAdministration(app: Express, options: AppOptions) {
   let site: ReturnType<typeof readAdministrationSite> | undefined
   app.get(['/', '/admin'], (_req, res) => res.redirect('/admin/'))
   app.use('/admin', (req, res) => {
@@ -362,9 +404,9 @@ function mountAdministration(app: Express) {
       site.get(req.path.slice(1)) ?? (extname(req.path) === '' ? site.get('index.html') : undefined)
     if (!file) throw new Problem('not_found')
     const { headers, plain, br, gzip } = file
-    res.set(headers)
-    if (br && req.acceptsEncodings('br')) res.set('Content-Encoding', 'br').send(br)
-    else if (gzip && req.acceptsEncodings('gzip')) res.set('Content-Encoding', 'gzip').send(gzip)
-    else res.send(plain)
+    const encoding = [br && 'br', gzip && 'gzip'].find((name) => name && req.acceptsEncodings(name))
+    if (encoding) addHeaders(res, { 'Content-Encoding': encoding })
+    const body = { br, gzip }[encoding ?? ''] ?? plain
+    sendFile(res, { headers, body }, options)
   })
 }

@@ -10,9 +10,10 @@ import { Credentials } from './credentials.ts'
 import { Metrics } from './metrics.ts'
 import { Passwords } from './passwords.ts'
 import { RateLimiter } from './rate-limit.ts'
-import { BodyBudget } from './request-body.ts'
+import { BodyPlaces } from './request-body.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { type Disk, openStorage } from './storage/storage.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 import { version } from './version.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
@@ -95,7 +96,8 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     limiter,
-    bodies: new BodyBudget(),
+    bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
+    answers: new UnreadAnswers(),
     metrics,
     metricsToken: config.metricsToken,
     log: logger,

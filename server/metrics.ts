@@ -34,6 +34,7 @@ export class Metrics {
   readonly #keyLookUps: Counter
   readonly #listReads: Counter
   readonly #refusing: Gauge
+  readonly #slowPeers: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
 
   /** @param version of the server */
@@ -95,6 +96,15 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.#slowPeers = new Counter({
+      name: 'cairn_slow_peers_total',
+      help: 'Peers that were too slow: whose body was given up, or that did not take their answer.',
+      labelNames: ['waiting_for'],
+      registers,
+    })
+    // From the start: of a count that appears with its first 1, no rate can be told.
+    this.#slowPeers.inc({ waiting_for: 'body' }, 0)
+    this.#slowPeers.inc({ waiting_for: 'answer' }, 0)
     this.#keyCounter(
       'cairn_events_received_total',
       'Events that passed the check of shape and were decided on: created + duplicate + rejected.',
@@ -159,6 +169,10 @@ export class Metrics {
     const name = `${operation} ${status} ${code}`
     this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1)
     this.#durations.observe({ operation }, duration_ms / 1000)
+  }
+
+  peerCut(waiting_for: 'body' | 'answer'): void {
+    this.#slowPeers.inc({ waiting_for })
   }
 
   groupEnded({ rows, commit_ms, failed }: CommittedGroup): void {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { finished } from 'node:stream'
-import { createGunzip, type Gunzip } from 'node:zlib'
-import getRawBody from 'raw-body'
+import { createGunzip } from 'node:zlib'
 import { type JsonValue, parseJson } from './domain/json.ts'
+import { type Place, Places } from './places.ts'
 import { Problem } from './problems.ts'
 import { Unavailable } from './storage/unavailable.ts'
 
@@ -12,8 +11,6 @@ const LIMIT_BYTES = 64 * 1024
 export type BodyLimits = {
   /** Counted after inflating. */
   bytes?: number
-  /** Whether the sender has shown no credential: it gets less memory and less time. */
-  isNobody?: boolean
   /** How many levels lie around a field's value: 1 for an object, which is the default. */
   envelope?: number
 }
@@ -24,59 +21,141 @@ const DRAIN_MS = 5_000
 
 /** All bodies that are read or worked on at a time. As objects they take several times as much memory. */
 const BODIES_BYTES = 64 * 1024 * 1024
+const PATIENCE_MS = 10_000
 
 /** Of senders that have shown no credential, apart from the others, whom they must not keep out; and their time. */
 const NOBODYS_BYTES = 4 * 1024 * 1024
-const NOBODYS_MS = 5_000
+const NOBODYS_PATIENCE_MS = 5_000
+
+/** What takes a gzip body apart keeps a window of 32 KiB and as much again around it. */
+const GUNZIP_BYTES = 64 * 1024
 
 // No two \s* meet: with 15,000 spaces in the header they would cost 0.2 s.
 const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*;)?\s*$/i
 
-/**
- * Reads a JSON body. The header Content-Type is reduced to its bare form, because the contract's check compiles and
- * keeps a validator for every other one.
- *
- * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`
- */
-export async function readJsonBody(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
-  const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1, isNobody = false } = limits
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
-  const isGzip = /^(x-)?gzip$/i.test(encoding)
-  if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
-    throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
-  }
-  req.headers['content-type'] = 'application/json'
-  const deadline = isNobody ? setTimeout(() => req.destroy(), NOBODYS_MS) : undefined
-  const bytes = await readBytes(req, isGzip ? inflated(req) : undefined, limit_bytes).finally(() => {
-    clearTimeout(deadline)
-  })
-  if (bytes.length === 0) {
-    throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
-  }
-  return parseJson(bytes, envelope)
-}
+/** Takes a body in, in memory that is bounded however many senders there are. Only what has arrived counts. */
+export class ArrivingBody {
+  readonly #place: Place
+  #fail: (error: unknown) => void = () => {}
 
-/** Bounds the memory for bodies, however many senders there are. */
-export class BodyBudget {
-  #left = { known: BODIES_BYTES, nobody: NOBODYS_BYTES }
+  /** @param onSlow is told of a sender that was too slow */
+  constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
+    const cut = () => {
+      onSlow()
+      this.#fail(new Problem('overloaded', { detail: TOO_SLOW }))
+    }
+    this.#place = places.enter({ owner, patience_ms, cut })
+  }
 
   /**
-   * Sets aside what the body may take.
-   * @returns gives it back, when the request has been answered
+   * Reads a JSON body. The header Content-Type is reduced to its bare form, because the contract's check compiles and
+   * keeps a validator for every other one.
+   *
+   * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`,
+   *   `overloaded` (too slow)
    * @throws {Unavailable} `overloaded`, where too many bodies are on their way
    */
-  reserve({ headers }: IncomingMessage, limits: BodyLimits): () => void {
-    const { bytes: limit_bytes = LIMIT_BYTES, isNobody = false } = limits
-    const whose = isNobody ? 'nobody' : 'known'
-    // A length that is not told, or not that of the inflated body, may turn out to be the greatest.
-    const isTold = headers['content-length'] !== undefined && headers['content-encoding'] === undefined
-    const bytes = isTold ? Math.min(Number(headers['content-length']), limit_bytes) : limit_bytes
-    if (bytes > this.#left[whose]) throw new Unavailable('overloaded')
-    this.#left[whose] -= bytes
-    return () => {
-      this.#left[whose] += bytes
+  async json(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
+    const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1 } = limits
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
+    const isGzip = /^(x-)?gzip$/i.test(encoding)
+    if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
+      throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
+    }
+    req.headers['content-type'] = 'application/json'
+    const bytes = await this.#bytes(req, { isGzip, limit_bytes })
+    this.#place.settle()
+    if (bytes.length === 0) {
+      throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
+    }
+    return parseJson(bytes, envelope)
+  }
+
+  /** When the request has been answered, and not when its connection closes: until then what is written takes memory. */
+  leave(): void {
+    this.#place.leave()
+  }
+
+  async #bytes(req: IncomingMessage, { isGzip, limit_bytes }: { isGzip: boolean; limit_bytes: number }) {
+    const detail = `Send at most ${limit_bytes} bytes at once, counted after inflating.`
+    if (!isGzip && Number(req.headers['content-length']) > limit_bytes) {
+      throw new Problem('body_too_large', { detail })
+    }
+    if (isGzip) this.#hold(GUNZIP_BYTES)
+    const place = this.#place
+    const gunzip = isGzip ? createGunzip() : undefined
+    const source = gunzip ?? req
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    const chunks: Buffer[] = []
+    let length = 0
+    const onArrival = (chunk: Buffer) => place.moved(chunk.length)
+    const onData = (chunk: Buffer) => {
+      length += chunk.length
+      if (length > limit_bytes) return reject(new Problem('body_too_large', { detail }))
+      if (!place.hold(chunk.length)) return reject(new Unavailable('overloaded'))
+      chunks.push(chunk)
+    }
+    const onEnd = () => resolve(Buffer.concat(chunks))
+    const onGone = (cause?: Error) => reject(unreadable('must arrive whole', cause))
+    // What is taken apart ends later than the request, which closes at its end.
+    const onClose = () => req.complete || onGone()
+    this.#fail = reject
+    req.on('data', onArrival)
+    source.on('data', onData)
+    source.once('end', onEnd)
+    // For good: without a listener an error that comes later would end the process.
+    req.on('error', onGone)
+    req.once('close', onClose)
+    gunzip?.on('error', (cause) => reject(unreadable('must be gzip, as Content-Encoding says', cause)))
+    if (gunzip) req.pipe(gunzip)
+    // It may have gone already, while its key was looked up.
+    if (req.destroyed) onGone()
+    try {
+      return await promise
+    } finally {
+      this.#fail = () => {}
+      req.off('data', onArrival)
+      source.off('data', onData)
+      source.off('end', onEnd)
+      req.off('close', onClose)
+      if (gunzip) {
+        req.unpipe(gunzip)
+        gunzip.destroy()
+      }
     }
   }
+
+  #hold(bytes: number) {
+    if (!this.#place.hold(bytes)) throw new Unavailable('overloaded')
+  }
+}
+
+type ArrivingBodyOptions = { owner: string; patience_ms: number; onSlow: () => void }
+
+const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, faster or in smaller parts.'
+
+/** The memory for bodies: one of the callers that are known, and one of all others. */
+export class BodyPlaces {
+  readonly #known = new Places(BODIES_BYTES)
+  readonly #nobodys = new Places(NOBODYS_BYTES)
+  readonly #onSlow: () => void
+
+  /** @param onSlow is told of every sender that was too slow */
+  constructor({ onSlow }: { onSlow: () => void }) {
+    this.#onSlow = onSlow
+  }
+
+  /** @param caller `isNobody` without a credential; `owner` is the network then, else the key or the person */
+  enter({ owner, isNobody }: { owner: string; isNobody: boolean }): ArrivingBody {
+    const onSlow = this.#onSlow
+    return isNobody
+      ? new ArrivingBody(this.#nobodys, { owner, patience_ms: NOBODYS_PATIENCE_MS, onSlow })
+      : new ArrivingBody(this.#known, { owner, patience_ms: PATIENCE_MS, onSlow })
+  }
+}
+
+function unreadable(detail: string, cause: unknown): Problem {
+  return new Problem('invalid_json', { faults: [{ detail, pointer: '' }], cause })
 }
 
 /** Forgets the body of a request to an operation that has none; it is drained after the answer. */
@@ -104,35 +183,4 @@ export function drain(req: IncomingMessage, end: () => void): void {
   req.once('end', end)
   req.once('close', () => clearTimeout(timer))
   req.resume()
-}
-
-async function readBytes(
-  req: IncomingMessage,
-  gunzip: Gunzip | undefined,
-  limit_bytes: number,
-): Promise<Buffer> {
-  try {
-    const length = gunzip ? null : (req.headers['content-length'] ?? null)
-    return await getRawBody(gunzip ?? req, { limit: limit_bytes, length })
-  } catch (error) {
-    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
-      throw new Problem('body_too_large', {
-        detail: `Send at most ${limit_bytes} bytes at once, counted after inflating.`,
-      })
-    }
-    const detail = gunzip ? 'must be gzip, as Content-Encoding says' : 'must arrive whole'
-    throw new Problem('invalid_json', { faults: [{ detail, pointer: '' }], cause: error })
-  } finally {
-    // Also after success: a sender that goes away behind the end of its gzip data would find nobody to hear the error.
-    gunzip?.destroy()
-  }
-}
-
-function inflated(req: IncomingMessage): Gunzip {
-  const gunzip = req.pipe(createGunzip())
-  // A sender that goes away never ends the pipe; it may have gone already, while its key was looked up.
-  finished(req, (error) => {
-    if (error) gunzip.destroy(error)
-  })
-  return gunzip
 }

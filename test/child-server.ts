@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { createWorkspace } from '../server/cli/init.ts'
 import { temporaryFolder } from './cairn.ts'
 import { type Command, cairnFile, type Ended, startCommand } from './command.ts'
 import { initialize } from './operations/customer.ts'
+
+const { scripts } = manifest
 
 /** A server in a process of its own, as an operator starts it. It is killed when the test has ended. */
 export type ChildServer = {
@@ -26,6 +29,8 @@ export type ChildServerOptions = {
   environment?: Record<string, string>
   /** A program that runs the server, and its arguments before the server's own. */
   under?: string[]
+  /** With what Node is told to keep to by `npm start`. */
+  asInProduction?: boolean
 }
 
 /** Starts `cairn serve` on a free port and waits until it listens. */
@@ -68,8 +73,11 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
 }
 
 /** Starts `cairn serve` on a free port and does not wait. */
-export function serve({ databaseUrl, environment, under = [] }: ChildServerOptions): Command {
-  const [file = '', ...args] = [...under, process.execPath, cairnFile, 'serve']
+export function serve(options: ChildServerOptions): Command {
+  const { databaseUrl, environment, under = [], asInProduction = false } = options
+  const flags = asInProduction ? (scripts.start.match(/ --[a-z-]+=[0-9]+/g) ?? []) : []
+  const node = [process.execPath, ...flags.map((flag) => flag.trim())]
+  const [file = '', ...args] = [...under, ...node, cairnFile, 'serve']
   return startCommand(file, args, {
     environment: {
       PORT: '0',

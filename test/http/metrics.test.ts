@@ -189,6 +189,7 @@ describe('the text', () => {
         'cairn_events_unavailable_total',
         'cairn_indexing_pause_seconds_max',
         'cairn_request_duration_seconds_bucket',
+        'cairn_slow_peers_total',
         'cairn_requests_total',
         'cairn_unindexed_events',
         'cairn_waiting_rows',

@@ -11,7 +11,8 @@ import { contractFile } from '../../server/main.ts'
 import { Metrics } from '../../server/metrics.ts'
 import { Passwords } from '../../server/passwords.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
-import { BodyBudget } from '../../server/request-body.ts'
+import { BodyPlaces } from '../../server/request-body.ts'
+import { UnreadAnswers } from '../../server/unread-answers.ts'
 import { openStoreForTest, type Store } from './store.ts'
 
 /** A store within reach of the test, behind HTTP. Both end with the test. */
@@ -43,7 +44,8 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     attempts: new Attempts({ now: Date.now }),
     publicUrl: undefined,
     trustedProxies: [],
-    bodies: new BodyBudget(),
+    bodies: new BodyPlaces({ onSlow: () => {} }),
+    answers: new UnreadAnswers(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     metrics,
     metricsToken: undefined,

@@ -1,0 +1,100 @@
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { expect, it, vi } from 'vitest'
+import { scrape, sumOf } from '../http/exposition.ts'
+import { answerOn, openSilently, peakBytes, startTarget } from './target.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+type Target = Awaited<ReturnType<typeof startTarget>>
+
+/** The head of a request that announces a body. */
+function head(path: string, headers: Record<string, string | number>): string {
+  const fields = Object.entries({ host: 'cairn', 'content-type': 'application/json', ...headers })
+  return `POST /v1${path} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+}
+
+/** A batch of nearly 4 MiB. */
+const greatBatch = ({ event }: Target) => ({
+  events: Array(100).fill({ ...event, custom_variables: { text: 'x'.repeat(41_000) } }),
+})
+
+async function signIn({ url }: Target['server']): Promise<number> {
+  const reply = await fetch(`${url}/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ email: 'nobody@example.com', password: 'a wrong password' }),
+  })
+  await reply.arrayBuffer()
+  return reply.status
+}
+
+it('takes the bodies of all while connections announce large ones and send nothing', async () => {
+  const target = await startTarget()
+  const { server, client, secret_key } = target
+  const idle = await Promise.all(Array.from({ length: 40 }, () => openSilently(server)))
+  const length = 4 * MIB
+  for (const [index, socket] of idle.entries()) {
+    const encoding = index % 2 === 0 ? { 'content-length': length } : { 'transfer-encoding': 'chunked' }
+    socket.write(head('/events/batch', { 'x-service-key': secret_key, ...encoding }))
+  }
+  const { response } = await client.createEvents({ body: greatBatch(target) })
+  expect(response.status).toBe(200)
+  // They are answered and cut off themselves, all of them.
+  const answers = await Promise.all(idle.map((socket) => answerOn(socket, /"code":"[a-z_]+"/)))
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 503 .*"code":"overloaded"/s)
+  expect(sumOf(await scrape(server), 'cairn_slow_peers_total', { waiting_for: 'body' })).toBe(40)
+}, 60_000)
+
+it('gives the place of those that stop half-way to whoever comes next, with the same key or another', async () => {
+  const target = await startTarget()
+  const { server, client, secret_key } = target
+  const before = peakBytes(server)
+  const part = Buffer.alloc(3 * MIB, ' ')
+  const stopped: Socket[] = []
+  for (let count = 0; count < 40; count += 1) {
+    const socket = await openSilently(server)
+    socket.write(head('/events/batch', { 'x-service-key': secret_key, 'content-length': 4 * MIB }))
+    socket.write(part)
+    stopped.push(socket)
+  }
+  await vi.waitFor(
+    async () => {
+      const { response } = await client.createEvents({ body: greatBatch(target) })
+      expect(response.status).toBe(200)
+    },
+    { timeout: 20_000, interval: 300 },
+  )
+  // Half of the memory for bodies, what is inside Node's own buffers, and the batch as objects; not 120 MiB.
+  expect(peakBytes(server) - before).toBeLessThan(110 * MIB)
+}, 60_000)
+
+it('lets people sign in while hundreds without a credential hold back their bodies', async () => {
+  const { server } = await startTarget()
+  const { url: origin } = server
+  const sockets = await Promise.all(Array.from({ length: 300 }, () => openSilently(server)))
+  const body = { origin, host: new URL(origin).host }
+  // Some send nothing, some nearly all, and some a file that inflates to it.
+  const zip = gzipSync(Buffer.alloc(15 * KIB, ' ')).subarray(0, -8)
+  for (const [index, socket] of sockets.entries()) {
+    const encoding = index % 3 === 2 ? { 'content-encoding': 'gzip' } : {}
+    socket.write(head('/session', { ...body, ...encoding, 'content-length': 15 * KIB }))
+    if (index % 3 === 1) socket.write(Buffer.alloc(14 * KIB, ' '))
+    if (index % 3 === 2) socket.write(zip)
+  }
+  // From their own address when they have been slow for a second.
+  await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 10_000, interval: 300 })
+  for (let count = 0; count < 3; count += 1) expect(await signIn(server)).toBe(401)
+}, 60_000)
+
+it('lets people sign in from elsewhere at once', async () => {
+  const { server } = await startTarget()
+  const { url: origin } = server
+  const sockets = await Promise.all(Array.from({ length: 300 }, () => openSilently(server, '127.0.0.2')))
+  for (const socket of sockets) {
+    socket.write(head('/session', { origin, host: new URL(origin).host, 'content-length': 16 * KIB }))
+    socket.write(Buffer.alloc(16 * KIB - 1, ' '))
+  }
+  for (let count = 0; count < 5; count += 1) expect(await signIn(server)).toBe(401)
+}, 60_000)
