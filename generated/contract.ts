@@ -1390,7 +1390,7 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /** @description The same as the header `X-Request-Id`; name it when you ask for help. */
             request_id: string;
-            /** @description With 400, every fault of form; of more than 100 the first that were found. */
+            /** @description With 400, every fault of form; of more than 100, or of fewer with long pointers, the first that were found. */
             errors?: components["schemas"]["Fault"][];
             /**
              * Format: int32

@@ -12,7 +12,7 @@ import type { newId } from './domain/identifiers.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './faults.ts'
 import type { Passwords } from './passwords.ts'
-import { LISTED_FAULTS, Problem } from './problems.ts'
+import { areEnough, Problem } from './problems.ts'
 import { type Parameter, readQuery } from './query.ts'
 import type { BodyLimits } from './request-body.ts'
 import type { ServiceKey } from './storage/service-keys.ts'
@@ -171,7 +171,7 @@ export async function loadContract(file: URL): Promise<Contract> {
           hasBody: declared.requestBody !== undefined,
           bodyLimits: {
             ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
-            ...(counted && { envelope: LEVELS_AROUND_ITEM }),
+            kind: counted ? 'batch' : 'single',
           },
           count: (body) => itemsOf(body, counted)?.length || 1,
           async check(req, body) {
@@ -194,7 +194,7 @@ export async function loadContract(file: URL): Promise<Contract> {
               const found = await refusedBy(validator.request, request)
               const told = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
               faults = distinct([...faults, ...told.map((fault) => inWhole(fault, shape, part))])
-              if (faults.length > LISTED_FAULTS) break
+              if (areEnough(faults)) break
             }
             if (faults.length > 0) throw new Problem('invalid_request', { faults })
             return { body, path: pathParams, query: request.query } as Omit<
@@ -210,9 +210,6 @@ export async function loadContract(file: URL): Promise<Contract> {
   routes.sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   return { text, document, basePath, routes }
 }
-
-/** Around a field of an item: the body, its array and the item. */
-const LEVELS_AROUND_ITEM = 3
 
 function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)

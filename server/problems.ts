@@ -237,8 +237,27 @@ export const problems = {
   },
 } as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
 
-/** A reply lists at most this many faults (contract: `Problem.errors`). Who looks for them stops soon after. */
+/**
+ * A reply lists at most this many faults (contract: `Problem.errors`), and fewer where the pointers are longer together:
+ * those of a hundred faults under one endless name would take 200 KB. Who looks for faults stops when there are more.
+ */
 export const LISTED_FAULTS = 100
+const LISTED_LENGTH = 20_000
+
+/** Those that a reply lists. */
+export function listedFaults(faults: readonly Fault[]): readonly Fault[] {
+  let length = 0
+  const end = faults.findIndex(({ pointer = '' }, index) => {
+    length += pointer.length
+    return index === LISTED_FAULTS || length > LISTED_LENGTH
+  })
+  return end === -1 ? faults : faults.slice(0, end)
+}
+
+/** Whether there are more than a reply lists. */
+export function areEnough(faults: readonly Fault[]): boolean {
+  return listedFaults(faults).length < faults.length
+}
 
 export type ProblemOptions = {
   /** What to change in this case; the table's text by default. Never holds what the caller sent. */
@@ -272,7 +291,8 @@ export class Problem extends Error {
   /** The reply's body (RFC 9457). */
   details(requestId: string): ProblemDetails {
     const { code, status, detail, faults } = this
-    const omitted = faults.length - LISTED_FAULTS
+    const errors = listedFaults(faults)
+    const omitted = faults.length - errors.length
     return {
       type: `/docs/problems#${code}`,
       title: problems[code].title,
@@ -280,7 +300,7 @@ export class Problem extends Error {
       detail,
       code,
       request_id: requestId,
-      ...(faults.length > 0 && { errors: faults.slice(0, LISTED_FAULTS) }),
+      ...(errors.length > 0 && { errors: [...errors] }),
       ...(omitted > 0 && { errors_omitted: omitted }),
     }
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
-import { type JsonValue, parseJson } from './domain/json.ts'
+import { type BodyKind, type JsonValue, parseJson } from './domain/json.ts'
 import { type Place, Places } from './places.ts'
 import { Problem } from './problems.ts'
 import { Unavailable } from './storage/unavailable.ts'
@@ -11,8 +11,7 @@ const LIMIT_BYTES = 64 * 1024
 export type BodyLimits = {
   /** Counted after inflating. */
   bytes?: number
-  /** How many levels lie around a field's value: 1 for an object, which is the default. */
-  envelope?: number
+  kind?: BodyKind
 }
 
 /** What follows a refusal is read up to here, so that the sender gets to see the answer; then the connection ends. */
@@ -56,7 +55,7 @@ export class ArrivingBody {
    * @throws {Unavailable} `overloaded`, where too many bodies are on their way
    */
   async json(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
-    const { bytes: limit_bytes = LIMIT_BYTES, envelope = 1 } = limits
+    const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
     const isGzip = /^(x-)?gzip$/i.test(encoding)
     if (!JSON_TYPE.test(type) || !(isGzip || /^identity$/i.test(encoding))) {
@@ -68,7 +67,7 @@ export class ArrivingBody {
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
     }
-    return parseJson(bytes, envelope)
+    return parseJson(bytes, kind)
   }
 
   /** When the request has been answered, and not when its connection closes: until then what is written takes memory. */

@@ -1,4 +1,4 @@
-import { type Fault, LISTED_FAULTS } from '../problems.ts'
+import { areEnough, type Fault } from '../problems.ts'
 import { pointerTo } from './pointers.ts'
 
 /** A field's value may nest this deep: deeper than data is, shallow enough for every reader. */
@@ -228,7 +228,7 @@ class Walk {
   #fault(detail: string) {
     const pointer = this.#steps.reduce(pointerTo, '')
     this.faults.push({ detail, pointer })
-    if (this.faults.length > LISTED_FAULTS) throw new EndOfWalk()
+    if (areEnough(this.faults)) throw new EndOfWalk()
   }
 
   #syntax(fault: string): never {

@@ -6,12 +6,19 @@ import { type Outline, outlineOf } from './json-outline.ts'
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
 /**
- * So many objects and arrays a body may hold, and so many names by what stands before them in their object. Real
- * batches have a tenth of that; without a bound four million bytes of `[]` take ten times as long to read as a batch
- * of that size, and names that are all different as much memory as twenty of them.
+ * How deep a body may nest, with the levels around a field's value, and how many objects and arrays it may hold, and
+ * names by what stands before them in their object. Real bodies have a tenth of that; without a bound four million bytes
+ * of `[]` take ten times as long to read as a batch of that size, and names that are all different as much memory as
+ * twenty of them.
  */
-const CONTAINERS = 100_000
-const LAYOUTS = 40_000
+const BOUNDS = {
+  single: { levels: NESTING + 1, containers: 10_000, layouts: 5_000 },
+  /** Around a field of an item are the body, its array and the item. */
+  batch: { levels: NESTING + 3, containers: 100_000, layouts: 40_000 },
+}
+
+/** Whether a body is one thing, or a list of many with little around it. */
+export type BodyKind = keyof typeof BOUNDS
 
 /**
  * Reads a body as I-JSON (RFC 7493). What two readers could understand differently is refused, because it would change
@@ -19,16 +26,15 @@ const LAYOUTS = 40_000
  * would take far longer to read than others of its size. The time is linear in the bytes, whatever they are.
  *
  * @param bytes the body, inflated
- * @param envelope how many levels lie around a field's value: 1 for an object, 3 for the items of a batch
  * @throws {Problem} `invalid_json` with the place of every fault, up to one more than are told
  */
-export function parseJson(bytes: Buffer, envelope = 1): JsonValue {
+export function parseJson(bytes: Buffer, kind: BodyKind = 'single'): JsonValue {
   if (!isUtf8(bytes)) throw invalid([{ detail: 'must be UTF-8', pointer: '' }])
   const outline = outlineOf(bytes)
-  if (outline.containers > CONTAINERS) throw invalid([tooMany('objects and arrays', CONTAINERS)])
-  if (outline.layouts > LAYOUTS) throw invalid([tooMany('different names', LAYOUTS)])
+  const { levels, containers, layouts } = BOUNDS[kind]
+  if (outline.containers > containers) throw invalid([tooMany('objects and arrays', containers)])
+  if (outline.layouts > layouts) throw invalid([tooMany('different names', layouts)])
   const text = bytes.toString('utf8')
-  const levels = NESTING + envelope
   // Nearly every body is good, and to keep track of the place would take longer than all else.
   const value = outline.levels > levels ? undefined : readValue(text, outline)
   if (value === undefined) throw invalid(jsonFaults(text, levels))
@@ -40,7 +46,7 @@ function invalid(faults: Fault[]): Problem {
 }
 
 function tooMany(what: string, most: number): Fault {
-  return { detail: `must not hold more than ${most} ${what}; send it in parts`, pointer: '' }
+  return { detail: `must not hold more than ${most} ${what}`, pointer: '' }
 }
 
 /** What the text says, or undefined where it has a fault. */
