@@ -609,7 +609,9 @@ export interface paths {
         put?: never;
         /**
          * Revoke a service key
-         * @description The key is refused at once and for ever. Revoking a revoked key changes nothing.
+         * @description The key is refused at once and for ever: every request that comes after the answer. What the key was sending when it
+         *     was revoked, and the server had let in, may still be saved as an event; it changes nothing else any more. Revoking a
+         *     revoked key changes nothing.
          */
         post: operations["revokeServiceKey"];
         delete?: never;

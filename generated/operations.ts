@@ -253,7 +253,9 @@ export const personOperationPaths = {
   /**
    * Revoke a service key
    *
-   * The key is refused at once and for ever. Revoking a revoked key changes nothing.
+   * The key is refused at once and for ever: every request that comes after the answer. What the key was sending when it
+   * was revoked, and the server had let in, may still be saved as an event; it changes nothing else any more. Revoking a
+   * revoked key changes nothing.
    */
   revokeServiceKey: ['POST', '/service-keys/{key_id}/revoke'],
   /**

@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { readAdministrationSite } from './administration-site.ts'
 import type { Attempts } from './attempts.ts'
 import type { Callers } from './callers.ts'
-import type { Caller, Contract, Operation, OperationId, Route } from './contract.ts'
+import type { Caller, Context, Contract, Operation, OperationId, Route } from './contract.ts'
 import { readCookies, writeCookies } from './cookies.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
@@ -158,7 +158,11 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     const reply = await operation(
       { workspaceId: workspaceOf(caller), ...checked },
       {
-        storage,
+        storage: storage as Context['storage'],
+        change: (work) => {
+          const transaction = storage.db.transaction()
+          return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
+        },
         now,
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),

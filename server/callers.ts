@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Role, Route } from './contract.ts'
 import { readCookies } from './cookies.ts'
 import { type Credentials, unauthorized } from './credentials.ts'
+import { tokenDigest } from './domain/tokens.ts'
 import { isFromOwnPage, type Reached } from './origins.ts'
 import { Problem } from './problems.ts'
 import { membershipsOf, roleOf } from './storage/members.ts'
 import { findSession, type StoredSession, updateLastSeen } from './storage/sessions.ts'
-import type { Database, Storage } from './storage/storage.ts'
+import type { Database, Storage, Transaction } from './storage/storage.ts'
 
 /** A session ends after this time without a request. */
 const IDLE_MS = 12 * 3_600_000
@@ -49,9 +50,35 @@ export class Callers {
       this.#assertOwnPage(reached)
       return { kind: 'nobody' }
     }
-    const session = await this.#session(reached, accepts)
+    const { db } = this.#options.storage
+    const { session: cookie } = readCookies(reached, this.#options.publicUrl)
+    const session = await this.#session(db, cookie && tokenDigest(cookie), accepts)
+    this.#touch(session)
     if (method !== 'GET') this.#assertOwnPage(reached)
-    const membership = roles && (await this.#membership(session, reached, roles))
+    const named = reached.headers['x-workspace-id']?.toString()
+    const membership = roles && (await findMembership(db, session, named))
+    if (roles) assertRole(membership, roles)
+    return { kind: 'person', session, membership }
+  }
+
+  /**
+   * The caller that `check` has found, as it is inside a transaction. Until that has its turn much can happen: who calls
+   * may be signed out, removed, demoted or revoked, by a request that was answered before this one changes anything.
+   * @throws {Problem} 401 and 403, in this order
+   */
+  async recheck(
+    db: Transaction,
+    caller: Caller,
+    { accepts, roles }: Pick<Route, 'accepts' | 'roles'>,
+  ): Promise<Caller> {
+    if (caller.kind === 'nobody') return caller
+    if (caller.kind === 'key') {
+      return { kind: 'key', key: await this.#options.credentials.recheck(db, caller.key, accepts) }
+    }
+    const session = await this.#session(db, caller.session.digest, accepts)
+    const membership =
+      caller.membership && (await findMembership(db, session, caller.membership.workspace_id))
+    if (roles) assertRole(membership, roles)
     return { kind: 'person', session, membership }
   }
 
@@ -59,48 +86,50 @@ export class Callers {
     if (!isFromOwnPage(reached, this.#options.publicUrl)) throw new Problem('foreign_origin')
   }
 
-  async #session(reached: Reached, accepts: Route['accepts']): Promise<StoredSession> {
-    const { storage, now, publicUrl } = this.#options
-    const { session: token } = readCookies(reached, publicUrl)
-    const session = token === undefined ? undefined : await findSession(storage.db, token)
-    const now_ms = now()
+  async #session(
+    db: Database,
+    digest: string | undefined,
+    accepts: Route['accepts'],
+  ): Promise<StoredSession> {
+    const session = digest === undefined ? undefined : await findSession(db, digest)
+    const now_ms = this.#options.now()
     if (!session || session.expires_ms <= now_ms || session.last_seen_ms + IDLE_MS <= now_ms) {
       throw unauthorized(accepts)
     }
-    if (session.last_seen_ms + LAST_SEEN_MS <= now_ms) this.#touch(session, now_ms)
     return session
   }
 
-  async #membership({ person_id }: StoredSession, { headers }: Reached, roles: readonly Role[]) {
-    const { db } = this.#options.storage
-    const named = headers['x-workspace-id']?.toString()
-    const membership =
-      named === undefined ? await onlyMembership(db, person_id) : await findMembership(db, named, person_id)
-    if (!membership) throw new Problem('not_a_member')
-    if (!roles.includes(membership.role)) throw new Problem('role_not_allowed')
-    return membership
-  }
-
-  #touch({ digest }: StoredSession, now_ms: number) {
-    const transaction = this.#options.storage.db.transaction()
-    transaction.execute((db) => updateLastSeen(db, digest, now_ms)).catch(this.#options.onError)
+  #touch({ digest, last_seen_ms }: StoredSession) {
+    const { storage, now, onError } = this.#options
+    const now_ms = now()
+    if (last_seen_ms + LAST_SEEN_MS > now_ms) return
+    const transaction = storage.db.transaction()
+    transaction.execute((db) => updateLastSeen(db, digest, now_ms)).catch(onError)
   }
 }
 
 type Membership = { workspace_id: string; role: Role }
 
-/** @throws {Problem} `workspace_required` where the person has several */
-async function onlyMembership(db: Database, personId: string): Promise<Membership | undefined> {
-  const [only, ...others] = await membershipsOf(db, personId)
-  if (others.length > 0) throw new Problem('workspace_required')
-  return only
+/** @throws {Problem} `not_a_member`, `role_not_allowed` */
+function assertRole(membership: Membership | undefined, roles: readonly Role[]) {
+  if (!membership) throw new Problem('not_a_member')
+  if (!roles.includes(membership.role)) throw new Problem('role_not_allowed')
 }
 
+/**
+ * The membership of a person in the workspace, or the only one it has.
+ * @throws {Problem} `workspace_required` where the person has several
+ */
 async function findMembership(
   db: Database,
-  workspaceId: string,
-  personId: string,
+  { person_id }: StoredSession,
+  workspaceId: string | undefined,
 ): Promise<Membership | undefined> {
-  const role = await roleOf(db, workspaceId, personId)
+  if (workspaceId === undefined) {
+    const [only, ...others] = await membershipsOf(db, person_id)
+    if (others.length > 0) throw new Problem('workspace_required')
+    return only
+  }
+  const role = await roleOf(db, workspaceId, person_id)
   return role && { workspace_id: workspaceId, role }
 }

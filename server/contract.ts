@@ -17,16 +17,27 @@ import { type Parameter, readQuery } from './query.ts'
 import type { BodyLimits } from './request-body.ts'
 import type { ServiceKey } from './storage/service-keys.ts'
 import type { StoredSession } from './storage/sessions.ts'
-import type { Reading, Storage } from './storage/storage.ts'
+import type { Reading, ReadingDatabase, Storage, Transaction } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
 
 /** What an operation may use besides its request. */
 export type Context = {
-  storage: Storage
+  /**
+   * For reading, and for ingestion, whose units of work write and do not look at the key again: one that was valid when the
+   * request came in may save its event. All else is written by `change`.
+   */
+  storage: Omit<Storage, 'db'> & { db: ReadingDatabase }
   /** The caller's, for what is listed. */
   reading: Reading
+  /**
+   * Runs the work in a transaction, once the caller may still do it there: its key, or its session, membership and role,
+   * may have ended or changed since the request came in. What the work returns is committed.
+   * @param work gets the caller as it is now
+   * @throws {Problem} 401 or 403 as before the operation, where the caller may no more; the work is not begun
+   */
+  change<Result>(work: (db: Transaction, caller: Caller) => Promise<Result>): Promise<Result>
   now: () => number
   newId: typeof newId
   /** Of the caller's key. Whoever stores what was sent counts it here. */

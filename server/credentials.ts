@@ -1,9 +1,14 @@
 import type { Credential } from './contract.ts'
-import { isServiceKey } from './domain/service-keys.ts'
+import { isServiceKey, keyStatus } from './domain/service-keys.ts'
 import { tokenDigest } from './domain/tokens.ts'
 import { Problem } from './problems.ts'
-import { findServiceKeyByDigest, type ServiceKey, serviceKeysByDigest } from './storage/service-keys.ts'
-import type { Storage } from './storage/storage.ts'
+import {
+  findServiceKey,
+  findServiceKeyByDigest,
+  type ServiceKey,
+  serviceKeysByDigest,
+} from './storage/service-keys.ts'
+import type { Storage, Transaction } from './storage/storage.ts'
 
 /** `last_used` is written at most this often. */
 const LAST_USED_MS = 60_000
@@ -72,15 +77,27 @@ export class Credentials {
   ): Promise<ServiceKey> {
     const key = token === undefined ? undefined : await this.#find(token)
     const now_ms = this.#now()
-    if (!key || key.revoked_ms !== null || (key.expires_ms !== null && key.expires_ms <= now_ms)) {
-      throw unauthorized(accepts)
-    }
+    if (!key || keyStatus(key, now_ms) !== 'active') throw unauthorized(accepts)
     if (!isForKeys(accepts)) throw new Problem('session_required')
     if (!accepts.includes(key.kind)) throw new Problem('secret_key_required')
     if (origin !== undefined && key.allowed_origins.length > 0 && !key.allowed_origins.includes(origin)) {
       throw new Problem('origin_not_allowed')
     }
     this.#touch(key, now_ms)
+    return key
+  }
+
+  /**
+   * The key of a request as it is inside a transaction.
+   * @throws {Problem} `unauthorized` where it has ended since it was checked
+   */
+  async recheck(
+    db: Transaction,
+    { key_id }: ServiceKey,
+    accepts: readonly Credential[],
+  ): Promise<ServiceKey> {
+    const key = await findServiceKey(db, key_id)
+    if (!key || keyStatus(key, this.#now()) !== 'active') throw unauthorized(accepts)
     return key
   }
 

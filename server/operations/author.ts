@@ -1,5 +1,5 @@
 import type { components } from '../../generated/contract.ts'
-import type { Context } from '../contract.ts'
+import type { Caller, Context } from '../contract.ts'
 import { type Authorship, insertAuditEntry } from '../storage/audit-log.ts'
 import type { InvitedAs } from '../storage/invitations.ts'
 import { membershipsOf } from '../storage/members.ts'
@@ -54,13 +54,13 @@ export async function noteRevoked(
 }
 
 /** The session of an operation that the contract opens to people alone. */
-export function sessionOf({ caller }: Context): StoredSession {
+export function sessionOf(caller: Caller): StoredSession {
   if (caller.kind !== 'person') throw new Error('the contract opens this operation to people alone')
   return caller.session
 }
 
 /** The caller's own role, in an operation that the contract opens to members alone. */
-export function ownRole({ caller }: Context) {
+export function ownRole(caller: Caller) {
   if (caller.kind !== 'person' || !caller.membership) throw new Error('the contract asks for a role here')
   return caller.membership.role
 }

@@ -23,21 +23,21 @@ export const listInvitations: Operation<'listInvitations'> = async ({ workspaceI
 }
 
 export const createInvitation: Operation<'createInvitation'> = async ({ workspaceId, body }, context) => {
-  const { storage, now, newId } = context
+  const { now, newId } = context
   const { email, role } = body
-  const inviter = sessionOf(context)
-  assertMayDecide(ownRole(context), [role])
+  const inviter = sessionOf(context.caller)
   const created_ms = now()
   const expires_ms = created_ms + invitations.VALID_MS
   const invitation_id = newId('inv')
   const token = newToken('invitation_')
-  await storage.db.transaction().execute(async (db) => {
+  await context.change(async (db, caller) => {
+    assertMayDecide(ownRole(caller), [role])
     const person = await findPersonByEmail(db, email)
     if (person && (await roleOf(db, workspaceId, person.person_id))) throw new Problem('already_member')
     const row = { invitation_id, token, email, role, invited_by: inviter.person_id, created_ms, expires_ms }
     const voided = await invitations.replaceInvitation(db, workspaceId, row)
     if (voided) {
-      assertMayDecide(ownRole(context), [voided.role])
+      assertMayDecide(ownRole(caller), [voided.role])
       await noteRevoked(db, workspaceId, authorOf(context), voided)
     }
     await insertAuditEntry(db, workspaceId, authorOf(context), {
@@ -51,11 +51,11 @@ export const createInvitation: Operation<'createInvitation'> = async ({ workspac
 }
 
 export const revokeInvitation: Operation<'revokeInvitation'> = async ({ workspaceId, path }, context) => {
-  const { storage, now } = context
-  await storage.db.transaction().execute(async (db) => {
-    const invitation = await invitations.findInvitation(db, workspaceId, path.invitation_id, now())
+  await context.change(async (db, caller) => {
+    const now_ms = context.now()
+    const invitation = await invitations.findInvitation(db, workspaceId, path.invitation_id, now_ms)
     if (!invitation) throw new Problem('invitation_not_found')
-    assertMayDecide(ownRole(context), [invitation.role])
+    assertMayDecide(ownRole(caller), [invitation.role])
     await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
     await noteRevoked(db, workspaceId, authorOf(context), invitation)
   })
@@ -80,7 +80,7 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
   // Before the password is hashed, which takes a while, and below again.
   if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
   const password_hash = await passwords.hash(password)
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, token)
     const person = { person_id: newId('per'), name, email: invitation.email, password_hash }
     if (!(await insertPerson(db, { ...person, created_ms: now() }))) throw new Problem('person_exists')
@@ -91,9 +91,9 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
 
 export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, context) => {
   const { storage, now } = context
-  const session = sessionOf(context)
+  const session = sessionOf(context.caller)
   await foundByLink(context, () => invitations.findOpenInvitation(storage.db, body.token, now()))
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, body.token)
     if (nameKey(invitation.email) !== nameKey(session.email)) throw new Problem('invitation_for_another')
     await join(db, context, invitation, session)

@@ -20,9 +20,9 @@ export const createJourney: Operation<'createJourney'> = async ({ workspaceId, b
   const { name, description = '', steps = [] } = body
   assertUniqueSteps(steps)
   const row = { journey_id: context.newId('jrn'), name, description, steps }
-  const journey = await context.storage.db
-    .transaction()
-    .execute((db) => audited.createJourney(db, workspaceId, row, authorOf(context)))
+  const journey = await context.change((db) => {
+    return audited.createJourney(db, workspaceId, row, authorOf(context))
+  })
   return { status: 201, body: journey }
 }
 
@@ -51,7 +51,7 @@ async function change(
   journeyId: string,
   changed: JourneyUpdate | Pick<Journey, 'status'>,
 ): Promise<Journey> {
-  return await context.storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const before = await journeys.findJourney(db, workspaceId, journeyId)
     if (!before) throw new Problem('journey_not_found')
     return await audited.changeJourney(db, workspaceId, before, changed, authorOf(context))

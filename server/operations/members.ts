@@ -18,9 +18,9 @@ export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query
 }
 
 export const updateMember: Operation<'updateMember'> = async ({ workspaceId, path, body }, context) => {
-  return await context.storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db, caller) => {
     const member = await findMember(db, workspaceId, path.person_id)
-    assertMayDecide(ownRole(context), [member.role, body.role])
+    assertMayDecide(ownRole(caller), [member.role, body.role])
     if (body.role === member.role) return { status: 200, body: member }
     if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
     await members.updateRole(db, workspaceId, member.person_id, body.role)
@@ -37,9 +37,9 @@ export const updateMember: Operation<'updateMember'> = async ({ workspaceId, pat
 }
 
 export const removeMember: Operation<'removeMember'> = async ({ workspaceId, path }, context) => {
-  await context.storage.db.transaction().execute(async (db) => {
+  await context.change(async (db, caller) => {
     const member = await findMember(db, workspaceId, path.person_id)
-    assertMayDecide(ownRole(context), [member.role])
+    assertMayDecide(ownRole(caller), [member.role])
     if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
     await members.deleteMember(db, workspaceId, member.person_id)
     await revokeInvitations(db, context, workspaceId, member)

@@ -22,17 +22,17 @@ export const listServiceKeys: Operation<'listServiceKeys'> = async ({ workspaceI
 }
 
 export const createServiceKey: Operation<'createServiceKey'> = async ({ workspaceId, body }, context) => {
-  const { storage, now, newId } = context
+  const { now, newId } = context
   const { kind, name, allowed_origins = [], rate_limit = null, expires_at = null } = body
-  const creator = sessionOf(context)
+  const creator = sessionOf(context.caller)
   const now_ms = now()
   const expires_ms = expires_at === null ? null : instant_ms(expires_at)
   assertOfUse({ kind, allowed_origins, expires_ms }, now_ms)
   const token = newServiceKey(kind)
   const key = { key_id: newId('key'), workspace_id: workspaceId, kind, name, token, allowed_origins }
-  const made = await storage.db
-    .transaction()
-    .execute((db) => audited.createServiceKey(db, { ...key, rate_limit, expires_ms }, authorOf(context)))
+  const made = await context.change((db) => {
+    return audited.createServiceKey(db, { ...key, rate_limit, expires_ms }, authorOf(context))
+  })
   return { status: 201, body: { ...shown(made, creator.name, now_ms), token } }
 }
 
@@ -40,12 +40,11 @@ export const updateServiceKey: Operation<'updateServiceKey'> = async (
   { workspaceId, path, body },
   context,
 ) => {
-  const { storage, now } = context
   const { expires_at, ...fields } = body
   const expires_ms = expires_at === undefined || expires_at === null ? expires_at : instant_ms(expires_at)
   const change = { ...fields, ...(expires_ms !== undefined && { expires_ms }) }
-  const now_ms = now()
-  return await storage.db.transaction().execute(async (db) => {
+  const now_ms = context.now()
+  return await context.change(async (db) => {
     const before = await findKey(db, workspaceId, path.key_id)
     if (before.revoked_ms !== null) throw new Problem('service_key_revoked')
     assertOfUse({ ...before, ...change, expires_ms: expires_ms ?? null }, now_ms)
@@ -58,10 +57,10 @@ export const rotateServiceKey: Operation<'rotateServiceKey'> = async (
   { workspaceId, path, body },
   context,
 ) => {
-  const { storage, now, newId } = context
-  const creator = sessionOf(context)
+  const { now, newId } = context
+  const creator = sessionOf(context.caller)
   const now_ms = now()
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const old = await findKey(db, workspaceId, path.key_id)
     if (keyStatus(old, now_ms) !== 'active') throw new Problem('service_key_revoked')
     const token = newServiceKey(old.kind)
@@ -72,11 +71,10 @@ export const rotateServiceKey: Operation<'rotateServiceKey'> = async (
 }
 
 export const revokeServiceKey: Operation<'revokeServiceKey'> = async ({ workspaceId, path }, context) => {
-  const { storage, now } = context
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const before = await findKey(db, workspaceId, path.key_id)
     const key = await audited.revokeServiceKey(db, before, authorOf(context))
-    return { status: 200, body: shown(key, await creatorOf(db, key), now()) }
+    return { status: 200, body: shown(key, await creatorOf(db, key), context.now()) }
   })
 }
 

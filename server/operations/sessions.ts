@@ -23,7 +23,7 @@ export const signIn: Operation<'signIn'> = async ({ body }, context) => {
     throw signInRefused()
   }
   right()
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     // Again, because the password may have been changed while it was compared, and that ends all sessions.
     const { password_hash } = (await findPerson(db, person.person_id)) ?? {}
     if (password_hash !== person.password_hash) throw signInRefused()
@@ -32,12 +32,12 @@ export const signIn: Operation<'signIn'> = async ({ body }, context) => {
 }
 
 export const getSession: Operation<'getSession'> = async (_request, context) => {
-  return { status: 200, body: await shownSession(context.storage.db, sessionOf(context)) }
+  return { status: 200, body: await shownSession(context.storage.db, sessionOf(context.caller)) }
 }
 
 export const signOut: Operation<'signOut'> = async (_request, context) => {
-  const session = sessionOf(context)
-  await context.storage.db.transaction().execute(async (db) => {
+  const session = sessionOf(context.caller)
+  await context.change(async (db) => {
     await deleteSession(db, session.digest)
     await noteEverywhere(db, session, authorOf(context), 'signed_out')
   })
@@ -45,8 +45,8 @@ export const signOut: Operation<'signOut'> = async (_request, context) => {
 }
 
 export const signOutEverywhere: Operation<'signOutEverywhere'> = async (_request, context) => {
-  const session = sessionOf(context)
-  await context.storage.db.transaction().execute(async (db) => {
+  const session = sessionOf(context.caller)
+  await context.change(async (db) => {
     await deleteSessionsOf(db, session.person_id)
     await noteEverywhere(db, session, authorOf(context), 'signed_out_everywhere')
   })
@@ -55,14 +55,14 @@ export const signOutEverywhere: Operation<'signOutEverywhere'> = async (_request
 
 export const changePassword: Operation<'changePassword'> = async ({ body }, context) => {
   const { storage, passwords } = context
-  const session = sessionOf(context)
+  const session = sessionOf(context.caller)
   const person = await findPerson(storage.db, session.person_id)
   const right = beginGuess(context, session.email, person)
   const isRight = await passwords.matches(body.current_password, person?.password_hash)
   if (!person || !isRight) throw new Problem('password_wrong')
   right()
   const hash = await passwords.hash(body.new_password)
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     // Again, because an operator may have given another password meanwhile, to keep out whoever knows this one.
     const { password_hash } = (await findPerson(db, person.person_id)) ?? {}
     if (password_hash !== person.password_hash) throw new Problem('password_wrong')
@@ -105,10 +105,7 @@ function beginGuess(
  */
 function noteFailedSignIn(context: Context, person: Person) {
   const author = authorOf(context)
-  const note = async () => {
-    const transaction = context.storage.db.transaction()
-    await transaction.execute((db) => noteEverywhere(db, person, author, 'sign_in_failed'))
-  }
+  const note = () => context.change((db) => noteEverywhere(db, person, author, 'sign_in_failed'))
   const delay_ms = LEAST_DELAY_MS + Math.random() * LEAST_DELAY_MS
   setTimeout(() => note().catch(() => {}), delay_ms).unref()
 }

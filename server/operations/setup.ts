@@ -22,7 +22,7 @@ export const setUp: Operation<'setUp'> = async ({ body }, context) => {
   // Before the password is hashed, which takes a while, and below again.
   if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
   const password_hash = await passwords.hash(password)
-  return await storage.db.transaction().execute(async (db) => {
+  return await context.change(async (db) => {
     const created_ms = now()
     // Again, because another request may have used the link meanwhile.
     const link = await links.findSetupLink(db, token, created_ms)

@@ -28,14 +28,14 @@ export async function insertSession(
     .execute()
 }
 
-/** The session of a cookie, whether or not it has expired. */
-export async function findSession(db: Kysely<DB>, token: string): Promise<StoredSession | undefined> {
+/** The session whose cookie has the digest, whether or not it has expired. */
+export async function findSession(db: Kysely<DB>, digest: string): Promise<StoredSession | undefined> {
   return await db
     .selectFrom('sessions')
     .innerJoin('people', 'people.person_id', 'sessions.person_id')
     .select(['sessions.digest', 'sessions.person_id', 'people.name', 'people.email'])
     .select(['sessions.created_ms', 'sessions.last_seen_ms', 'sessions.expires_ms'])
-    .where('sessions.digest', '=', tokenDigest(token))
+    .where('sessions.digest', '=', digest)
     .executeTakeFirst()
 }
 

@@ -79,6 +79,9 @@ export type Reading = {
 /** Reads anywhere; writes only inside `transaction()`. */
 export type Database = Kysely<DB>
 
+/** The same for those who may only read: the type has no way to begin a transaction. */
+export type ReadingDatabase = Database & { transaction: never; startTransaction: never; connection: never }
+
 /** All of it is committed, or nothing. */
 export type Transaction = KyselyTransaction<DB>
 
@@ -90,7 +93,7 @@ export type Storage = {
    * For lists. They take turns with those of other callers and workspaces, and end when their caller goes.
    * @throws {Unavailable} from every query where too much waits, or it is not read within seconds
    */
-  lists(reading: Reading): Database
+  lists(reading: Reading): ReadingDatabase
   events: EventStore
   /** @throws {Unavailable} where a look-up or a write would be refused now */
   assertAvailable(use: 'read' | 'write'): void

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import type { Reading, Storage, StorageOptions } from '../storage.ts'
+import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
@@ -21,7 +21,9 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
     new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
-  const lists = (reading: Reading) => database((statement) => reader.rows(statement, reading))
+  // What only reads has no writer behind it; the type says so.
+  const lists = (reading: Reading) =>
+    database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   return {
     db: database((statement) => reader.lookUp(statement)),
     lists,

@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
+import type { Context } from '../../server/contract.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { createKey } from '../http/service-keys.ts'
+import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../people.ts'
+
+// Whoever may do something no more has requests under way at that moment. The audit log is in the order of what was done,
+// so nothing in it that such a caller did comes after the entry that ended its power.
+
+const ROUNDS = 8
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let now = Date.parse('2026-11-20T12:00:00Z')
+
+beforeAll(async () => {
+  // Each look at the clock is a millisecond later: no two entries have the same time.
+  cairn = await startCairn({ now: () => ++now })
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  return cairn.stop
+})
+
+/** Changes that a member with full power may make, each several times. */
+function changesBy(member: Pick<SignedUp, 'client' | 'person_id'>, viewer: { person_id: string }) {
+  const by = member.client()
+  return Array.from({ length: 4 }, (_, count) => [
+    () => by.updateMember({ path: { person_id: member.person_id }, body: { role: 'owner' } }),
+    () => by.createServiceKey({ body: { kind: 'secret', name: `Key ${count}` } }),
+    () => by.createInvitation({ body: { email: newEmail(), role: 'owner' } }),
+    () => by.createJourney({ body: { name: `Journey ${count}` } }),
+    () =>
+      by.updateMember({
+        path: { person_id: viewer.person_id },
+        body: { role: count % 2 ? 'admin' : 'viewer' },
+      }),
+  ]).flat()
+}
+
+/** All entries of the audit log since an instant, in the order of what was done. */
+async function entriesSince(from_ms: number) {
+  const entries = []
+  let cursor: string | undefined
+  do {
+    const query = { limit: 500, from: new Date(from_ms).toISOString(), ...(cursor && { cursor }) }
+    const { data } = await owner.client().listAuditLog({ query })
+    entries.push(...(data?.data ?? []))
+    cursor = data?.next_cursor ?? undefined
+  } while (cursor)
+  return entries.reverse()
+}
+
+type Entry = Awaited<ReturnType<typeof entriesSince>>[number]
+
+/**
+ * Starts the changes, and in their midst what ends the power of whoever makes them.
+ * @returns what the caller did after the end by the audit log, and the statuses of what was refused
+ */
+async function race(
+  changes: (() => Promise<{ response: Response }>)[],
+  actorId: string,
+  end: () => Promise<{ response: Response }>,
+  isEnd: (entry: Entry) => boolean,
+) {
+  const from_ms = now
+  const half = changes.length / 2
+  const started = changes.slice(0, half).map((change) => change())
+  const ending = end()
+  const later = changes.slice(half).map((change) => change())
+  expect((await ending).response.status).toBeLessThan(300)
+  const answers = await Promise.all([...started, ...later])
+  const entries = await entriesSince(from_ms)
+  const ended = entries.findIndex(isEnd)
+  expect(ended).toBeGreaterThanOrEqual(0)
+  const afterwards = entries.slice(ended + 1).filter(({ actor }) => actor.id === actorId)
+  return {
+    afterwards: afterwards.map(({ action }) => action),
+    refused: answers.map(({ response }) => response.status).filter((status) => status >= 400),
+  }
+}
+
+it('is looked at by every change: an operation has no other way to begin a transaction', () => {
+  expectTypeOf<Context['storage']['db']['transaction']>().toBeNever()
+  expectTypeOf<Context['storage']['db']['startTransaction']>().toBeNever()
+  expectTypeOf<Context['storage']['db']['connection']>().toBeNever()
+})
+
+describe('nothing is changed afterwards, by requests that were under way,', () => {
+  it('by a member who was removed', async () => {
+    const viewer = await newMember(cairn, workspace, 'viewer')
+    const member = await signUp(cairn, workspace, 'owner')
+    for (let round = 0; round < ROUNDS; round += 1) {
+      if (round > 0) await addMember(cairn, workspace, member, 'owner')
+      const path = { person_id: member.person_id }
+      const { afterwards, refused } = await race(
+        changesBy(member, viewer),
+        member.person_id,
+        () => owner.client().removeMember({ path }),
+        ({ action, subject }) => action === 'member_removed' && subject.id === member.person_id,
+      )
+      expect(afterwards).toEqual([])
+      expect(new Set(refused)).toEqual(new Set([403]))
+    }
+  })
+
+  it('by an owner who was demoted, who does not restore itself', async () => {
+    const viewer = await newMember(cairn, workspace, 'viewer')
+    const member = await signUp(cairn, workspace, 'owner')
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const path = { person_id: member.person_id }
+      const { afterwards } = await race(
+        changesBy(member, viewer),
+        member.person_id,
+        () => owner.client().updateMember({ path, body: { role: 'viewer' } }),
+        ({ action, subject, after }) =>
+          action === 'member_role_changed' && subject.id === member.person_id && after?.role === 'viewer',
+      )
+      expect(afterwards).toEqual([])
+      const { data } = await member.client().getSession()
+      expect(data?.workspaces).toMatchObject([{ role: 'viewer' }])
+      await owner.client().updateMember({ path, body: { role: 'owner' } })
+    }
+  })
+
+  it('by a session that was ended', async () => {
+    const viewer = await newMember(cairn, workspace, 'viewer')
+    const person = await newMember(cairn, workspace, 'owner')
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const member = { ...person, ...browser(cairn, await signIn(cairn, person)) }
+      const elsewhere = browser(cairn, await signIn(cairn, person))
+      const { afterwards } = await race(
+        changesBy(member, viewer),
+        member.person_id,
+        () => elsewhere.client().signOutEverywhere(),
+        ({ action, actor }) => action === 'signed_out_everywhere' && actor.id === person.person_id,
+      )
+      expect(afterwards).toEqual([])
+    }
+  })
+
+  it('by a key that was revoked', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { key_id, key } = await createKey(cairn, workspace, 'secret')
+      const by = cairn.client(key)
+      const changes = Array.from({ length: 20 }, (_, count) => [
+        () => by.createJourney({ body: { name: `Journey ${count}` } }),
+        () =>
+          by.updateJourney({
+            path: { journey_id: workspace.journey_id },
+            body: { description: `${round} ${count}` },
+          }),
+      ])
+      const { afterwards } = await race(
+        changes.flat(),
+        key_id,
+        () => owner.client().revokeServiceKey({ path: { key_id } }),
+        ({ action, subject }) => action === 'service_key_revoked' && subject.id === key_id,
+      )
+      expect(afterwards).toEqual([])
+    }
+  })
+})
