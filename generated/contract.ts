@@ -323,9 +323,21 @@ export interface paths {
          * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
          *     A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
          *
-         *     Nobody learns from the answer or from its time whether there is an account for the email. After several wrong guesses
-         *     for one account or from one address further ones must wait (429 `too_many_attempts`). A browser that has signed in to
-         *     the account before has a count of its own, so that nobody locks out its owner by guessing.
+         *     Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
+         *     ones must wait (429 `too_many_attempts`), first a second, then longer:
+         *
+         *     | counted | free | at the longest |
+         *     |---|---|---|
+         *     | wrong guesses at one account from one address | 5 | 1 minute |
+         *     | accounts of which one was guessed wrongly from the address, within an hour | 30 | 5 minutes |
+         *     | addresses from which the account was guessed wrongly, within an hour | 20 | 1 minute |
+         *
+         *     So a few addresses, however long they go on, hold up nobody but themselves: it takes twenty to make new browsers wait.
+         *     They must be able to wait, because an account that many addresses guess at is under attack, and without a limit that
+         *     they share each would have guesses of its own. Its owner goes on in any case: a browser that has signed in to the
+         *     account before has a count of its own, ten guesses, and nothing that others do counts there; and a new password, also
+         *     one that an operator gives with `cairn member set-password`, starts without any. The addresses of an IPv6 network
+         *     (64 bits) count as one. A guess that an outage kept from being compared does not count.
          */
         post: operations["signIn"];
         /**
@@ -349,7 +361,8 @@ export interface paths {
         put?: never;
         /**
          * Change the own password
-         * @description Replaces the password of the person who is signed in, and ends all of its sessions but this one.
+         * @description Replaces the password of the person who is signed in, and ends all of its sessions but this one. A wrong
+         *     `current_password` counts as a wrong guess at signing in, and is in the audit log.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -1289,7 +1302,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "workspace_created" | "setup_link_created" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "password_change_failed" | "workspace_created" | "setup_link_created" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
         /**
          * Actor
          * @description Who did it.

@@ -1,30 +1,46 @@
+import { hash } from 'node:crypto'
 import { Problem } from './problems.ts'
 
 /** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */
 type Allowance = { free: number; longestWait_s: number }
 
 /**
- * By what guesses are counted. One account from one address; one address, whatever the account; one account, from wherever;
- * one account from a browser that has signed in to it before, which is counted by nothing else: so nobody locks out its
- * owner by guessing. The tokens of links, from one address.
+ * By what guesses are counted, each wrong one: one account from one network; one account from a browser that has signed
+ * in to it before, which is counted by nothing else, so that nobody locks out its owner by guessing; the tokens of
+ * links, from one network.
  */
-const ALLOWANCES = {
+const OWN = {
   pair: { free: 5, longestWait_s: 60 },
-  address: { free: 30, longestWait_s: 300 },
-  account: { free: 50, longestWait_s: 60 },
   device: { free: 10, longestWait_s: 300 },
   link: { free: 30, longestWait_s: 300 },
 } as const satisfies Record<string, Allowance>
 
-/** A count is forgotten when so much time has passed without a wrong guess. */
+/**
+ * What many of them have in common: one network, which tries accounts; one account, which networks try. Each pair counts
+ * once, with its first wrong guess. Were every guess counted, five networks that go on guessing, each as often as its own
+ * count lets it, would keep the account's count above any bound and every new browser out for ever.
+ */
+const SHARED = {
+  network: { free: 30, longestWait_s: 300 },
+  account: { free: 20, longestWait_s: 60 },
+} as const satisfies Record<string, Allowance>
+
+/**
+ * A count of its own is forgotten so long after the last wrong guess, a shared one so long after the first: it has to be
+ * reached again from nothing, with pairs that have been silent for as long.
+ */
 const FORGET_MS = 3_600_000
 
 /** Beyond this number the counts that have not changed for longest are forgotten. */
 const COUNTS = 100_000
 
-export type Subject = { by: keyof typeof ALLOWANCES; value: string }
+/** Who guesses at what. The values are kept as digests. */
+export type Guesser = {
+  own: { by: keyof typeof OWN; value: string }
+  shared?: readonly { by: keyof typeof SHARED; value: string }[]
+}
 
-type Count = { failures: number; last_ms: number; until_ms: number }
+type Count = { failures: number; since_ms: number; until_ms: number }
 
 /** Counts wrong guesses, in this process. */
 export class Attempts {
@@ -36,55 +52,85 @@ export class Attempts {
   }
 
   /**
-   * Begins a guess, which counts as wrong until it is told to be right: guesses side by side must not slip through. One
-   * that must wait does not count.
-   * @returns takes it back, where the guess was right
-   * @throws {Problem} `too_many_attempts` where one of the subjects must wait
+   * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
+   * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
+   * @param find undefined where the guess is wrong
+   * @throws {Problem} `too_many_attempts` where further guesses must wait
    */
-  begin(subjects: readonly Subject[]): () => void {
+  async guess<Found>(
+    { own, shared = [] }: Guesser,
+    find: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
     const now_ms = this.#now()
-    const until_ms = Math.max(...subjects.map((subject) => this.#count(subject, now_ms).until_ms))
-    if (until_ms > now_ms) {
-      const wait_s = Math.ceil((until_ms - now_ms) / 1000)
-      throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
+    const ownName = nameOf(own)
+    const sharedNames = shared.map((subject) => ({ name: nameOf(subject), allowance: SHARED[subject.by] }))
+    this.#assertMayGuess([ownName, ...sharedNames.map(({ name }) => name)], now_ms)
+
+    const isFirst = this.#count(ownName, now_ms) === undefined
+    const takeBack = [
+      this.#fail(ownName, OWN[own.by], { count: 1, since_ms: now_ms, now_ms }),
+      ...sharedNames.map(({ name, allowance }) => {
+        const since_ms = this.#count(name, now_ms)?.since_ms ?? now_ms
+        return this.#fail(name, allowance, { count: isFirst ? 1 : 0, since_ms, now_ms })
+      }),
+    ]
+    let isWrong = false
+    try {
+      const found = await find()
+      isWrong = found === undefined
+      // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
+      if (!isWrong) this.#counts.delete(ownName)
+      return found
+    } finally {
+      if (!isWrong) for (const take of takeBack) take()
     }
-    for (const subject of subjects) {
-      this.#put(subject, failed(this.#count(subject, now_ms), ALLOWANCES[subject.by], now_ms))
-    }
+  }
+
+  #assertMayGuess(names: readonly string[], now_ms: number) {
+    const until_ms = Math.max(...names.map((name) => this.#count(name, now_ms)?.until_ms ?? 0))
+    if (until_ms <= now_ms) return
+    const wait_s = Math.ceil((until_ms - now_ms) / 1000)
+    throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
+  }
+
+  #count(name: string, now_ms: number): Count | undefined {
+    const count = this.#counts.get(name)
+    return count && now_ms - count.since_ms <= FORGET_MS ? count : undefined
+  }
+
+  /** @returns takes the failure back, and the wait that it made */
+  #fail(
+    name: string,
+    { free, longestWait_s }: Allowance,
+    { count, since_ms, now_ms }: { count: 0 | 1; since_ms: number; now_ms: number },
+  ): () => void {
+    const before = this.#count(name, now_ms)
+    const failures = (before?.failures ?? 0) + count
+    // Not `now_ms` where nobody waits: a clock that is set back would make them.
+    const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
+    const made: Count = { failures, since_ms, until_ms }
+    this.#put(name, made)
     return () => {
-      for (const subject of subjects) {
-        const count = this.#count(subject, now_ms)
-        // Whoever has an account must not clear the count of others by signing in to it.
-        const isShared = subject.by !== 'pair' && subject.by !== 'device'
-        const failures = isShared ? Math.max(0, count.failures - 1) : 0
-        this.#put(subject, { ...count, failures, until_ms: 0 })
-      }
+      const now = this.#counts.get(name)
+      if (now === made) return this.#put(name, before)
+      // Others have guessed meanwhile; what they have added stays.
+      if (now === undefined) return
+      const failures = now.failures - count
+      this.#put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
     }
   }
 
-  #count(subject: Subject, now_ms: number): Count {
-    const count = this.#counts.get(nameOf(subject))
-    const isForgotten = count === undefined || now_ms - count.last_ms > FORGET_MS
-    return isForgotten ? { failures: 0, last_ms: now_ms, until_ms: 0 } : count
-  }
-
-  #put(subject: Subject, count: Count) {
-    const name = nameOf(subject)
+  #put(name: string, count: Count | undefined) {
     // The map keeps the order of insertion: what was put last goes last.
     this.#counts.delete(name)
+    if (count === undefined || count.failures <= 0) return
     this.#counts.set(name, count)
     const [oldest] = this.#counts.keys()
     if (this.#counts.size > COUNTS && oldest !== undefined) this.#counts.delete(oldest)
   }
 }
 
-function failed({ failures }: Count, { free, longestWait_s }: Allowance, now_ms: number): Count {
-  const beyond = failures + 1 - free
-  // Not `now_ms` where nobody waits: a clock that is set back would make them.
-  const until_ms = beyond < 0 ? 0 : now_ms + Math.min(2 ** beyond, longestWait_s) * 1000
-  return { failures: failures + 1, last_ms: now_ms, until_ms }
-}
-
-function nameOf({ by, value }: Subject): string {
-  return `${by} ${value}`
+/** A digest, because names have no bound worth the name: an email of 254 characters can be 9 KB as it is compared. */
+function nameOf({ by, value }: { by: string; value: string }): string {
+  return hash('sha256', `${by} ${value}`, 'base64')
 }

@@ -31,6 +31,8 @@ function predicate(entry: Entry): ReactNode {
       return 'signed out everywhere'
     case 'password_changed':
       return isOwn ? 'changed their own password' : <>changed the password of {subject}</>
+    case 'password_change_failed':
+      return 'failed to change their own password: the current one was wrong'
     case 'workspace_created':
       return <>created the workspace {subject}</>
     case 'setup_link_created':

@@ -11,9 +11,7 @@ export async function foundByLink<Found>(
   { attempts, address }: Context,
   find: () => Promise<Found | undefined>,
 ): Promise<Found> {
-  const right = attempts.begin([{ by: 'link', value: networkOf(address) }])
-  const found = await find()
+  const found = await attempts.guess({ own: { by: 'link', value: networkOf(address) } }, find)
   if (found === undefined) throw new Problem('link_not_found')
-  right()
   return found
 }

@@ -37,6 +37,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   signed_out: 'sessions',
   signed_out_everywhere: 'sessions',
   password_changed: 'sessions',
+  password_change_failed: 'sessions',
   workspace_created: 'members',
   setup_link_created: 'members',
   member_added: 'members',

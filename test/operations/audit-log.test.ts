@@ -276,6 +276,8 @@ describe('the audit log', () => {
       .toMatchObject({ ...traced, area, actor: unknown, subject, before: null, after: null })
     await tryToSignIn(person.password)
     const own = browser(cairn, await signIn(cairn, person))
+    const guess = { current_password: 'wrong', new_password: 'a-moth-in-relay-70' }
+    await own.fetch('POST /session/password', { body: guess, headers: from })
     const change = { current_password: person.password, new_password: 'a-moth-in-relay-70' }
     await own.fetch('POST /session/password', { body: change, headers: from })
     await own.fetch('DELETE /session', { headers: from })
@@ -289,12 +291,13 @@ describe('the audit log', () => {
         'signed_in',
         'signed_out',
         'password_changed',
+        'password_change_failed',
         'signed_in',
         'signed_in',
         'sign_in_failed',
       ])
       for (const entry of about.slice(0, -1)) expect(entry).toMatchObject({ area, actor, subject })
-      for (const at of [0, 2, 3, 5]) expect(about[at]).toMatchObject(traced)
+      for (const at of [0, 2, 3, 4, 6]) expect(about[at]).toMatchObject(traced)
     }
   })
 
@@ -408,7 +411,6 @@ describe('the audit log', () => {
     await client.updateJourney({ path: { journey_id }, body: { name: 'Onboarding' } })
     await client.restoreJourney({ path: { journey_id } })
     await client.createInvitation({ body: { email: owner.email, role: 'viewer' } })
-    await client.changePassword({ body: { current_password: 'wrong', new_password: 'a-moth-in-relay-70' } })
     await owner.fetch('POST /journeys', { body: { name: 'x' }, headers: { 'sec-fetch-site': 'cross-site' } })
     expect(await entries(owner)).toEqual(before)
   })
