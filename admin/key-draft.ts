@@ -88,6 +88,7 @@ export function keyErrors(error: unknown): Record<string, string> {
     else errors[field] = fault
   }
   if (codeOf(error) === 'expires_at_in_past') errors.expiry = 'Choose a time in the future.'
+  if (codeOf(error) === 'rate_limit_too_high') errors.rate = 'Choose a lower rate.'
   return errors
 }
 

@@ -584,8 +584,11 @@ export interface paths {
         head?: never;
         /**
          * Change a service key
-         * @description Replaces the fields that are sent and leaves the others; counts from the next request with the key. A revoked key cannot
-         *     be changed.
+         * @description Replaces the fields that are sent and leaves the others; counts from the next request with the key. A key that has ended
+         *     (revoked, expired, rotated) stays ended and cannot be changed.
+         *
+         *     Members give a key at most the rate that the operator allows (`CAIRN_RATE_LIMIT_MAX`); a higher one that an operator gave
+         *     stays while it is not changed.
          */
         patch: operations["updateServiceKey"];
         trace?: never;
@@ -1367,7 +1370,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_attempts" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_attempts" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -3383,7 +3386,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
-            /** @description The key would be of no use. */
+            /** @description The key would be of no use, or would have too high a rate. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3456,7 +3459,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is revoked, or would be of no use. */
+            /** @description The key has ended, would be of no use, or would have too high a rate. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -252,8 +252,11 @@ export const personOperationPaths = {
   /**
    * Change a service key
    *
-   * Replaces the fields that are sent and leaves the others; counts from the next request with the key. A revoked key cannot
-   * be changed.
+   * Replaces the fields that are sent and leaves the others; counts from the next request with the key. A key that has ended
+   * (revoked, expired, rotated) stays ended and cannot be changed.
+   *
+   * Members give a key at most the rate that the operator allows (`CAIRN_RATE_LIMIT_MAX`); a higher one that an operator gave
+   * stays while it is not changed.
    */
   updateServiceKey: ['PATCH', '/service-keys/{key_id}'],
   /**

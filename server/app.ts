@@ -33,6 +33,8 @@ export type AppOptions = {
   callers: Callers
   passwords: Passwords
   attempts: Attempts
+  /** What the operator leaves to members. */
+  allowed: Context['allowed']
   /** Where the server is known, if it was told. */
   publicUrl: URL | undefined
   /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
@@ -153,7 +155,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     if (key && count > 1) addHeaders(res, limiter.takeRest(key, count))
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
-    const { now, passwords, attempts } = options
+    const { now, passwords, attempts, allowed } = options
     if (caller.kind !== 'key') warnOfUnknownProxy(req, options)
     const reply = await operation(
       { workspaceId: workspaceOf(caller), ...checked },
@@ -180,6 +182,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         requestId: res.locals.requestId,
         passwords,
         attempts,
+        allowed,
       },
     )
     if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })

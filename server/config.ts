@@ -25,6 +25,11 @@ export const settings = [
     description: 'Events a second for each key, twice as many at once; 0 for no limit',
   },
   {
+    name: 'CAIRN_RATE_LIMIT_MAX',
+    default: '5000',
+    description: 'The most that members may give a key, not below CAIRN_RATE_LIMIT; 0 for any',
+  },
+  {
     name: 'CAIRN_METRICS_TOKEN',
     default: '',
     description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
@@ -44,6 +49,8 @@ export type Config = {
   trustedProxies: string[]
   /** Events a second for each key without a rate of its own; 0: no limit. */
   rateLimit: number
+  /** The most events a second that members may give a key; 0: any rate, and none. The command line may give more. */
+  rateLimitMax: number
   /** Opens `/metrics`; without one only this machine reads it. */
   metricsToken: string | undefined
   logLevel: string
@@ -72,6 +79,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       .split(/[\s,]+/)
       .filter(Boolean),
     rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
+    rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 0, 1_000_000),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     logLevel: text('LOG_LEVEL'),
   }
@@ -87,7 +95,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
   if (!SQLITE_URL.test(config.databaseUrl)) faults.push(databaseFault(config.databaseUrl))
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  return config
+  return { ...config, rateLimitMax: mostOf(config) }
 
   function text(name: SettingName): string {
     const setting = settings.find((setting) => setting.name === name)
@@ -120,6 +128,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     faults.push(`${name} must be a whole number from ${least} to ${most}`)
     return least
   }
+}
+
+/** What every key has without asking, each may be given. */
+function mostOf({ rateLimit, rateLimitMax }: Pick<Config, 'rateLimit' | 'rateLimitMax'>): number {
+  return rateLimit === 0 || rateLimitMax === 0 ? 0 : Math.max(rateLimit, rateLimitMax)
 }
 
 function areProxies(list: string[]): boolean {

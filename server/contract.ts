@@ -7,6 +7,7 @@ import type { components, operations } from '../generated/contract.ts'
 import { operationPaths, personOperationPaths } from '../generated/operations.ts'
 import type { Attempts } from './attempts.ts'
 import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './body-parts.ts'
+import type { Config } from './config.ts'
 import type { Cookies } from './cookies.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { KeyKind } from './domain/service-keys.ts'
@@ -50,6 +51,8 @@ export type Context = {
   cookies: { session?: string; device?: string }
   passwords: Passwords
   attempts: Attempts
+  /** What the operator leaves to members. */
+  allowed: Pick<Config, 'rateLimitMax'>
 }
 
 /** Who calls. */

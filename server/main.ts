@@ -93,6 +93,7 @@ export async function startServer({ config, log, now = Date.now }: ServerOptions
     }),
     passwords: new Passwords(),
     attempts: new Attempts({ now }),
+    allowed: config,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     limiter,

@@ -183,6 +183,11 @@ export const problems = {
     title: 'expires_at has passed',
     detail: 'Give a later instant, or null for no expiry; to end a key now, revoke it.',
   },
+  rate_limit_too_high: {
+    status: 409,
+    title: 'The rate is higher than members may give',
+    detail: 'Give a lower rate_limit, or ask an operator: cairn key create --rate-limit gives any.',
+  },
   event_too_large: {
     status: 413,
     title: 'The event is too large',

@@ -34,7 +34,7 @@ export type Cairn = {
 }
 
 export type CairnOptions = Partial<
-  Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'metricsToken' | 'trustedProxies'>
+  Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'rateLimitMax' | 'metricsToken' | 'trustedProxies'>
 > & {
   publicUrl?: string
   now?: () => number
@@ -45,6 +45,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   const {
     now = Date.now,
     rateLimit = 0,
+    rateLimitMax = 0,
     metricsToken,
     publicUrl,
     trustedProxies = [],
@@ -65,6 +66,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     publicUrl: publicUrl === undefined ? undefined : new URL(publicUrl),
     trustedProxies,
     rateLimit,
+    rateLimitMax,
     metricsToken,
     logLevel: 'info',
   }

@@ -87,17 +87,23 @@ export function KeyCard({ serviceKey, onMade }: KeyCardProps) {
             )}
             {isChangeable && (
               <>
-                <Button {...buttonProps} aria-label={`Edit ${fullName}`} onClick={() => setDialog('edit')}>
-                  Edit
-                </Button>
                 {status === 'active' && (
-                  <Button
-                    {...buttonProps}
-                    aria-label={`Rotate ${fullName}`}
-                    onClick={() => setDialog('rotate')}
-                  >
-                    Rotate
-                  </Button>
+                  <>
+                    <Button
+                      {...buttonProps}
+                      aria-label={`Edit ${fullName}`}
+                      onClick={() => setDialog('edit')}
+                    >
+                      Edit
+                    </Button>
+                    <Button
+                      {...buttonProps}
+                      aria-label={`Rotate ${fullName}`}
+                      onClick={() => setDialog('rotate')}
+                    >
+                      Rotate
+                    </Button>
+                  </>
                 )}
                 <Button
                   {...buttonProps}

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/contract.ts'
-import type { Operation } from '../contract.ts'
+import type { Context, Operation } from '../contract.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { keyStatus, newServiceKey } from '../domain/service-keys.ts'
@@ -28,6 +28,7 @@ export const createServiceKey: Operation<'createServiceKey'> = async ({ workspac
   const now_ms = now()
   const expires_ms = expires_at === null ? null : instant_ms(expires_at)
   assertOfUse({ kind, allowed_origins, expires_ms }, now_ms)
+  assertMayGive(rate_limit, context)
   const token = newServiceKey(kind)
   const key = { key_id: newId('key'), workspace_id: workspaceId, kind, name, token, allowed_origins }
   const made = await context.change((db) => {
@@ -43,11 +44,14 @@ export const updateServiceKey: Operation<'updateServiceKey'> = async (
   const { expires_at, ...fields } = body
   const expires_ms = expires_at === undefined || expires_at === null ? expires_at : instant_ms(expires_at)
   const change = { ...fields, ...(expires_ms !== undefined && { expires_ms }) }
-  const now_ms = context.now()
   return await context.change(async (db) => {
+    const now_ms = context.now()
     const before = await findKey(db, workspaceId, path.key_id)
-    if (before.revoked_ms !== null) throw new Problem('service_key_revoked')
+    // Without this one that was rotated without grace, or has expired, would come back with another expiry.
+    if (keyStatus(before, now_ms) !== 'active') throw new Problem('service_key_revoked')
     assertOfUse({ ...before, ...change, expires_ms: expires_ms ?? null }, now_ms)
+    // A rate that an operator gave stays with the key.
+    if (fields.rate_limit !== before.rate_limit) assertMayGive(fields.rate_limit ?? null, context)
     const after = await audited.changeServiceKey(db, before, change, authorOf(context))
     return { status: 200, body: shown(after, await creatorOf(db, after), now_ms) }
   })
@@ -59,8 +63,8 @@ export const rotateServiceKey: Operation<'rotateServiceKey'> = async (
 ) => {
   const { now, newId } = context
   const creator = sessionOf(context.caller)
-  const now_ms = now()
   return await context.change(async (db) => {
+    const now_ms = now()
     const old = await findKey(db, workspaceId, path.key_id)
     if (keyStatus(old, now_ms) !== 'active') throw new Problem('service_key_revoked')
     const token = newServiceKey(old.kind)
@@ -95,6 +99,15 @@ function assertOfUse(
 ) {
   if (kind === 'secret' && allowed_origins.length > 0) throw new Problem('origins_for_secret_key')
   if (expires_ms !== null && expires_ms <= now_ms) throw new Problem('expires_at_in_past')
+}
+
+/** @throws {Problem} `rate_limit_too_high` where only an operator may give a key so much */
+function assertMayGive(rate_limit: number | null, { allowed }: Context) {
+  const { rateLimitMax } = allowed
+  if (rate_limit === null || rateLimitMax === 0 || (rate_limit > 0 && rate_limit <= rateLimitMax)) return
+  throw new Problem('rate_limit_too_high', {
+    detail: `Give a rate_limit from 1 to ${rateLimitMax}, or ask an operator: cairn key create --rate-limit gives any.`,
+  })
 }
 
 function shown(key: keys.ServiceKey, created_by: string | null, now_ms: number): ServiceKey {

@@ -9,6 +9,7 @@ import { runCairn } from '../command.ts'
 
 const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
+const MOST = 'CAIRN_RATE_LIMIT_MAX must be a whole number from 0 to 1000000'
 const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -'
 const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
@@ -26,6 +27,7 @@ describe('the configuration', () => {
       publicUrl: undefined,
       trustedProxies: [],
       rateLimit: 500,
+      rateLimitMax: 5000,
       metricsToken: undefined,
       logLevel: 'info',
     }
@@ -38,6 +40,8 @@ describe('the configuration', () => {
     ['PORT', '65535'],
     ['CAIRN_RATE_LIMIT', '0'],
     ['CAIRN_RATE_LIMIT', '1000000'],
+    ['CAIRN_RATE_LIMIT_MAX', '0'],
+    ['CAIRN_RATE_LIMIT_MAX', '500'],
     ['CAIRN_METRICS_TOKEN', '0123456789abcdefABCDEF-._~+/=000'],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(255)],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/'],
@@ -60,6 +64,7 @@ describe('the configuration', () => {
     ['CAIRN_RATE_LIMIT', '1000001', RATE],
     ['CAIRN_RATE_LIMIT', '1e3', RATE],
     ['CAIRN_RATE_LIMIT', 'none', RATE],
+    ['CAIRN_RATE_LIMIT_MAX', '-1', MOST],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(31), TOKEN],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(256), TOKEN],
     ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, TOKEN],
@@ -88,9 +93,23 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
   })
 
+  it.each([
+    ['501', '500', 501],
+    ['5001', '', 5001],
+    ['0', '500', 0],
+    ['500', '0', 0],
+  ])(
+    'with CAIRN_RATE_LIMIT=%s and CAIRN_RATE_LIMIT_MAX=%s lets members give %s',
+    (rate, most, rateLimitMax) => {
+      expect(readConfig({ CAIRN_RATE_LIMIT: rate, CAIRN_RATE_LIMIT_MAX: most })).toMatchObject({
+        rateLimitMax,
+      })
+    },
+  )
+
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

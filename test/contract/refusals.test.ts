@@ -147,6 +147,11 @@ const insideCauses: Record<string, InsideCause> = {
       body: JSON.stringify({ ...key, allowed_origins: ['https://www.example.com'] }),
     }
   },
+  rate_limit_too_high: async (operation) => {
+    const isNew = operation.operationId === 'createServiceKey'
+    const key = { ...(isNew && { kind: 'secret', name: 'Website' }) }
+    return { body: JSON.stringify({ ...key, rate_limit: 1_000_000 }) }
+  },
   expires_at_in_past: async (operation) => {
     const isNew = operation.operationId === 'createServiceKey'
     const key = { ...(isNew && { kind: 'secret', name: 'Website' }) }

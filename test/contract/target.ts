@@ -37,7 +37,7 @@ export async function openTarget(): Promise<Target> {
     return { cairn: undefined, ...sender(settings.baseUrl, () => ({})) }
   }
   // Each request comes from an address of its own: wrong guesses of one test must not hold back the next.
-  const cairn = await startCairn({ trustedProxies: ['127.0.0.1'] })
+  const cairn = await startCairn({ trustedProxies: ['127.0.0.1'], rateLimitMax: 5000 })
   const { send } = sender(`${cairn.url}/v1`, () => ({ 'x-forwarded-for': newAddress() }))
   return { cairn, send, stop: cairn.stop }
 }

@@ -251,16 +251,16 @@ describe('a change of a key', () => {
     expect((await listedKey(key_id))?.rate_limit).toBe(null)
   })
 
-  it('of its expiry counts from the next request, and can be taken back', async () => {
+  it('of its expiry counts from the next request, and can be taken back until then', async () => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
+    await update(key_id, { expires_at: '2026-11-20T12:00:00.001Z' })
+    const again = await update(key_id, { expires_at: null })
+    expect(again.data).toMatchObject({ status: 'active', expires_at: null })
     await update(key_id, { expires_at: '2026-11-20T12:00:00.001Z' })
     expect(await status(token)).toBe(200)
     now += 1
     expect(await status(token)).toBe(401)
-    const again = await update(key_id, { expires_at: null })
-    expect(again.data).toMatchObject({ status: 'active', expires_at: null })
-    expect(await status(token)).toBe(200)
   })
 
   it('is refused where the key would be of no use, or has a fault of form, and changes nothing', async () => {
@@ -277,6 +277,66 @@ describe('a change of a key', () => {
     ])
     expect(await listedKey(secret.key_id)).toEqual({ ...secret, token: null })
     expect((await update('key_unknown', { name: 'x' })).error?.code).toBe('service_key_not_found')
+  })
+})
+
+describe('a key that has ended stays ended', () => {
+  const ways: [string, (key_id: string) => Promise<{ error?: unknown }>][] = [
+    ['revoked', (key_id) => owner.client().revokeServiceKey({ path: { key_id } })],
+    ['expired', (key_id) => update(key_id, { expires_at: new Date(now + 1).toISOString() })],
+    [
+      'rotated without grace',
+      (key_id) => owner.client().rotateServiceKey({ path: { key_id }, body: { grace_seconds: 0 } }),
+    ],
+    [
+      'rotated, after the grace period',
+      (key_id) => owner.client().rotateServiceKey({ path: { key_id }, body: { grace_seconds: 1 } }),
+    ],
+  ]
+
+  it.each(ways)('%s', async (_name, end) => {
+    const { key_id, token } = await create({ kind: 'secret' })
+    expect(await status(token)).toBe(200)
+    expect((await end(key_id)).error).toBe(undefined)
+    now += 1000
+    const ended = await listedKey(key_id)
+    for (const change of [{ expires_at: null }, { expires_at: '2999-01-01T00:00:00Z' }, { name: 'x' }]) {
+      const { error } = await update(key_id, change)
+      expect(error).toMatchObject({ status: 409, code: 'service_key_revoked' })
+    }
+    expect(await status(token)).toBe(401)
+    expect(await listedKey(key_id)).toEqual(ended)
+  })
+})
+
+describe('the rate of a key', () => {
+  it('that members give is at most what the operator allows; operators give any', async () => {
+    await begin(await startCairnForTest({ now: () => now, rateLimit: 100, rateLimitMax: 900 }))
+    const codeOf = async (rate_limit: number | null, of?: string) => {
+      const body = { kind: 'secret', name: 'Importer', rate_limit } as const
+      const { error } = of
+        ? await update(of, { rate_limit })
+        : await owner.client().createServiceKey({ body })
+      return error && [error.status, error.code, error.detail]
+    }
+    const { key_id } = await create()
+    for (const of of [undefined, key_id]) {
+      for (const rate of [1, 900, null]) expect(await codeOf(rate, of)).toBe(undefined)
+      for (const rate of [901, 1_000_000, 0]) {
+        expect(await codeOf(rate, of)).toEqual([409, 'rate_limit_too_high', expect.stringContaining('900')])
+      }
+    }
+    expect((await listedKey(key_id))?.rate_limit).toBe(null)
+
+    const args = ['create', '--kind', 'secret', '--name', 'Import', '--rate-limit', '0', '--json']
+    const made = await runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
+    const theirs = JSON.parse(made.stdout)
+    expect(theirs.rate_limit).toBe(0)
+    // What an operator gave stays, until a member gives another.
+    const renamed = await update(theirs.key_id, { name: 'Import of 2024', rate_limit: 0 })
+    expect(renamed.data).toMatchObject({ name: 'Import of 2024', rate_limit: 0 })
+    expect(await codeOf(5, theirs.key_id)).toBe(undefined)
+    expect(await codeOf(0, theirs.key_id)).toEqual([409, 'rate_limit_too_high', expect.any(String)])
   })
 })
 
