@@ -1807,13 +1807,14 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description How many events this key may still send now (`r`) and in how many seconds the full burst is back (`t`).
-         *     Absent where the key has no limit.
+         * @description How many events this key may still send now (`r`), a publishable one from this address, and in how many seconds the
+         *     full burst is back (`t`). Absent where the key has no limit.
          * @example "default";r=995;t=1
          */
         RateLimit: string;
         /**
-         * @description The burst (`q`) that fills up again within `w` seconds. Absent where the key has no limit.
+         * @description The burst (`q`), of a publishable key that of one address, which fills up again within `w` seconds. Absent where the
+         *     key has no limit.
          * @example "default";q=1000;w=2
          */
         "RateLimit-Policy": string;

@@ -135,7 +135,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   res.locals.operation = route.operationId
   const identify = () => callers.check(req.headers, () => reached(req), route)
   let caller = await identify()
-  const key = limitedKey(caller)
+  const key = limitedKey(caller, req)
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
   if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
   res.locals.owner = key?.key_id
@@ -168,6 +168,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         now,
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
+        rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
         caller,
         // Only when they are asked for: ingestion has no use for them.
         get reading() {
@@ -199,9 +200,12 @@ function workspaceOf(caller: Caller): string {
   return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
 }
 
-/** By what the rate is counted: by key or by person. Nobody has none; attempts without a credential are throttled. */
-function limitedKey(caller: Caller): LimitedKey | undefined {
-  if (caller.kind === 'key') return caller.key
+/** By what the rate is counted: by key, a publishable one also by network, or by person. Nobody has none; attempts without a credential are throttled. */
+function limitedKey(caller: Caller, req: Request): LimitedKey | undefined {
+  if (caller.kind === 'key') {
+    const { key_id, rate_limit, kind } = caller.key
+    return kind === 'secret' ? caller.key : { key_id, rate_limit, network: networkOf(addressOf(req)) }
+  }
   return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
 }
 

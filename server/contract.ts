@@ -43,6 +43,8 @@ export type Context = {
   newId: typeof newId
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
+  /** Tells how many events were rejected for what they refer to: they must not spend a rate that others share. */
+  rejected(count: number): void
   caller: Caller
   /** The network address of the caller, without a port. */
   address: string

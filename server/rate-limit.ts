@@ -3,15 +3,45 @@ import { Problem } from './problems.ts'
 /** The burst is what a key may send at once: this many seconds of its rate. */
 const BURST_SECONDS = 2
 
-type Bucket = { tokens: number; filled_ms: number }
+/**
+ * Of the burst of a key that anybody can read, this part is kept for networks that have sent little, and one network may
+ * have so much of it: a visitor sends a handful at once, and twenty of them find room beside one that sends all it can.
+ */
+const KEPT = 1 / 2
+const SHARE_OF_KEPT = 1 / 20
+const VISIT_EVENTS = 10
+
+/** Beyond this number the networks that have not sent for longest are forgotten; each has its full share then. */
+const NETWORKS = 100_000
+
+/** `kept` is filled up first. `open` is for all, and can be in debt. */
+type Bucket = { open: number; kept: number; filled_ms: number; sizes: Sizes }
+
+/** What a network may still take of what is kept, and how many of its events may still be refused. */
+type Share = { kept: number; refused: number; filled_ms: number }
+
+/** Of a key that is not shared. Nothing is ever taken of it. */
+const NO_SHARE: Share = { kept: 0, refused: Number.POSITIVE_INFINITY, filled_ms: 0 }
+
+/** What buckets and shares hold when they are full. */
+type Sizes = { rate: number; open: number; kept: number; share: number }
+
 /** Whose rate it is: a key, or a person who is signed in. */
-export type LimitedKey = { key_id: string; rate_limit: number | null }
+export type LimitedKey = {
+  key_id: string
+  rate_limit: number | null
+  /** From where it sends, for a key that many share: a publishable one. */
+  network?: string
+}
 
 /** A token bucket for each key, in this process, counted in events. A rate of 0 means no limit. */
 export class RateLimiter {
   readonly #defaultRate: number
   readonly #now: () => number
   readonly #buckets = new Map<string, Bucket>()
+  #shares = new Map<string, Share>()
+  /** Those that have not changed since there were too many. */
+  #earlierShares = new Map<string, Share>()
 
   /** @param options.defaultRate events a second, for keys without a rate of their own */
   constructor({ defaultRate, now }: { defaultRate: number; now: () => number }) {
@@ -25,63 +55,154 @@ export class RateLimiter {
    * @throws {Problem} `rate_limited` where nothing is left
    */
   take(key: LimitedKey): Record<string, string> {
-    const rate = this.#rateOf(key)
-    if (rate === 0) return {}
-    const bucket = this.#filled(key.key_id, rate)
-    if (bucket.tokens < 1) throw limited(rate, bucket, 1)
-    bucket.tokens -= 1
-    return rateHeaders(rate, bucket)
+    return this.#take(key, 1, 0)
   }
 
   /**
    * Takes the rest of a request that counts as so many events and for which `take` has taken one; all or nothing. One
-   * that is larger than the burst passes when the bucket was full before, and leaves it in debt.
+   * that is larger than the burst passes when the bucket is full before, and leaves it in debt.
    * @returns the headers as they are now
    * @throws {Problem} `rate_limited` where too little is left
    */
   takeRest(key: LimitedKey, count: number): Record<string, string> {
-    const rate = this.#rateOf(key)
-    if (rate === 0) return {}
-    const bucket = this.#filled(key.key_id, rate)
-    const needed = Math.min(count, rate * BURST_SECONDS)
-    if (bucket.tokens + 1 < needed) throw limited(rate, bucket, needed)
-    bucket.tokens -= count - 1
-    return rateHeaders(rate, bucket)
+    return this.#take(key, count, 1)
   }
 
-  #rateOf({ rate_limit }: LimitedKey): number {
-    return rate_limit ?? this.#defaultRate
-  }
-
-  #filled(keyId: string, rate: number): Bucket {
+  /**
+   * Gives back what a network has spent for events that were refused for what they refer to, and counts them for the
+   * network alone, at the key's rate: whoever sends nonsense spends nothing of others.
+   * @returns the headers as they are now
+   */
+  giveBack(key: LimitedKey, count: number): Record<string, string> {
+    const rate = key.rate_limit ?? this.#defaultRate
+    if (rate === 0 || key.network === undefined) return {}
     const now_ms = this.#now()
-    const burst = rate * BURST_SECONDS
-    let bucket = this.#buckets.get(keyId)
-    if (!bucket) {
-      bucket = { tokens: burst, filled_ms: now_ms }
-      this.#buckets.set(keyId, bucket)
+    const bucket = this.#bucket(key, rate, now_ms)
+    fill(bucket, count)
+    const share = this.#share(key.key_id, key.network, bucket.sizes, now_ms)
+    share.refused -= count
+    this.#keep(key.key_id, key.network, share)
+    return rateHeaders(bucket, share)
+  }
+
+  /** @param taken how many of them have been taken before */
+  #take(key: LimitedKey, count: number, taken: 0 | 1): Record<string, string> {
+    const rate = key.rate_limit ?? this.#defaultRate
+    if (rate === 0) return {}
+    const { key_id, network } = key
+    const now_ms = this.#now()
+    const bucket = this.#bucket(key, rate, now_ms)
+    const { sizes } = bucket
+    const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
+    const needed = Math.min(count, sizes.open + sizes.share) - taken
+    if (available(bucket, share) < needed) throw limited(bucket, share, needed + taken)
+    const spent = count - taken
+    const beyondOpen = Math.max(0, spent - Math.max(0, bucket.open))
+    const kept = Math.min(bucket.kept, share.kept, beyondOpen)
+    bucket.open -= spent - kept
+    if (network !== undefined && kept > 0) {
+      bucket.kept -= kept
+      share.kept -= kept
+      this.#keep(key_id, network, share)
     }
-    // A clock that steps back must not take tokens away.
-    const elapsed_ms = Math.max(0, now_ms - bucket.filled_ms)
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsed_ms * rate) / 1000)
+    return rateHeaders(bucket, share)
+  }
+
+  #bucket({ key_id, network }: LimitedKey, rate: number, now_ms: number): Bucket {
+    let bucket = this.#buckets.get(key_id)
+    if (!bucket) {
+      const sizes = sizesOf(rate, network !== undefined)
+      bucket = { open: sizes.open, kept: sizes.kept, filled_ms: now_ms, sizes }
+      this.#buckets.set(key_id, bucket)
+    }
+    if (bucket.sizes.rate !== rate) bucket.sizes = sizesOf(rate, network !== undefined)
+    fill(bucket, (elapsed_ms(bucket, now_ms) * rate) / 1000)
     bucket.filled_ms = now_ms
     return bucket
   }
+
+  /** Full for a network of which nothing is known. */
+  #share(keyId: string, network: string, { rate, share: most }: Sizes, now_ms: number): Share {
+    const name = nameOf(keyId, network)
+    const known = this.#shares.get(name) ?? this.#earlierShares.get(name)
+    const share = known ?? { kept: most, refused: rate * BURST_SECONDS, filled_ms: now_ms }
+    const elapsed_s = elapsed_ms(share, now_ms) / 1000
+    share.kept = Math.min(most, share.kept + (elapsed_s * most) / BURST_SECONDS)
+    share.refused = Math.min(rate * BURST_SECONDS, share.refused + elapsed_s * rate)
+    share.filled_ms = now_ms
+    return share
+  }
+
+  /** Remembers a share that is no longer full. */
+  #keep(keyId: string, network: string, share: Share) {
+    this.#shares.set(nameOf(keyId, network), share)
+    if (this.#shares.size < NETWORKS / 2) return
+    // Half of them at a time: to find and remove the oldest one for each that is new took 37 µs.
+    this.#earlierShares = this.#shares
+    this.#shares = new Map()
+  }
 }
 
-/** @param needed what must be in the bucket for the same request to pass */
-function limited(rate: number, bucket: Bucket, needed: number): Problem {
-  const wait = Math.max(1, Math.ceil((needed - bucket.tokens) / rate))
+function nameOf(keyId: string, network: string): string {
+  return `${network} ${keyId}`
+}
+
+function sizesOf(rate: number, isShared: boolean): Sizes {
+  const burst = rate * BURST_SECONDS
+  const kept = isShared ? burst * KEPT : 0
+  // In whole events, so that a full bucket is full however it was added up.
+  const share = Math.ceil(Math.min(kept / 2, Math.max(VISIT_EVENTS, kept * SHARE_OF_KEPT)))
+  return { rate, open: burst - kept, kept, share }
+}
+
+/** A clock that steps back must not take tokens away. */
+function elapsed_ms({ filled_ms }: { filled_ms: number }, now_ms: number): number {
+  return Math.max(0, now_ms - filled_ms)
+}
+
+function fill(bucket: Bucket, tokens: number) {
+  const { open, kept } = bucket.sizes
+  const toKept = Math.min(tokens, kept - bucket.kept)
+  bucket.kept += toKept
+  bucket.open = Math.min(open, bucket.open + tokens - toKept)
+}
+
+/** How many events may be sent now, by one network where the key is shared. */
+function available(bucket: Bucket, share: Share): number {
+  return share.refused < 1 ? 0 : Math.max(0, bucket.open) + Math.min(bucket.kept, share.kept)
+}
+
+/** @param needed what must be there for the same request to pass */
+function limited(bucket: Bucket, share: Share, needed: number): Problem {
+  const wait_s = Math.max(1, Math.ceil(waitOf(bucket, share, needed)))
   return new Problem('rate_limited', {
-    headers: { ...rateHeaders(rate, bucket), 'Retry-After': String(wait) },
+    headers: { ...rateHeaders(bucket, share), 'Retry-After': String(wait_s) },
   })
 }
 
-/** The header fields of the IETF draft "RateLimit header fields for HTTP". */
-function rateHeaders(rate: number, { tokens }: Bucket): Record<string, string> {
-  const burst = rate * BURST_SECONDS
+/** In seconds, if nobody else sends. */
+function waitOf(bucket: Bucket, share: Share, needed: number): number {
+  const { sizes } = bucket
+  const { rate } = sizes
+  const shareRate = sizes.share / BURST_SECONDS
+  const byOpen = (sizes.kept - bucket.kept + Math.min(needed, sizes.open) - bucket.open) / rate
+  const beyondOpen = needed > sizes.open ? (needed - sizes.open - share.kept) / shareRate : 0
+  const byShare =
+    needed <= sizes.share
+      ? Math.max((needed - share.kept) / shareRate, (needed - bucket.kept) / rate)
+      : Number.POSITIVE_INFINITY
+  return Math.max((1 - share.refused) / rate, Math.min(Math.max(byOpen, beyondOpen), byShare))
+}
+
+/** The header fields of the IETF draft "RateLimit header fields for HTTP", for the network that gets them. */
+function rateHeaders(bucket: Bucket, share: Share): Record<string, string> {
+  const { sizes } = bucket
+  const { rate, open, kept } = sizes
+  const filled_s = (open - bucket.open + kept - bucket.kept) / rate
+  const shared_s = sizes.share === 0 ? 0 : ((sizes.share - share.kept) / sizes.share) * BURST_SECONDS
+  const unlocked_s = (1 - share.refused) / rate
   return {
-    RateLimit: `"default";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((burst - tokens) / rate)}`,
-    'RateLimit-Policy': `"default";q=${burst};w=${BURST_SECONDS}`,
+    RateLimit: `"default";r=${Math.floor(available(bucket, share))};t=${Math.ceil(Math.max(filled_s, shared_s, unlocked_s))}`,
+    'RateLimit-Policy': `"default";q=${open + sizes.share};w=${BURST_SECONDS}`,
   }
 }

@@ -12,19 +12,28 @@ type Outcome = EventOutcome | { status: 'rejected'; code: 'event_too_large' }
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body },
-  { storage, tally },
+  { storage, tally, rejected },
 ) => {
   const outcome = await storage.events.initializeCustomer(workspaceId, body)
-  if (outcome.status === 'refused') throw new Problem(outcome.code)
+  if (outcome.status === 'refused') {
+    rejected(1)
+    throw new Problem(outcome.code)
+  }
   tally.customer(outcome)
   const { customer_id, created } = outcome
   return { status: created ? 201 : 200, body: { customer_id, created } }
 }
 
-export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body }, { storage, tally }) => {
+export const createEvent: Operation<'createEvent'> = async (
+  { workspaceId, body },
+  { storage, tally, rejected },
+) => {
   const [outcome] = await tally.events(1, () => storage.events.insertEvents(workspaceId, [newEvent(body)]))
   if (!outcome) throw new Error('the store gave no outcome')
-  if (outcome.status === 'rejected') throw new Problem(outcome.code)
+  if (outcome.status === 'rejected') {
+    rejected(1)
+    throw new Problem(outcome.code)
+  }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
   return {
@@ -33,7 +42,10 @@ export const createEvent: Operation<'createEvent'> = async ({ workspaceId, body 
   }
 }
 
-export const createEvents: Operation<'createEvents'> = async ({ workspaceId, body }, { storage, tally }) => {
+export const createEvents: Operation<'createEvents'> = async (
+  { workspaceId, body },
+  { storage, tally, rejected },
+) => {
   const { events } = body
   const outcomes = await tally.events(events.length, () => insertFitting(storage, workspaceId, events))
   const count = { created: 0, duplicate: 0, rejected: 0 }
@@ -41,6 +53,7 @@ export const createEvents: Operation<'createEvents'> = async ({ workspaceId, bod
     count[outcome.status] += 1
     return resultOf(outcome, events[index]?.message_id ?? null)
   })
+  if (count.rejected > 0) rejected(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results } }
 }
 

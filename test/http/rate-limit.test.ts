@@ -1,4 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { RateLimiter } from '../../server/rate-limit.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { refusal, send } from './requests.ts'
@@ -145,7 +148,7 @@ describe("a key's own limit", () => {
 describe('what counts', () => {
   it('is every request that gets past its key, refused ones included', async () => {
     const { workspace, event } = await customerInJourney(cairn)
-    const { key } = await createKey(cairn, workspace, 'publishable', { rate_limit: 100 })
+    const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 100 })
     const customer = {
       client_customer_id: 'c',
       journey_id: event.journey_id,
@@ -262,5 +265,172 @@ describe('a batch', () => {
     const body = JSON.stringify({ events: Array(15).fill({}) })
     expect((await send(cairn, 'POST /events/batch', { key, body })).status).toBe(400)
     expect(rateOf(await batch(key, 19))[0]).toBe('"default";r=0;t=2')
+  })
+})
+
+describe('a publishable key', () => {
+  const RATE = 100
+  /** Half of the burst of 200 is for all, and of the other half one network may have a tenth of this. */
+  const ALONE = 110
+
+  let cairn: Cairn
+  let workspace: Workspace
+  let customer: object
+  let key: string
+  let networks = 0
+
+  beforeAll(async () => {
+    // So that a request can say which address it comes from.
+    cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
+    workspace = await cairn.workspace()
+    customer = {
+      client_customer_id: 'user-1',
+      journey_id: workspace.journey_id,
+      customer_type: 'contact',
+      customer_name: 'Ada',
+    }
+    return cairn.stop
+  })
+  beforeEach(async () => {
+    key = (await createKey(cairn, workspace, 'publishable', { rate_limit: RATE })).key
+  })
+
+  /** An address from which nothing has been sent. */
+  const newAddress = () => {
+    networks += 1
+    return `10.0.${networks >> 8}.${networks & 255}`
+  }
+  const initialize = (from: string, change = {}) => {
+    const body = JSON.stringify({ ...customer, ...change })
+    return send(cairn, 'POST /customers/initialize', { key, body, headers: { 'x-forwarded-for': from } })
+  }
+  const unknown = (from: string) => initialize(from, { journey_id: 'unknown' })
+  const batch = async (from: string, count: number, change = {}) => {
+    const event = {
+      journey_id: workspace.journey_id,
+      customer_id: 'unknown',
+      event_id: 'signed_up',
+      ...change,
+    }
+    const body = JSON.stringify({ events: Array(count).fill(event) })
+    return await send(cairn, 'POST /events/batch', { key, body, headers: { 'x-forwarded-for': from } })
+  }
+
+  /** Sends until it is refused, or so many times. @returns how often it was accepted, and the last answer */
+  async function spendFrom(from: string, most = Number.POSITIVE_INFINITY, one = initialize) {
+    let accepted = 0
+    while (accepted < most) {
+      const reply = await one(from)
+      if (reply.status === 429) return { accepted, reply }
+      accepted += 1
+    }
+    return { accepted, reply: undefined }
+  }
+
+  it('has room for others while one network sends all it can', async () => {
+    const greedy = newAddress()
+    expect((await spendFrom(greedy)).accepted).toBe(ALONE)
+    for (let second = 0; second < 3; second += 1) {
+      for (const visitor of [newAddress(), newAddress(), newAddress()]) {
+        expect((await spendFrom(visitor, 10)).accepted).toBe(10)
+      }
+      now_ms += 1000
+      expect((await spendFrom(greedy)).accepted).toBeLessThanOrEqual(RATE)
+    }
+  })
+
+  it('gives a network that sends alone the whole rate', async () => {
+    const from = newAddress()
+    await spendFrom(from)
+    let accepted = 0
+    for (let second = 0; second < 10; second += 1) {
+      now_ms += 1000
+      accepted += (await spendFrom(from)).accepted
+    }
+    // Its own share comes back at the end, and is not there yet in the first second.
+    expect(accepted).toBeGreaterThanOrEqual(10 * RATE - 5)
+    expect(accepted).toBeLessThanOrEqual(10 * RATE)
+  })
+
+  it('gives no more than its rate to however many networks', async () => {
+    const addresses = Array.from({ length: 40 }, newAddress)
+    const sendAll = async () => {
+      let accepted = 0
+      for (const from of addresses) accepted += (await spendFrom(from)).accepted
+      return accepted
+    }
+    expect(await sendAll()).toBe(2 * RATE)
+    now_ms += 1000
+    expect(await sendAll()).toBe(RATE)
+  })
+
+  it('tells each network what it may send, and after how long', async () => {
+    const [one, other] = [newAddress(), newAddress()]
+    expect(rateOf(await initialize(one))).toEqual([
+      `"default";r=${ALONE - 1};t=1`,
+      `"default";q=${ALONE};w=2`,
+    ])
+    const { accepted, reply } = await spendFrom(one)
+    expect(accepted).toBe(ALONE - 1)
+    expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=2')
+    expect(rateOf(await initialize(other))[0]).toBe('"default";r=9;t=2')
+    expect((await spendFrom(other)).accepted).toBe(9)
+    now_ms += Number(reply?.headers.get('retry-after')) * 1000
+    expect((await initialize(one)).status).toBe(200)
+  })
+
+  it('counts the addresses of one IPv6 network as one', async () => {
+    expect((await spendFrom('2001:db8:0:1::1')).accepted).toBe(ALONE)
+    expect((await initialize('2001:db8:0:1:ffff::2')).status).toBe(429)
+    expect((await initialize('2001:db8:0:2::1')).status).toBe(200)
+  })
+
+  it('spends nothing of others for what is refused because it does not exist', async () => {
+    const [one, other] = [newAddress(), newAddress()]
+    for (const code of [404, 404]) expect((await unknown(one)).status).toBe(code)
+    const rejected = await (await batch(one, 90)).json()
+    expect(rejected).toMatchObject({ received: 90, rejected: 90 })
+    expect(rateOf(await initialize(other))[0]).toBe(`"default";r=${ALONE - 1};t=1`)
+    // It is counted for the one that sends it, at the key's rate.
+    const { accepted, reply } = await spendFrom(one, 1000, unknown)
+    expect(accepted).toBe(2 * RATE - 92)
+    expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=1')
+    expect((await initialize(one)).status).toBe(429)
+    expect(rateOf(await initialize(other))[0]).toBe(`"default";r=${ALONE - 2};t=1`)
+    now_ms += Number(reply?.headers.get('retry-after')) * 1000
+    expect((await initialize(one)).status).toBe(200)
+  })
+
+  it('remembers a bounded number of networks', () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const limiter = new RateLimiter({ defaultRate: RATE, now: () => now_ms })
+    const from = (number: number) => {
+      limiter.giveBack({ key_id: 'key', rate_limit: null, network: `2001:db8:${number}::/64` }, 1)
+    }
+    const grown_bytes = [1, 2, 3, 4].map((round) => {
+      collect()
+      const before = process.memoryUsage().heapUsed
+      for (let number = 0; number < 100_000; number += 1) from(round * 100_000 + number)
+      collect()
+      return process.memoryUsage().heapUsed - before
+    })
+    const [first = 0, ...later] = grown_bytes
+    expect(first).toBeGreaterThan(5_000_000)
+    // Some more, because it is half of them that are forgotten at a time.
+    expect(later.reduce((sum, bytes) => sum + bytes)).toBeLessThan(first)
+  })
+
+  it('is in debt for a batch beyond its burst to the one that sent it, and not to visitors', async () => {
+    const [one, other] = [newAddress(), newAddress()]
+    const { customer_id } = await (await initialize(other)).json()
+    now_ms += 1000
+    expect((await batch(one, 500, { customer_id })).status).toBe(200)
+    expect((await batch(one, 1, { customer_id })).status).toBe(429)
+    expect((await spendFrom(other)).accepted).toBe(10)
+    now_ms += 2000
+    expect((await batch(one, 500, { customer_id })).status).toBe(429)
+    now_ms += 4000
+    expect((await batch(one, 500, { customer_id })).status).toBe(200)
   })
 })
