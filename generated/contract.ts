@@ -493,7 +493,8 @@ export interface paths {
         put?: never;
         /**
          * Look up an invitation
-         * @description Tells whoever holds the link where it leads, before it is used.
+         * @description Tells whoever holds the link where it leads, before it is used. Whether there is an account for the email it does not
+         *     tell.
          */
         post: operations["findInvitation"];
         delete?: never;
@@ -512,9 +513,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept an invitation as a new person
-         * @description Makes the person with the email of the invitation, and signs it in. The link is used up. Somebody who can sign in already
-         *     does so and calls `joinWorkspace`.
+         * Accept an invitation with a password
+         * @description Makes the person with the email of the invitation a member, and signs it in. The link is used up. Where there is no
+         *     account for the email, one is made, with the name and the password. Where there is one, the password must be its own
+         *     (401 `sign_in_refused`, counted as a wrong guess at signing in), and its name stays. Who is signed in already calls
+         *     `joinWorkspace`.
+         *
+         *     Where the operator alone makes accounts (`CAIRN_ACCOUNTS=operator`) none is made here, and an email without one is
+         *     answered like a wrong password.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -1172,8 +1178,6 @@ export interface components {
             workspace_name: components["schemas"]["Name"];
             email: components["schemas"]["Email"];
             role: components["schemas"]["Role"];
-            /** @description Whether somebody with this email can sign in already, and then calls `joinWorkspace`. */
-            person_exists: boolean;
             expires_at: components["schemas"]["StoredInstant"];
         };
         /**
@@ -3210,6 +3214,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadBody"];
+            401: components["responses"]["SignInRefused"];
             403: components["responses"]["ForeignOrigin"];
             /** @description There is no such link (any more). */
             404: {
@@ -3223,7 +3228,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is an account for the email; sign in and join. */
+            /** @description The person is a member already. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -219,14 +219,20 @@ export const personOperationPaths = {
   /**
    * Look up an invitation
    *
-   * Tells whoever holds the link where it leads, before it is used.
+   * Tells whoever holds the link where it leads, before it is used. Whether there is an account for the email it does not
+   * tell.
    */
   findInvitation: ['POST', '/invitations/look-up'],
   /**
-   * Accept an invitation as a new person
+   * Accept an invitation with a password
    *
-   * Makes the person with the email of the invitation, and signs it in. The link is used up. Somebody who can sign in already
-   * does so and calls `joinWorkspace`.
+   * Makes the person with the email of the invitation a member, and signs it in. The link is used up. Where there is no
+   * account for the email, one is made, with the name and the password. Where there is one, the password must be its own
+   * (401 `sign_in_refused`, counted as a wrong guess at signing in), and its name stays. Who is signed in already calls
+   * `joinWorkspace`.
+   *
+   * Where the operator alone makes accounts (`CAIRN_ACCOUNTS=operator`) none is made here, and an email without one is
+   * answered like a wrong password.
    */
   acceptInvitation: ['POST', '/invitations/accept'],
   /**

@@ -30,6 +30,11 @@ export const settings = [
     description: 'The most that members may give a key, not below CAIRN_RATE_LIMIT; 0 for any',
   },
   {
+    name: 'CAIRN_ACCOUNTS',
+    default: 'invitation',
+    description: 'Who makes accounts: invitation, who is invited; operator, the cairn command alone',
+  },
+  {
     name: 'CAIRN_METRICS_TOKEN',
     default: '',
     description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
@@ -51,6 +56,8 @@ export type Config = {
   rateLimit: number
   /** The most events a second that members may give a key; 0: any rate, and none. The command line may give more. */
   rateLimitMax: number
+  /** Whether an invitation lets somebody without an account make one, or only operators do. */
+  accounts: 'invitation' | 'operator'
   /** Opens `/metrics`; without one only this machine reads it. */
   metricsToken: string | undefined
   logLevel: string
@@ -80,6 +87,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       .filter(Boolean),
     rateLimit: integer('CAIRN_RATE_LIMIT', 0, 1_000_000),
     rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 0, 1_000_000),
+    accounts: accounts(text('CAIRN_ACCOUNTS')),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     logLevel: text('LOG_LEVEL'),
   }
@@ -100,6 +108,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   function text(name: SettingName): string {
     const setting = settings.find((setting) => setting.name === name)
     return environment[name] || setting?.default || ''
+  }
+
+  function accounts(value: string): Config['accounts'] {
+    if (value === 'invitation' || value === 'operator') return value
+    faults.push('CAIRN_ACCOUNTS must be invitation or operator')
+    return 'operator'
   }
 
   function publicUrl(value: string): URL | undefined {

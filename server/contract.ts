@@ -54,7 +54,7 @@ export type Context = {
   passwords: Passwords
   attempts: Attempts
   /** What the operator leaves to members. */
-  allowed: Pick<Config, 'rateLimitMax'>
+  allowed: Pick<Config, 'rateLimitMax' | 'accounts'>
 }
 
 /** Who calls. */

@@ -27,7 +27,8 @@ export const problems = {
   sign_in_refused: {
     status: 401,
     title: 'Email or password is wrong',
-    detail: 'Check both; ask an owner of the workspace for a new invitation if you have no account.',
+    detail:
+      'Check both. Who has forgotten the password, or gets no account by an invitation, asks an operator of the server.',
   },
   secret_key_required: {
     status: 403,
@@ -136,7 +137,8 @@ export const problems = {
   person_exists: {
     status: 409,
     title: 'There is an account for this email',
-    detail: 'Sign in with it, and open the link again if it is an invitation.',
+    detail:
+      'Use another email. Who has an account is added by an operator, with cairn member add --existing.',
   },
   workspace_exists: {
     status: 409,

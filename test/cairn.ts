@@ -34,7 +34,10 @@ export type Cairn = {
 }
 
 export type CairnOptions = Partial<
-  Pick<Config, 'host' | 'databaseUrl' | 'rateLimit' | 'rateLimitMax' | 'metricsToken' | 'trustedProxies'>
+  Pick<
+    Config,
+    'host' | 'databaseUrl' | 'rateLimit' | 'rateLimitMax' | 'accounts' | 'metricsToken' | 'trustedProxies'
+  >
 > & {
   publicUrl?: string
   now?: () => number
@@ -46,6 +49,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     now = Date.now,
     rateLimit = 0,
     rateLimitMax = 0,
+    accounts = 'invitation',
     metricsToken,
     publicUrl,
     trustedProxies = [],
@@ -67,6 +71,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     trustedProxies,
     rateLimit,
     rateLimitMax,
+    accounts,
     metricsToken,
     logLevel: 'info',
   }

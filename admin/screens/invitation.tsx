@@ -1,6 +1,8 @@
 import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
@@ -47,25 +49,42 @@ export function InvitationScreen() {
       title={`Join ${data.workspace_name}`}
       description={`You will be ${asRole(data.role)}: you ${abilityOf[data.role]}.`}
     >
-      {data.person_exists ? (
-        <Join token={token} invitation={data} session={session.data} />
-      ) : (
-        <Accept token={token} invitation={data} onPersonExists={invitation.refetch} />
-      )}
+      <Ways token={token} invitation={data} session={session.data} isKnown={!session.isPending} />
     </Gate>
   )
 }
 
-/** For somebody new. */
-function Accept({
-  token,
-  invitation,
-  onPersonExists,
-}: {
-  token: string
-  invitation: Schemas['FoundInvitation']
-  onPersonExists: () => void
+type WayProps = { token: string; invitation: Schemas['FoundInvitation'] }
+
+/** The server does not tell whether the email has an account, so whoever holds the link says so. */
+function Ways({
+  session,
+  isKnown,
+  ...way
+}: WayProps & {
+  session: Schemas['Session'] | undefined
+  /** Whether it is known if there is a session. */
+  isKnown: boolean
 }) {
+  const [answer, setAnswer] = useState<boolean>()
+  const hasAccount = answer ?? session !== undefined
+  if (answer === undefined && !isKnown) return <Loading lines={3} />
+  return (
+    <Stack>
+      {hasAccount ? (
+        <Join {...way} session={session} onSessionEnd={() => setAnswer(true)} />
+      ) : (
+        <Accept {...way} />
+      )}
+      <Button variant="subtle" onClick={() => setAnswer(!hasAccount)}>
+        {hasAccount ? 'I have no account yet' : 'I have an account already'}
+      </Button>
+    </Stack>
+  )
+}
+
+/** For somebody new. */
+function Accept({ token, invitation }: WayProps) {
   const enter = useEnter(invitation)
   const form = useForm({
     initialValues: { name: '', password: '' },
@@ -75,10 +94,7 @@ function Accept({
     mutationFn: (values: typeof form.values) =>
       taken(cairnFor().acceptInvitation({ body: { token, ...values } })),
     onSuccess: (session) => enter.mutate(session),
-    onError: (error) => {
-      form.setErrors(fieldErrors(error))
-      if (codeOf(error) === 'person_exists') onPersonExists()
-    },
+    onError: (error) => form.setErrors(fieldErrors(error)),
   })
   // The account is made: what is left is to sign in with it.
   if (enter.error) return <ProblemAlert error={enter.error} onRetry={enter.retry} />
@@ -101,7 +117,14 @@ function Accept({
           {...form.getInputProps('name')}
         />
         <NewPassword label="Password" maxLength={256} {...form.getInputProps('password')} />
-        <ProblemAlert error={accept.error} />
+        {codeOf(accept.error) === 'sign_in_refused' ? (
+          <Alert color="red" title="No account was made" icon={<IconAlertTriangle aria-hidden />}>
+            There is an account for this email, with another password, or only operators make accounts here.
+            Use the password that you have; who has none asks an operator of the server.
+          </Alert>
+        ) : (
+          <ProblemAlert error={accept.error} />
+        )}
         <Button type="submit" loading={accept.isPending || enter.isPending}>
           Create account and join
         </Button>
@@ -115,11 +138,8 @@ function Join({
   token,
   invitation,
   session,
-}: {
-  token: string
-  invitation: Schemas['FoundInvitation']
-  session: Schemas['Session'] | undefined
-}) {
+  onSessionEnd,
+}: WayProps & { session: Schemas['Session'] | undefined; onSessionEnd: () => void }) {
   const queryClient = useQueryClient()
   const enter = useEnter(invitation)
   const join = useMutation({
@@ -127,7 +147,9 @@ function Join({
     onSuccess: (joined) => enter.mutate(joined),
     onError: (error) => {
       // The session ended while the page was open: the form to sign in comes back.
-      if (codeOf(error) === 'unauthorized') queryClient.resetQueries(sessionQuery)
+      if (codeOf(error) !== 'unauthorized') return
+      onSessionEnd()
+      queryClient.resetQueries(sessionQuery)
     },
   })
   const email = session?.person.email
@@ -162,7 +184,7 @@ function Join({
         <>
           <Text>
             {email === undefined
-              ? 'You have an account already. Sign in to join.'
+              ? 'Sign in to join.'
               : `You are signed in as ${email}, but the invitation is for another account. Sign in with that one to join.`}
           </Text>
           <SignInForm

@@ -13,6 +13,7 @@ import { findPersonByEmail, insertPerson } from '../storage/people.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { authorOf, noteRevoked, ownRole, personActor, sessionOf } from './author.ts'
 import { foundByLink } from './link-attempts.ts'
+import { assertSamePassword, personWithPassword, signInRefused } from './password-guesses.ts'
 import { shownSession, startSession } from './session-start.ts'
 
 export const listInvitations: Operation<'listInvitations'> = async ({ workspaceId, query }, context) => {
@@ -68,22 +69,24 @@ export const findInvitation: Operation<'findInvitation'> = async ({ body }, cont
     invitations.findOpenInvitation(storage.db, body.token, now()),
   )
   const { workspace_name, email, role, expires_ms } = found
-  const person_exists = (await findPersonByEmail(storage.db, email)) !== undefined
-  const expires_at = instantText(expires_ms)
-  return { status: 200, body: { workspace_name, email, role, person_exists, expires_at } }
+  return { status: 200, body: { workspace_name, email, role, expires_at: instantText(expires_ms) } }
 }
 
 export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, context) => {
-  const { storage, now, newId, passwords } = context
+  const { storage, now, newId, passwords, allowed } = context
   const { token, name, password } = body
   const { email } = await foundByLink(context, () => invitations.findOpenInvitation(storage.db, token, now()))
-  // Before the password is hashed, which takes a while, and below again.
-  if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
-  const password_hash = await passwords.hash(password)
+  const hasAccount = (await findPersonByEmail(storage.db, email)) !== undefined
+  // Where only operators make accounts, somebody without one is answered like somebody with a wrong password.
+  const isNew = !hasAccount && allowed.accounts === 'invitation'
+  const person = isNew
+    ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password) }
+    : await personWithPassword(context, { email, password })
   return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, token)
-    const person = { person_id: newId('per'), name, email: invitation.email, password_hash }
-    if (!(await insertPerson(db, { ...person, created_ms: now() }))) throw new Problem('person_exists')
+    if (!isNew) await assertSamePassword(db, person)
+    // Somebody has made the account meanwhile, with a password that this one was not compared with.
+    else if (!(await insertPerson(db, { ...person, created_ms: now() }))) throw signInRefused()
     await join(db, context, invitation, person)
     return { status: 201, ...(await startSession(db, context, person)) }
   })

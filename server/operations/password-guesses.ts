@@ -69,7 +69,7 @@ export async function assertSamePassword(
   if (person?.password_hash !== password_hash) throw signInRefused()
 }
 
-function signInRefused(): Problem {
+export function signInRefused(): Problem {
   return new Problem('sign_in_refused', {
     headers: { 'WWW-Authenticate': 'Session cookie="cairn_session"' },
   })

@@ -160,6 +160,28 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: 'Alan Turing, account and sign out' }).waitFor()
   })
 
+  it('does not tell whether its email has an account, until a password is given', async () => {
+    const person = await newPerson(cairn, { name: 'Alan Turing' })
+    const page = await openAdministration({
+      cairn,
+      path: await invite(person.email),
+      refusals: [nobody, '401 POST /v1/invitations/accept'],
+    })
+    await field(page, 'Your name').fill('Mallory')
+    await page.getByLabel(/^Password/).fill('an engine of numbers')
+    await page.getByRole('button', { name: 'Create account and join' }).click()
+    await page.getByRole('alert', { name: 'No account was made' }).waitFor()
+
+    await page.getByRole('button', { name: 'I have an account already' }).click()
+    await page.getByText('Sign in to join').waitFor()
+    await page.getByRole('button', { name: 'I have no account yet' }).click()
+    await page.getByRole('button', { name: 'I have an account already' }).click()
+    await page.getByLabel(/^Password/).fill(person.password)
+    await page.getByRole('button', { name: 'Sign in and join' }).click()
+    await heading(page, 'Journeys').waitFor()
+    await page.getByRole('button', { name: 'Alan Turing, account and sign out' }).waitFor()
+  })
+
   it('says that a link which was used works no more, even where its page was open', async () => {
     const path = await invite(newEmail())
     const late = await openAdministration({

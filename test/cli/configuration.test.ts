@@ -10,6 +10,7 @@ import { runCairn } from '../command.ts'
 const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
 const MOST = 'CAIRN_RATE_LIMIT_MAX must be a whole number from 0 to 1000000'
+const ACCOUNTS = 'CAIRN_ACCOUNTS must be invitation or operator'
 const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -'
 const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
@@ -28,6 +29,7 @@ describe('the configuration', () => {
       trustedProxies: [],
       rateLimit: 500,
       rateLimitMax: 5000,
+      accounts: 'invitation',
       metricsToken: undefined,
       logLevel: 'info',
     }
@@ -42,6 +44,7 @@ describe('the configuration', () => {
     ['CAIRN_RATE_LIMIT', '1000000'],
     ['CAIRN_RATE_LIMIT_MAX', '0'],
     ['CAIRN_RATE_LIMIT_MAX', '500'],
+    ['CAIRN_ACCOUNTS', 'operator'],
     ['CAIRN_METRICS_TOKEN', '0123456789abcdefABCDEF-._~+/=000'],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(255)],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/'],
@@ -65,6 +68,7 @@ describe('the configuration', () => {
     ['CAIRN_RATE_LIMIT', '1e3', RATE],
     ['CAIRN_RATE_LIMIT', 'none', RATE],
     ['CAIRN_RATE_LIMIT_MAX', '-1', MOST],
+    ['CAIRN_ACCOUNTS', 'open', ACCOUNTS],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(31), TOKEN],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(256), TOKEN],
     ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, TOKEN],
@@ -109,7 +113,7 @@ describe('the configuration', () => {
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -37,7 +37,6 @@ const outsideCauses: Record<string, Cause> = {
   invalid_json: async () => ({ body: '{' }),
   unauthorized: async () => ({ headers: {} }),
   no_session: async () => ({ headers: {} }),
-  sign_in_refused: async () => ({ names: { email: newEmail() } }),
   session_required: async (_operation, _caller, { headers }) => ({ headers: headers.key ?? {} }),
   foreign_origin: async (_operation, caller, { headers }) => ({
     headers: { ...headers[caller], 'sec-fetch-site': 'cross-site', origin: 'http://elsewhere.example.com' },
@@ -109,8 +108,9 @@ const insideCauses: Record<string, InsideCause> = {
   member_not_found: nothingIsKnown,
   invitation_not_found: nothingIsKnown,
   service_key_not_found: nothingIsKnown,
-  person_exists: async ({ operationId }, _caller, place, { cairn, owner }) => {
-    if (operationId === 'setUp') return { names: { email: owner.email } }
+  person_exists: async (_operation, _caller, _place, { owner }) => ({ names: { email: owner.email } }),
+  sign_in_refused: async ({ operationId }, _caller, place, { cairn }) => {
+    if (operationId === 'signIn') return { names: { email: newEmail() } }
     const { token } = await newInvitation(place, { email: (await newPerson(cairn)).email })
     return { names: { token } }
   },
@@ -129,7 +129,7 @@ const insideCauses: Record<string, InsideCause> = {
     const another = await newPlace(target)
     const { token } = await newInvitation(another, { email: owner.email })
     if (another.inside) await addMember(cairn, another.inside.workspace, owner, 'viewer')
-    return { names: { token } }
+    return { names: { token, password: owner.password } }
   },
   invitation_for_another: async (_operation, _caller, place) => ({ names: await newInvitation(place) }),
   service_key_revoked: async (_operation, _caller, place) => {

@@ -79,7 +79,6 @@ describe('an invitation', () => {
       workspace_name: name,
       email,
       role: 'admin',
-      person_exists: false,
       expires_at: '2026-11-27T12:00:00.000Z',
     })
 
@@ -266,8 +265,7 @@ describe('an invitation for somebody who can sign in already', () => {
   it('is accepted by signing in, and keeps name and password', async () => {
     const person = await newPerson(cairn, { name: 'Ada Lovelace' })
     const { token } = await invite(person.email.toUpperCase(), 'admin')
-    expect((await nobody().findInvitation({ body: { token } })).data).toMatchObject({ person_exists: true })
-    expect(await accept(token)).toBe('person_exists')
+    expect(await accept(token)).toBe('sign_in_refused')
 
     const signedIn = browser(cairn, await signIn(cairn, person))
     const { data } = await signedIn.client().joinWorkspace({ body: { token } })
@@ -307,9 +305,84 @@ describe('an invitation for somebody who can sign in already', () => {
     const other = await signUp(cairn, await cairn.workspace(), 'owner')
     const theirs = await invite(email, 'viewer', other)
     expect(await accept(theirs.token, 'nine-lives-of-a-moth')).toBe(null)
-    expect(await accept(token, 'another-password')).toBe('person_exists')
+    expect(await accept(token, 'another-password')).toBe('sign_in_refused')
     await expect(signIn(cairn, { email, password: 'another-password' })).rejects.toThrow('401')
     const person = browser(cairn, await signIn(cairn, { email, password: 'nine-lives-of-a-moth' }))
     expect(await joinAs(person, token)).toBe(null)
+  })
+})
+
+describe('whether the email of an invitation has an account', () => {
+  it('is not told by looking the link up', async () => {
+    const person = await newPerson(cairn)
+    const answers = []
+    for (const email of [person.email, newEmail()]) {
+      const { token } = await invite(email)
+      const { data, response } = await nobody().findInvitation({ body: { token } })
+      const headers = [...response.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
+      answers.push(JSON.stringify({ data: { ...data, email: 'email' }, headers }))
+    }
+    expect(new Set(answers).size).toBe(1)
+  })
+
+  it('is found out by its password alone, which lets it join and keeps its name', async () => {
+    const person = await newPerson(cairn, { name: 'Ada Lovelace' })
+    const { token } = await invite(person.email.toUpperCase(), 'admin')
+    expect(await accept(token)).toBe('sign_in_refused')
+    const body = { token, name: 'Mallory', password: person.password }
+    const { data, response } = await nobody().acceptInvitation({ body })
+    expect(data).toMatchObject({
+      person: { person_id: person.person_id, name: 'Ada Lovelace', email: person.email },
+      workspaces: [{ workspace_id: workspace.workspace_id, role: 'admin' }],
+    })
+    expect(response.headers.getSetCookie()[0]).toMatch(/^cairn_session=.{40}/)
+    expect(await accept(token, person.password)).toBe('link_not_found')
+  })
+
+  it('costs whoever tries wrong passwords a failed sign-in each, which its workspaces see', async () => {
+    const elsewhere = await cairn.workspace()
+    const victim = await signUp(cairn, elsewhere, 'owner')
+    const { token } = await invite(victim.email)
+    const codes = []
+    for (let count = 0; count < 6; count += 1) codes.push(await accept(token))
+    expect(codes).toEqual([...Array(5).fill('sign_in_refused'), 'too_many_attempts'])
+    const failed = async () => {
+      const { data } = await victim.client().listAuditLog({ query: { area: 'sessions' } })
+      return data?.data.filter(({ action }) => action === 'sign_in_failed').length
+    }
+    await expect.poll(failed).toBe(5)
+    expect(await open()).toEqual([victim.email])
+  })
+})
+
+describe('where the operator alone makes accounts', () => {
+  beforeEach(async () => {
+    cairn = await startCairnForTest({ now: () => now, accounts: 'operator' })
+    workspace = await cairn.workspace()
+    owner = await signUp(cairn, workspace, 'owner')
+  })
+
+  it('an invitation makes none, and an email without one is answered like a wrong password', async () => {
+    const person = await newPerson(cairn)
+    const answers = []
+    for (const email of [person.email, newEmail()]) {
+      const { token } = await invite(email)
+      const body = { token, name: 'Alan Turing', password: 'enigma-is-a-machine' }
+      const { error, response } = await nobody().acceptInvitation({ body })
+      const headers = [...response.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
+      answers.push(JSON.stringify({ ...error, request_id: '', headers }))
+      await expect(signIn(cairn, { email, password: body.password })).rejects.toThrow('401')
+    }
+    expect(answers[0]).toContain('sign_in_refused')
+    expect(new Set(answers).size).toBe(1)
+    expect(Object.keys(await members())).toEqual([owner.email])
+  })
+
+  it('who has an account accepts with its password, or signed in', async () => {
+    const people = [await newPerson(cairn), await newPerson(cairn)] as const
+    expect(await accept((await invite(people[0].email)).token, people[0].password)).toBe(null)
+    const signedIn = browser(cairn, await signIn(cairn, people[1]))
+    expect(await joinAs(signedIn, (await invite(people[1].email)).token)).toBe(null)
+    expect(Object.keys(await members())).toHaveLength(3)
   })
 })

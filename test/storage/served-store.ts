@@ -42,7 +42,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     }),
     passwords: new Passwords(),
     attempts: new Attempts({ now: Date.now }),
-    allowed: { rateLimitMax: 0 },
+    allowed: { rateLimitMax: 0, accounts: 'invitation' },
     publicUrl: undefined,
     trustedProxies: [],
     bodies: new BodyPlaces({ onSlow: () => {} }),
