@@ -221,7 +221,7 @@ function readingOf(caller: Caller, res: Response): Reading {
   if (res.closed) end()
   else res.once('close', end)
   const { signal } = controller
-  return { caller: limitedKey(caller)?.key_id ?? '', workspaceId: workspaceOf(caller), signal }
+  return { caller: res.locals.owner ?? '', workspaceId: workspaceOf(caller), signal }
 }
 
 /** Who pays for the memory that a request takes: the key or the person, else the network. */
