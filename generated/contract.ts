@@ -1374,7 +1374,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "too_many_attempts" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -1714,6 +1714,39 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request did not arrive in time. The connection is closed. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The header `Expect` asks for something else than `100-continue`. */
+        ExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The target and the headers take 16 KiB or more. The connection is closed. */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The key has used up its rate. Nothing of the request was taken. */
         RateLimited: {
             headers: {
@@ -1848,7 +1881,8 @@ export interface components {
          */
         "Accept-Encoding": "gzip";
         /**
-         * @description Every origin may read every reply of the operations tagged Ingestion. Absent elsewhere.
+         * @description Every origin may read every reply of the operations tagged Ingestion, and what is refused before its path is
+         *     known. Absent elsewhere.
          * @example *
          */
         "Access-Control-Allow-Origin": "*";
@@ -1901,6 +1935,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The journey is archived. */
             409: {
                 headers: {
@@ -1916,7 +1951,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1977,6 +2014,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The event is well formed, but the state of the workspace does not allow it. */
             409: {
                 headers: {
@@ -1992,7 +2030,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2030,9 +2070,12 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BatchTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2095,7 +2138,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2160,7 +2206,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2203,7 +2252,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["CustomerNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2248,7 +2300,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["CustomerNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2302,7 +2357,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2343,10 +2401,13 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["StepNotUnique"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2378,7 +2439,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2437,10 +2501,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["StepNotUnique"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2483,7 +2550,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2515,7 +2585,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2560,9 +2633,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2608,6 +2684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The link cannot be used in this way; it still works. */
             409: {
                 headers: {
@@ -2622,7 +2699,9 @@ export interface operations {
             };
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2651,7 +2730,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2686,9 +2768,12 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SignInRefused"];
             403: components["responses"]["ForeignOrigin"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2716,7 +2801,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2750,6 +2838,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
             /** @description `current_password` is wrong. */
             409: {
                 headers: {
@@ -2764,7 +2853,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimitedOrTooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2792,7 +2883,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2841,7 +2935,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2893,6 +2990,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The workspace would have no owner. */
             409: {
                 headers: {
@@ -2905,7 +3003,9 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2964,6 +3064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The workspace would have no owner. */
             409: {
                 headers: {
@@ -2978,7 +3079,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3027,7 +3130,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3068,6 +3174,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The person is a member already. */
             409: {
                 headers: {
@@ -3082,7 +3189,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3134,7 +3243,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3179,9 +3291,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3228,6 +3343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The person is a member already. */
             409: {
                 headers: {
@@ -3242,7 +3358,9 @@ export interface operations {
             };
             413: components["responses"]["SmallBodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3288,6 +3406,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The link is for somebody else, or the person is a member already. */
             409: {
                 headers: {
@@ -3302,7 +3421,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimitedOrTooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3351,7 +3472,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3392,6 +3516,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The key would be of no use, or would have too high a rate. */
             409: {
                 headers: {
@@ -3406,7 +3531,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3465,6 +3592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description The key has ended, would be of no use, or would have too high a rate. */
             409: {
                 headers: {
@@ -3479,7 +3607,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3538,6 +3668,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
             /** @description A key that works no more has nothing to replace. */
             409: {
                 headers: {
@@ -3552,7 +3683,9 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3606,7 +3739,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3680,7 +3816,10 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

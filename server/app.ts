@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { extname } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import helmet from 'helmet'
 import type { Logger } from 'pino'
 import { readAdministrationSite } from './administration-site.ts'
 import type { Attempts } from './attempts.ts'
 import type { Callers } from './callers.ts'
 import type { Caller, Context, Contract, Operation, OperationId, Route } from './contract.ts'
 import { readCookies, writeCookies } from './cookies.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
 import { networkOf } from './domain/networks.ts'
 import { isServiceKey } from './domain/service-keys.ts'
+import { assertHead, noteBegun } from './malformed-http.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
 import { allOperations } from './operations/index.ts'
@@ -22,6 +22,7 @@ import type { Passwords } from './passwords.ts'
 import { Problem } from './problems.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 import { type BodyPlaces, drain, ignoreBody } from './request-body.ts'
+import { securityHeaders } from './security-headers.ts'
 import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
@@ -51,17 +52,6 @@ export type AppOptions = {
   isStopping: () => boolean
 }
 
-const EXPOSED_HEADERS = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy'
-const CORS_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
-}
-const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Methods': 'POST',
-  'Access-Control-Allow-Headers': 'content-type, content-encoding, x-service-key, x-request-id',
-  'Access-Control-Max-Age': '86400',
-}
-
 /** The whole way of a request, in order. */
 export function createApp(options: AppOptions): Express {
   const { contract, storage } = options
@@ -74,6 +64,8 @@ export function createApp(options: AppOptions): Express {
   app.disable('x-powered-by')
   app.use((req, res, next) => {
     beginRequest(req, res, options)
+    noteBegun(res, (problem) => refuse(res, problem, options))
+    assertHead(req)
     // Only what changes nothing: who sends many events on one connection wants them written together.
     if (req.method === 'GET') options.answers.inTurn(req, res, next)
     else next()
@@ -84,7 +76,7 @@ export function createApp(options: AppOptions): Express {
   }
   // What is not sent by sendJson: documents for people and probes.
   app.use((_req, res, next) => {
-    res.setHeaders(new Map(Object.entries({ ...hardening, ...(res.locals.headers as Headers) })))
+    res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
     next()
   })
   const body = Buffer.from(contract.text)
@@ -117,11 +109,11 @@ function mountPath(app: Express, path: string, options: AppOptions) {
   const allow = (isForBrowsers ? [...methods, 'OPTIONS'] : methods).join(', ')
 
   app.all(path, async (req, res) => {
-    if (isForBrowsers) addHeaders(res, CORS_HEADERS)
+    if (isForBrowsers) addHeaders(res, corsHeaders)
     const route = routes.find((route) => route.method === req.method)
     if (route) return await serve(route, req, res, options)
     if (isForBrowsers && req.method === 'OPTIONS') {
-      addHeaders(res, PREFLIGHT_HEADERS)
+      addHeaders(res, preflightHeaders)
       answer(res, { status: 204 }, options)
     } else {
       refuse(res, new Problem('method_not_allowed', { headers: { Allow: allow } }), options)
@@ -348,7 +340,7 @@ function answer(
   { status, body = '' }: { status: number; body?: string | Buffer },
   { answers, metrics }: AppOptions,
 ) {
-  res.writeHead(status, { ...hardening, ...(res.locals.headers as Headers) })
+  res.writeHead(status, { ...securityHeaders, ...(res.locals.headers as Headers) })
   if (res.req.complete || res.req.destroyed) {
     res.end(body)
   } else {
@@ -374,17 +366,6 @@ type Headers = Record<string, string | string[]>
 function addHeaders(res: Response, headers: Readonly<Headers>) {
   Object.assign(res.locals.headers, headers)
 }
-
-/** What helmet sets, found out once. */
-const hardening: Record<string, string> = {}
-helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } })(
-  {} as IncomingMessage,
-  {
-    setHeader: (name: string, value: string) => Object.assign(hardening, { [name]: value }),
-    removeHeader: () => {},
-  } as unknown as ServerResponse,
-  () => {},
-)
 
 function mountReference(app: Express, options: AppOptions) {
   const files = [...apiReference({ contract: options.contract.document })]

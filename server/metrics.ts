@@ -12,7 +12,8 @@ export type EndedRequest = {
   status: number | 'aborted'
   /** The problem's code where it was refused. */
   code: string | undefined
-  duration_ms: number
+  /** Undefined where nobody knows when it began: it was no request. */
+  duration_ms: number | undefined
 }
 
 /**
@@ -168,7 +169,7 @@ export class Metrics {
   requestEnded({ operation = 'none', status, code = '', duration_ms }: EndedRequest): void {
     const name = `${operation} ${status} ${code}`
     this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1)
-    this.#durations.observe({ operation }, duration_ms / 1000)
+    if (duration_ms !== undefined) this.#durations.observe({ operation }, duration_ms / 1000)
   }
 
   peerCut(waiting_for: 'body' | 'answer'): void {

@@ -19,6 +19,12 @@ export const problems = {
     title: 'The body is not JSON that every reader understands alike',
     detail: 'Correct the JSON where errors says.',
   },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not well-formed HTTP',
+    detail:
+      'Send HTTP/1.1 as RFC 9112 has it: a method that exists, a target in ASCII with all else percent-encoded, a Host, and a body of the length or the chunks that the headers announce.',
+  },
   unauthorized: {
     status: 401,
     title: 'No valid credential',
@@ -108,6 +114,11 @@ export const problems = {
     status: 405,
     title: 'The path does not have this method',
     detail: 'Use one of the methods that the header Allow lists.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    detail: 'Send the head of a request within 20 seconds and all of it within 60, on a new connection.',
   },
   customer_not_in_journey: {
     status: 409,
@@ -206,6 +217,11 @@ export const problems = {
     detail:
       'Send the body as JSON in UTF-8 with the header content-type: application/json, plain or gzipped (content-encoding: gzip).',
   },
+  expectation_failed: {
+    status: 417,
+    title: 'The expectation cannot be met',
+    detail: 'Leave the header Expect out, or send Expect: 100-continue.',
+  },
   rate_limited: {
     status: 429,
     title: "The key's rate is used up",
@@ -215,6 +231,12 @@ export const problems = {
     status: 429,
     title: 'Too many attempts',
     detail: 'Wait the seconds that Retry-After gives, then try again.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The head of the request is too large',
+    detail:
+      'Send less in the target and in the headers, cookies among them: fewer than 16384 bytes, all together.',
   },
   internal_error: {
     status: 500,

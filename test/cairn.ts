@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import { createWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
-import { startServer } from '../server/main.ts'
+import { type ServerOptions, startServer } from '../server/main.ts'
 import { checkReply } from './contract/reply-check.ts'
 
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>> & {
@@ -38,10 +38,8 @@ export type CairnOptions = Partial<
     Config,
     'host' | 'databaseUrl' | 'rateLimit' | 'rateLimitMax' | 'accounts' | 'metricsToken' | 'trustedProxies'
   >
-> & {
-  publicUrl?: string
-  now?: () => number
-}
+> &
+  Pick<ServerOptions, 'now' | 'patience'> & { publicUrl?: string }
 
 /** Starts a server in this process, on a real socket and a real file. It ends with the test or with `stop`. */
 export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
@@ -55,6 +53,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     trustedProxies = [],
     host = '127.0.0.1',
     databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`,
+    patience,
   } = options
   const log: Record<string, unknown>[] = []
   const lines = new Writable({
@@ -75,7 +74,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     metricsToken,
     logLevel: 'info',
   }
-  const server = await startServer({ config, now, log: pino(lines) })
+  const server = await startServer({ config, now, log: pino(lines), ...(patience && { patience }) })
   const checkedFetch = async (request: Request, init?: RequestInit) => {
     const path = new URL(request.url).pathname.slice('/v1'.length)
     return await checkReply(request.method, path, await fetch(request, init))

@@ -161,6 +161,7 @@ const insideCauses: Record<string, InsideCause> = {
 
 /** What has its cause within the server. */
 const elsewhere = {
+  'malformed.test.ts': ['malformed_request', 'request_timeout', 'expectation_failed', 'headers_too_large'],
   'inner-causes.test.ts': ['rate_limited', 'too_many_attempts', 'internal_error', 'storage_unavailable'],
   'test/durability': ['overloaded', 'storage_full', 'shutting_down'],
 }

@@ -1,8 +1,10 @@
 import { connect, type Socket } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServer } from '../child-server.ts'
+import { scrape, sumOf } from './exposition.ts'
+import { head, openConnection, problemOf, sendBytes } from './requests.ts'
 
 /** A server in a process of its own, so that its death would be seen. */
 async function startServer() {
@@ -124,5 +126,125 @@ describe('what is not HTTP', () => {
     }
     const client = server.client(secret_key)
     expect((await client.listEvents()).response.status).toBe(200)
+  })
+})
+
+const ANYTHING = 'POST /events/create'
+const key = { 'x-service-key': 'wrong' }
+const json = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+const LARGEST_HEAD_BYTES = 16 * 1024 - 1
+
+/** A head whose target, names and values take so many bytes. */
+function headOf(bytes: number): string {
+  const without = '/v1/events'.length + 'host'.length + 'cairn'.length + 'x'.length
+  return head('GET /events', { x: 'x'.repeat(bytes - without) })
+}
+
+describe('what is refused before there is a request', () => {
+  const refused: [name: string, bytes: string, status: number, code: string][] = [
+    ['a byte outside ASCII in the target', head('GET /customers/\x80'), 400, 'malformed_request'],
+    ['an unknown method', head('BREW /events'), 400, 'malformed_request'],
+    ['no Host', 'GET /v1/events HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+    ['a bad header', head('GET /events', { 'Bad Header': 'x' }), 400, 'malformed_request'],
+    ['another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'malformed_request'],
+    ['CONNECT', 'CONNECT cairn:80 HTTP/1.1\r\nHost: cairn\r\n\r\n', 400, 'malformed_request'],
+    [
+      'two lengths',
+      head(ANYTHING, { 'content-length': '5', 'Content-Length': '6' }),
+      400,
+      'malformed_request',
+    ],
+    ['Expect', head('GET /events', { ...key, expect: 'something' }), 417, 'expectation_failed'],
+    ['a head over the limit', headOf(LARGEST_HEAD_BYTES + 1), 431, 'headers_too_large'],
+    ['a head far over the limit', headOf(1_000_000), 431, 'headers_too_large'],
+  ]
+
+  it.each(refused)(
+    'is answered with a problem, logged and counted: %s',
+    async (_name, bytes, status, code) => {
+      const cairn = await startCairnForTest()
+      const reply = await sendBytes(cairn, ANYTHING, bytes)
+      const id = reply.headers.get('x-request-id')
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'content-type': 'application/problem+json',
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': expect.stringContaining('X-Request-Id'),
+        'content-security-policy': "default-src 'none'",
+        'cache-control': 'no-store',
+        connection: 'close',
+      })
+      expect(await problemOf(reply)).toMatchObject({ status, code, request_id: id })
+      await vi.waitFor(() => {
+        expect(cairn.log).toContainEqual(expect.objectContaining({ request_id: id, status, code }))
+      })
+      expect(sumOf(await scrape(cairn), 'cairn_requests_total', { status: String(status), code })).toBe(1)
+    },
+  )
+
+  it('begins behind the largest head', async () => {
+    const cairn = await startCairnForTest()
+    expect((await sendBytes(cairn, 'GET /events', headOf(LARGEST_HEAD_BYTES))).status).toBe(401)
+  })
+
+  it('waits for the answer to what came before it on the connection', async () => {
+    const cairn = await startCairnForTest()
+    const { socket, answer, closed } = await openConnection(cairn)
+    socket.write(head('GET /events', key) + head('BREW /events'))
+    await closed
+    expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400'])
+  })
+})
+
+describe('a body', () => {
+  const bodies: [name: string, bytes: string][] = [
+    ['a bad chunk', 'zz\r\n{}\r\n'],
+    ['a chunk longer than it says', '2\r\n{}garbage'],
+  ]
+
+  it.each(bodies)('with %s is refused as its request, which is known by then', async (_name, bytes) => {
+    const cairn = await startCairnForTest()
+    const { secret_key } = await cairn.workspace()
+    const headers = { 'x-service-key': secret_key, 'x-request-id': 'mine', ...json }
+    const reply = await sendBytes(cairn, ANYTHING, head(ANYTHING, headers) + bytes)
+    expect(await problemOf(reply)).toMatchObject({
+      status: 400,
+      code: 'malformed_request',
+      request_id: 'mine',
+    })
+    const line = { request_id: 'mine', operation: 'createEvent', status: 400, code: 'malformed_request' }
+    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)))
+  })
+})
+
+describe('what does not arrive in time', () => {
+  const patience = { head_ms: 200, request_ms: 400, check_ms: 20 }
+
+  it('is answered with 408, logged and counted: a body that never ends', async () => {
+    const cairn = await startCairnForTest({ patience })
+    const { secret_key } = await cairn.workspace()
+    const headers = { 'x-service-key': secret_key, 'x-request-id': 'mine', ...json }
+    const reply = await sendBytes(cairn, ANYTHING, `${head(ANYTHING, headers)}1\r\n{\r\n`)
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*')
+    expect(await problemOf(reply)).toMatchObject({ status: 408, code: 'request_timeout', request_id: 'mine' })
+    const line = { request_id: 'mine', operation: 'createEvent', status: 408, code: 'request_timeout' }
+    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)))
+    const labels = { operation: 'createEvent', status: '408', code: 'request_timeout' }
+    expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
+  })
+
+  it('is answered with 408, logged and counted: a head that never ends', async () => {
+    const cairn = await startCairnForTest({ patience })
+    const reply = await sendBytes(cairn, ANYTHING, 'GET /v1/events HTTP/1.1\r\nHost: cairn\r\n')
+    expect(await problemOf(reply)).toMatchObject({ status: 408, code: 'request_timeout' })
+    const labels = { operation: 'none', status: '408', code: 'request_timeout' }
+    expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
+  })
+
+  it('is no request where nothing was sent at all, and is only hung up on', async () => {
+    const cairn = await startCairnForTest({ patience })
+    const { answer, closed } = await openConnection(cairn)
+    await closed
+    expect(answer()).toBe('')
+    expect(sumOf(await scrape(cairn), 'cairn_requests_total', { status: '408' })).toBe(0)
   })
 })

@@ -100,6 +100,38 @@ export async function openConnection(cairn: Cairn): Promise<Connection> {
   return { socket, answer: () => answer, closed }
 }
 
+/**
+ * Sends bytes as they stand, and checks the first answer to them against the contract.
+ * @param line the request as which it is checked, like that of `send`
+ * @throws {Error} where the connection ends before there is a whole one
+ */
+export async function sendBytes(cairn: Cairn, line: string, bytes: string): Promise<Response> {
+  const { socket, answer, closed } = await openConnection(cairn)
+  socket.write(bytes, 'latin1')
+  let reply = firstAnswer(answer())
+  while (!reply) {
+    await Promise.race([once(socket, 'data'), closed])
+    reply = firstAnswer(answer())
+    if (!reply && socket.closed) throw new Error(`${line} got no whole answer: ${answer()}`)
+  }
+  socket.end()
+  const [method = '', path = ''] = line.split(' ')
+  return await checkReply(method, path, reply)
+}
+
+/** The first answer in what a connection has brought so far; undefined while it is not whole. */
+function firstAnswer(text: string): Response | undefined {
+  const [head = ''] = text.split('\r\n\r\n', 1)
+  const [line = '', ...fields] = head.split('\r\n')
+  const headers = fields.map((field) => field.split(/: (.*)/s, 2) as [string, string])
+  const status = Number(/^HTTP\/1\.1 (\d{3}) \S/.exec(line)?.[1])
+  const body = text.slice(head.length + 4)
+  const reply = status >= 200 ? new Response(body || null, { status, headers }) : undefined
+  return reply && Buffer.byteLength(body, 'latin1') >= Number(reply.headers.get('content-length'))
+    ? reply
+    : undefined
+}
+
 /** The head of a request, from its line to the empty line behind the headers. */
 export function head(line: string, headers: Record<string, string> = {}): string {
   const [method, path] = line.split(' ')

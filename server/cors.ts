@@ -1,0 +1,12 @@
+/** By which a page of any origin may read an answer. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy',
+}
+
+/** The answer to a preflight of an operation that pages may call. */
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'content-type, content-encoding, x-service-key, x-request-id',
+  'Access-Control-Max-Age': '86400',
+}
