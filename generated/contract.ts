@@ -1423,30 +1423,6 @@ export interface components {
         };
     };
     responses: {
-        /** @description One page of events. */
-        EventPage: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["EventPage"];
-            };
-        };
-        /** @description The journey. */
-        JourneyFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Journey"];
-            };
-        };
         /** @description The body is not well formed. `errors` lists every fault, 100 at the most. */
         BadBody: {
             headers: {
@@ -1797,32 +1773,32 @@ export interface components {
          *     its own, whatever the header names.
          * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
          */
-        WorkspaceId: components["schemas"]["Reference"];
+        WorkspaceIdParameter: components["schemas"]["Reference"];
         /**
          * @description The member.
          * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
          */
-        PersonId: components["schemas"]["Reference"];
+        PersonIdParameter: components["schemas"]["Reference"];
         /**
          * @description The invitation.
          * @example inv_01jd40f5b8d1f4h7k0n3q6s9vy
          */
-        InvitationId: components["schemas"]["Reference"];
+        InvitationIdParameter: components["schemas"]["Reference"];
         /**
          * @description The key.
          * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
          */
-        KeyId: components["schemas"]["Reference"];
+        KeyIdParameter: components["schemas"]["Reference"];
         /**
          * @description The journey.
          * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
          */
-        JourneyId: components["schemas"]["Reference"];
+        JourneyIdParameter: components["schemas"]["Reference"];
         /**
          * @description The customer.
          * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
          */
-        CustomerId: components["schemas"]["Reference"];
+        CustomerIdParameter: components["schemas"]["Reference"];
         /**
          * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
          *     1 MiB too, and where enough rows have been looked at.
@@ -2127,14 +2103,25 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["EventPage"];
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
@@ -2184,7 +2171,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -2223,14 +2210,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id: components["parameters"]["CustomerId"];
+                customer_id: components["parameters"]["CustomerIdParameter"];
             };
             cookie?: never;
         };
@@ -2282,20 +2269,31 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The customer.
                  * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
                  */
-                customer_id: components["parameters"]["CustomerId"];
+                customer_id: components["parameters"]["CustomerIdParameter"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["EventPage"];
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
@@ -2335,7 +2333,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -2374,7 +2372,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -2421,20 +2419,31 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id: components["parameters"]["JourneyId"];
+                journey_id: components["parameters"]["JourneyIdParameter"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["JourneyFound"];
+            /** @description The journey. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Journey"];
+                };
+            };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
@@ -2456,14 +2465,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id: components["parameters"]["JourneyId"];
+                journey_id: components["parameters"]["JourneyIdParameter"];
             };
             cookie?: never;
         };
@@ -2521,14 +2530,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id: components["parameters"]["JourneyId"];
+                journey_id: components["parameters"]["JourneyIdParameter"];
             };
             cookie?: never;
         };
@@ -2567,20 +2576,31 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The journey.
                  * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
                  */
-                journey_id: components["parameters"]["JourneyId"];
+                journey_id: components["parameters"]["JourneyIdParameter"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["JourneyFound"];
+            /** @description The journey. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Journey"];
+                };
+            };
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ChangeNotAllowed"];
@@ -2913,7 +2933,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -2952,14 +2972,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The member.
                  * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
                  */
-                person_id: components["parameters"]["PersonId"];
+                person_id: components["parameters"]["PersonIdParameter"];
             };
             cookie?: never;
         };
@@ -3019,14 +3039,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The member.
                  * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
                  */
-                person_id: components["parameters"]["PersonId"];
+                person_id: components["parameters"]["PersonIdParameter"];
             };
             cookie?: never;
         };
@@ -3108,7 +3128,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -3147,7 +3167,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -3205,14 +3225,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The invitation.
                  * @example inv_01jd40f5b8d1f4h7k0n3q6s9vy
                  */
-                invitation_id: components["parameters"]["InvitationId"];
+                invitation_id: components["parameters"]["InvitationIdParameter"];
             };
             cookie?: never;
         };
@@ -3450,7 +3470,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -3489,7 +3509,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -3547,14 +3567,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id: components["parameters"]["KeyId"];
+                key_id: components["parameters"]["KeyIdParameter"];
             };
             cookie?: never;
         };
@@ -3623,14 +3643,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id: components["parameters"]["KeyId"];
+                key_id: components["parameters"]["KeyIdParameter"];
             };
             cookie?: never;
         };
@@ -3699,14 +3719,14 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path: {
                 /**
                  * @description The key.
                  * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
                  */
-                key_id: components["parameters"]["KeyId"];
+                key_id: components["parameters"]["KeyIdParameter"];
             };
             cookie?: never;
         };
@@ -3794,7 +3814,7 @@ export interface operations {
                  *     its own, whatever the header names.
                  * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
                  */
-                "x-workspace-id"?: components["parameters"]["WorkspaceId"];
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
             };
             path?: never;
             cookie?: never;

@@ -150,7 +150,7 @@ type Document = {
 const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
   PublishableKey: 'publishable',
   SecretKey: 'secret',
-  Session: 'session',
+  SessionCookie: 'session',
 }
 
 /**

@@ -92,7 +92,7 @@ function curlSample(request: Request): string {
 /** What curl needs to act as a browser does: keep the session's cookie, send it, and name the page's origin. */
 function sessionOptions({ method, accepts, setsCookie }: Request): string[] {
   return [
-    ...(accepts.includes('Session') ? ['-b cookies.txt'] : []),
+    ...(accepts.includes('SessionCookie') ? ['-b cookies.txt'] : []),
     ...(setsCookie ? ['-c cookies.txt'] : []),
     ...(method === 'GET' ? [] : [`-H 'Origin: ${ORIGIN}'`]),
   ]

@@ -250,8 +250,8 @@ describe.concurrent('breakingChanges', () => {
     ],
     [
       'a reply of any form',
-      [remove('/components/responses/EventPage/content/application~1json/schema')],
-      '/components/responses/EventPage/content/application~1json/schema',
+      [remove(`${LIST_EVENTS}/responses/200/content/application~1json/schema`)],
+      `${LIST_EVENTS}/responses/200/content/application~1json/schema`,
       'The schema was removed.',
     ],
     [
@@ -274,8 +274,8 @@ describe.concurrent('breakingChanges', () => {
     ],
     [
       'a removed media type of a reply',
-      [remove('/components/responses/EventPage/content')],
-      '/components/responses/EventPage/content',
+      [remove(`${LIST_EVENTS}/responses/200/content`)],
+      `${LIST_EVENTS}/responses/200/content`,
       'All media types were removed.',
     ],
     [
@@ -402,10 +402,10 @@ describe.concurrent('breakingChanges', () => {
       'a new problem code': [set(`${SCHEMAS}/ProblemCode/enum/-`, 'quota_used_up')],
       'a new refusal': [copy(`${LIST_EVENTS}/responses/403`, `${LIST_EVENTS}/responses/410`)],
       'a new header of a reply': [
-        copy('/components/headers/RateLimit', '/components/responses/EventPage/headers/Link'),
+        copy('/components/headers/RateLimit', `${LIST_EVENTS}/responses/200/headers/Link`),
       ],
       'a new credential': [
-        set(`${LIST_EVENTS}/security`, [{ SecretKey: [] }, { Session: [] }, { PublishableKey: [] }]),
+        set(`${LIST_EVENTS}/security`, [{ SecretKey: [] }, { SessionCookie: [] }, { PublishableKey: [] }]),
       ],
       'a new schema': [copy(`${SCHEMAS}/Name`, `${SCHEMAS}/Title`)],
       'other words': [

@@ -302,7 +302,7 @@ describe('whatever the request, a wrong credential is refused as such', () => {
 })
 
 describe('whatever the request, a key does not open what is for people', () => {
-  const forPeople = operations.filter(({ accepts }) => accepts.length === 1 && accepts[0] === 'Session')
+  const forPeople = operations.filter(({ accepts }) => accepts.length === 1 && accepts[0] === 'SessionCookie')
 
   it.each(forPeople.map((operation) => [operation.operationId, operation] as const))(
     '%s',

@@ -44,7 +44,7 @@ export const isInside = settings.baseUrl === undefined
 export function callersOf({ accepts }: Pick<ContractOperation, 'accepts'>): Caller[] {
   if (accepts.length === 0) return ['nobody']
   const callers: Caller[] = accepts.includes('SecretKey') ? ['key'] : []
-  return isInside && accepts.includes('Session') ? [...callers, 'person'] : callers
+  return isInside && accepts.includes('SessionCookie') ? [...callers, 'person'] : callers
 }
 
 /** The operations that declare a status, each with everybody who may send it, as rows of a table of tests. */

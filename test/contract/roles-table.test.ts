@@ -34,7 +34,7 @@ function rowsOf(text: string): Row[] {
 
 /** What the operation declares. Where it is about no workspace, everybody who is signed in may call it. */
 function declared({ accepts, roles = ['viewer', 'admin', 'owner'] }: ContractOperation): string[] {
-  const may: string[] = accepts.includes('Session') ? [...roles] : []
+  const may: string[] = accepts.includes('SessionCookie') ? [...roles] : []
   if (accepts.includes('SecretKey')) may.push('secret key')
   return COLUMNS.filter((column) => may.includes(column))
 }

@@ -9,6 +9,8 @@ import { after, test } from 'node:test'
 import { createClient, createConfig } from './dist/hey-api/client/index.ts'
 import * as heyApi from './dist/hey-api/index.ts'
 import * as oazapfts from './dist/oazapfts.ts'
+import * as orval from './dist/orval.ts'
+import * as redocly from './dist/redocly.ts'
 
 const CAIRN = '../../../server/cli/cairn.js'
 
@@ -89,6 +91,54 @@ test('a client by oazapfts initializes a customer, saves an event and reads it b
   const refused = await oazapfts.listEvents({}, publishable)
   assert.ok(refused.status === 403)
   assert.equal(refused.data.code, 'secret_key_required')
+})
+
+test('a client by orval initializes a customer, saves an event and reads it back', async () => {
+  const publishable = { baseUrl, headers: { 'x-service-key': publishable_key } }
+  const initialized = await orval.initializeCustomer(
+    { client_customer_id: 'orval', journey_id, customer_type: 'contact', customer_name: 'Ada Lovelace' },
+    publishable,
+  )
+  assert.ok(initialized.status === 201)
+  const { customer_id } = initialized.data
+  const event = { journey_id, customer_id, event_id: 'plan_chosen', custom_variables: { seats: 12 } }
+  const created = await orval.createEvent(event, publishable)
+  assert.ok(created.status === 201)
+  const secret = { baseUrl, headers: { 'x-service-key': secret_key } }
+  const listed = await orval.listCustomerEvents(customer_id, { limit: 1 }, secret)
+  assert.ok(listed.status === 200)
+  assert.equal(listed.data.data[0]?.id, created.data.id)
+  assert.deepEqual(listed.data.data[0]?.custom_variables, { seats: 12 })
+  const refused = await orval.listEvents({}, publishable)
+  assert.ok(refused.status === 403)
+  assert.equal(refused.data.code, 'secret_key_required')
+})
+
+test('a client by Redocly initializes a customer, saves an event and reads it back', async () => {
+  redocly.configure({ serverUrl: baseUrl })
+  const publishable = { headers: { 'x-service-key': publishable_key } }
+  const initialized = await redocly.initializeCustomer(
+    {
+      body: {
+        client_customer_id: 'redocly',
+        journey_id,
+        customer_type: 'contact',
+        customer_name: 'Ada Lovelace',
+      },
+    },
+    publishable,
+  )
+  assert.ok(initialized.data)
+  const { customer_id } = initialized.data
+  const body = { journey_id, customer_id, event_id: 'plan_chosen', custom_variables: { seats: 12 } }
+  const created = await redocly.createEvent({ body }, publishable)
+  assert.equal(created.data?.success, true)
+  const secret = { headers: { 'x-service-key': secret_key } }
+  const listed = await redocly.listCustomerEvents({ path: { customer_id }, query: { limit: 1 } }, secret)
+  assert.equal(listed.data?.data[0]?.id, created.data.id)
+  assert.deepEqual(listed.data.data[0]?.custom_variables, { seats: 12 })
+  const refused = await redocly.listEvents({}, publishable)
+  assert.equal(refused.error?.code, 'secret_key_required')
 })
 
 /** @returns {Promise<string>} the address on which the server listens */

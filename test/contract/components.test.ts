@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { contractDocument, operations } from './document.ts'
+
+type Kinds = Record<string, Record<string, unknown>>
+type Responses = Record<string, Record<string, Record<string, { responses: Record<string, object> }>>>
+
+/** What stands under these names is a value, of which no generator makes a type or a function. */
+const VALUES = ['examples']
+
+// What OpenAPI allows and not every generator can follow: some make one type of a parameter and a schema of one name,
+// some give nothing for a success that is a reference.
+describe('the contract can be read by simple generators', () => {
+  it('has no two components of one name, whatever their kinds and their letter case', () => {
+    const { components } = contractDocument() as { components: Kinds }
+    const names = Object.entries(components)
+      .filter(([kind]) => !VALUES.includes(kind))
+      .flatMap(([, named]) => Object.keys(named).map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, '')))
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+  })
+
+  it.each(
+    operations.map(({ operationId, method, path }) => [operationId, method.toLowerCase(), path] as const),
+  )('has every success of %s written out', (_id, method, path) => {
+    const { paths } = contractDocument() as Responses
+    const replies = Object.entries(paths?.[path]?.[method]?.responses ?? {})
+    const successes = replies.filter(([status]) => status.startsWith('2'))
+    expect(successes.length).toBeGreaterThan(0)
+    for (const [, reply] of successes) expect(Object.keys(reply)).not.toContain('$ref')
+  })
+})
