@@ -1002,7 +1002,9 @@ export interface components {
         /**
          * Email
          * Format: email
-         * @description An email address. Two that differ in letter case are the same. 254 characters are the most that mail can carry.
+         * @description An email address in ASCII: a local part of up to 64 characters that needs no quotes, and a domain of two labels
+         *     or more, each of up to 63 (another alphabet as `xn--…`). Two that differ in letter case are the same. 254
+         *     characters are the most that mail can carry.
          */
         Email: string;
         /**
@@ -1601,7 +1603,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace of the key has no such journey. */
+        /** @description The workspace has no such journey. */
         JourneyNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1614,7 +1616,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace of the key has no such customer. */
+        /** @description The workspace has no such customer. */
         CustomerNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1723,7 +1725,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key has used up its rate. Nothing of the request was taken. */
+        /** @description The key, or the person, has used up its rate. Nothing of the request was taken. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1977,7 +1979,7 @@ export interface operations {
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
-            /** @description The workspace of the key has no such journey, or no such customer. */
+            /** @description The workspace has no such journey, or no such customer. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -81,12 +81,12 @@ export const problems = {
   journey_not_found: {
     status: 404,
     title: 'No such journey',
-    detail: 'Use the journey_id of a journey in the workspace of this key.',
+    detail: 'Use the journey_id of a journey of this workspace.',
   },
   customer_not_found: {
     status: 404,
     title: 'No such customer',
-    detail: 'Use the customer_id that initializing the customer answered in the workspace of this key.',
+    detail: 'Use the customer_id that initializing the customer answered in this workspace.',
   },
   link_not_found: {
     status: 404,
@@ -224,7 +224,7 @@ export const problems = {
   },
   rate_limited: {
     status: 429,
-    title: "The key's rate is used up",
+    title: 'The rate is used up',
     detail: 'Send the same request again after the seconds that Retry-After gives.',
   },
   too_many_attempts: {

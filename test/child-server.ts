@@ -16,6 +16,8 @@ export type ChildServer = {
   pid: number
   /** What it has printed on the standard output so far. */
   stdout(): string
+  /** The same of the standard error. */
+  stderr(): string
   /** A client that sends every request once. */
   client(serviceKey: string): Client
   /** Sends the signal and waits for the end. */
@@ -47,6 +49,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
     url,
     pid: process.pid ?? 0,
     stdout: command.stdout,
+    stderr: command.stderr,
     client: (serviceKey) => createClient({ baseUrl: `${url}/v1`, serviceKey, retries: 0 }),
     kill: (signal) => process.kill(signal),
     end(signal) {

@@ -14,6 +14,8 @@ export type Command = {
   process: ChildProcess
   /** What it has printed on the standard output so far. */
   stdout(): string
+  /** The same of the standard error. */
+  stderr(): string
   ended: Promise<Ended>
 }
 
@@ -47,7 +49,7 @@ export function startCommand(file: string, args: string[], options: CommandOptio
     })
   }
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...printed }))
-  return { process: child, stdout: () => printed.stdout, ended }
+  return { process: child, stdout: () => printed.stdout, stderr: () => printed.stderr, ended }
 }
 
 /** `cairn ARGS`, run to its end. */

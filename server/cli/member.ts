@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { components } from '../../generated/contract.ts'
 import type { Config } from '../config.ts'
+import { EMAIL } from '../domain/emails.ts'
 import { newId } from '../domain/identifiers.ts'
 import type { Page } from '../domain/paging.ts'
 import { Passwords } from '../passwords.ts'
@@ -29,10 +30,8 @@ type AddOptions = {
   json?: boolean
 }
 
-/** As the contract has it (`NewPassword`, `Email` with the format that ajv-formats checks). */
+/** As the contract has it (`NewPassword`). */
 const PASSWORD_LENGTHS = { least: 12, most: 256 }
-const EMAIL =
-  /^(?=.{3,254}$)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i
 
 /** More rows than any terminal is read for. */
 const LISTED = 10_000

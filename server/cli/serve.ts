@@ -16,9 +16,13 @@ async function serve(config: Config) {
   const { startServer } = await import('../main.ts')
   const server = await startServer({ config })
   const listens = `Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`
-  const begin = `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`
-  // In one piece: whoever waits for the first line has the link too.
-  process.stdout.write(server.setupLink === undefined ? listens : listens + begin)
+  // The log goes to the standard output, and is kept and read by others; first, so that whoever has the line has it.
+  if (server.setupLink !== undefined) {
+    process.stderr.write(
+      `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
+    )
+  }
+  process.stdout.write(listens)
   const end = Promise.race([signal(), server.died])
   await end.catch(() => {})
   process.once('SIGTERM', () => process.exit(1))

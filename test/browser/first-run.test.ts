@@ -30,7 +30,7 @@ const typed = {
 /** Starts a server on an empty store. @returns where it is, and the path of the link that it prints, below /admin */
 async function startFirstServer(): Promise<{ cairn: { url: string }; path: string }> {
   const cairn = await startChildServer({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })
-  const [, path = ''] = await vi.waitUntil(() => /\/admin(\/setup#token=\S+)/.exec(cairn.stdout()), {
+  const [, path = ''] = await vi.waitUntil(() => /\/admin(\/setup#token=\S+)/.exec(cairn.stderr()), {
     timeout: 10_000,
   })
   return { cairn, path }

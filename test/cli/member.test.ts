@@ -154,6 +154,8 @@ describe('cairn member add', () => {
       'ada@exämple.com',
       'ada@example..com',
       '.@b.co',
+      `${'a'.repeat(65)}@example.com`,
+      `ada@${'b'.repeat(64)}.com`,
     ]
     const refused = await Promise.all(emails.map((email) => add(['--email', email, '--name', 'Ada'])))
     for (const [at, answer] of refused.entries()) {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
 import { OWN_PAGE, signUp } from '../people.ts'
 
@@ -27,6 +28,15 @@ async function lookUp(link: string) {
   const body = await reply.json()
   return reply.status === 200 ? body : body.code
 }
+
+describe('the link of the first start', () => {
+  it('is on standard error alone, apart from the log', async () => {
+    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
+    await vi.waitUntil(() => /\/admin\/setup#token=setup_\w{43}\n/.test(server.stderr()))
+    expect((await server.end('SIGTERM')).stdout).not.toContain('setup_')
+  })
+})
 
 describe('cairn setup-link', () => {
   it('makes a link that works for an hour on the running server, and voids those before', async () => {

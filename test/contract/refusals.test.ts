@@ -159,6 +159,9 @@ const insideCauses: Record<string, InsideCause> = {
   },
 }
 
+/** What is said to somebody who is signed in and sends no key. */
+const forNoKey = { detail: expect.not.stringMatching(/\b(this|your) key\b/i) }
+
 /** What has its cause within the server. */
 const elsewhere = {
   'malformed.test.ts': ['malformed_request', 'request_timeout', 'expectation_failed', 'headers_too_large'],
@@ -223,6 +226,7 @@ describe.each(Object.entries(outsideCauses))(
       // Of a deployment the address is always the same, and an earlier run may have guessed from it.
       const isHeldBack = !isInside && caller === 'nobody' && problem.code === 'too_many_attempts'
       if (!isHeldBack) expect([reply.status, problem.code]).toEqual([status, code])
+      if (caller === 'person') expect(problem).toMatchObject(forNoKey)
     })
   },
 )
@@ -237,6 +241,7 @@ describe.runIf(isInside).each(Object.entries(insideCauses))(
       const reply = await sendTo(place, operation, caller, change)
       const problem = await reply.json()
       expect([reply.status, problem.code]).toEqual([status, code])
+      if (caller === 'person') expect(problem).toMatchObject(forNoKey)
     })
   },
 )
