@@ -15,6 +15,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { copyStore } from '../storage/sqlite/copy.ts'
+import { COMPANIONS } from '../storage/sqlite/private-files.ts'
 import { sqlitePath } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertStore } from './store.ts'
@@ -22,9 +23,6 @@ import { assertStore } from './store.ts'
 type BackupOptions = { overwrite?: boolean; json?: boolean }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** What the engine keeps beside a store. Left beside another file of that name, it would be taken for that file's. */
-const COMPANIONS = ['-wal', '-shm', '-journal']
 
 export function addBackup(program: Command, config: () => Config): void {
   program
@@ -76,7 +74,7 @@ function assertFree(file: string, path: string, overwrite: boolean) {
   const folder = dirname(resolve(file))
   if (!existsSync(folder)) throw new CommandFailure(`there is no folder ${folder}`, ExitCode.conflict)
   if (!overwrite && existsSync(file)) throw exists(file)
-  const inUse = [path, `${path}.lock`, ...COMPANIONS.map((suffix) => `${path}${suffix}`)]
+  const inUse = [path, ...COMPANIONS.map((suffix) => `${path}${suffix}`)]
   const target = existsSync(file)
     ? realpathSync(file)
     : join(realpathSync(folder), resolve(file).slice(folder.length))

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { createReadStream, existsSync, fstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { createClient } from '../../client/index.ts'
@@ -66,7 +66,7 @@ export function addImport(program: Command, config: () => Config): void {
 async function importFile(config: Config, file: string, options: ImportOptions) {
   const { dryRun = false, json } = options
   const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
-  const { input, size_bytes } = open(file)
+  const { input, stats } = open(file)
   const stop = new AbortController()
   const delivery = new Delivery({
     client: createClient({ baseUrl: url, serviceKey: dryRun ? '' : serviceKey(options.keyFile), retries: 0 }),
@@ -74,7 +74,10 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     patience_ms: options.giveUpAfter,
     signal: stop.signal,
   })
-  const refused = new RefusedFile(options.refused ?? `${file === '-' ? 'import' : file}.refused.ndjson`)
+  const refused = new RefusedFile(options.refused ?? `${file === '-' ? 'import' : file}.refused.ndjson`, {
+    isNamed: options.refused !== undefined,
+    input: stats,
+  })
   const importer = new Importer({
     delivery,
     journeyId: options.journey,
@@ -90,7 +93,12 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
   const began_ms = performance.now()
-  const endProgress = showProgress({ output: process.stderr, importer, delivery, size_bytes })
+  const endProgress = showProgress({
+    output: process.stderr,
+    importer,
+    delivery,
+    size_bytes: stats.isFile() ? stats.size : undefined,
+  })
   let failure: unknown
   try {
     await importer.run(input)
@@ -118,12 +126,12 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
 }
 
 /** @throws {CommandFailure} where there is no such file */
-function open(file: string): { input: Readable; size_bytes: number | undefined } {
-  if (file === '-') return { input: process.stdin, size_bytes: undefined }
+function open(file: string): { input: Readable; stats: Stats } {
+  if (file === '-') return { input: process.stdin, stats: fstatSync(process.stdin.fd) }
   if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
-  const stats: Stats = statSync(file)
+  const stats = statSync(file)
   if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
-  return { input: createReadStream(file), size_bytes: stats.isFile() ? stats.size : undefined }
+  return { input: createReadStream(file), stats }
 }
 
 /** @throws {CommandFailure} where none is given */

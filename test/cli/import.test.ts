@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -231,6 +240,50 @@ describe('cairn import', () => {
     const corrected = { ...refused[6].line, occurred_at: '2026-01-01T00:00:00Z' }
     writeFileSync(own.file, textOf([corrected]))
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
+  })
+
+  it('keeps refused lines from others in a file that everybody could read', async () => {
+    const own = await newImport()
+    own.write(['{'])
+    for (const path of [`${own.file}.refused.ndjson`, join(own.folder, 'named.ndjson')]) {
+      writeFileSync(path, '')
+      chmodSync(path, 0o644)
+      expect(
+        await own.import(own.file, ...(path.includes('named') ? ['--refused', path] : [])),
+      ).toMatchObject({ code: 4 })
+      expect([path, statSync(path).mode & 0o777]).toEqual([path, 0o600])
+    }
+  })
+
+  it('does not take the file that it reads for refused lines, under any of its names', async () => {
+    const own = await newImport()
+    own.write([ownEvent(1), '{'])
+    const before = readFileSync(own.file, 'utf8')
+    const names = { link: join(own.folder, 'link'), hardLink: join(own.folder, 'hard-link') }
+    symlinkSync(own.file, names.link)
+    linkSync(own.file, names.hardLink)
+    for (const path of [own.file, names.link, names.hardLink]) {
+      const { code, stderr } = await own.import(own.file, '--refused', path)
+      expect([code, stderr]).toEqual([
+        2,
+        `cairn: ${path} is the file to import; name another with --refused\n`,
+      ])
+    }
+    expect(readFileSync(own.file, 'utf8')).toBe(before)
+  })
+
+  it('follows no link where it makes the name up', async () => {
+    const own = await newImport()
+    own.write(['{'])
+    const precious = join(own.folder, 'precious')
+    writeFileSync(precious, 'precious')
+    const path = `${own.file}.refused.ndjson`
+    symlinkSync(precious, path)
+    expect(await own.import()).toMatchObject({ code: 3, stderr: expect.stringContaining('is no plain file') })
+    rmSync(path)
+    linkSync(precious, path)
+    expect(await own.import()).toMatchObject({ code: 4 })
+    expect(readFileSync(precious, 'utf8')).toBe('precious')
   })
 
   it('takes the file of refused lines, when they are corrected there', async () => {

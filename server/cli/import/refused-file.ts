@@ -1,14 +1,43 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { CommandFailure, ExitCode } from '../failure.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'
+
+/** Only the owner may read it: it holds customers' data. */
+const MODE = 0o600
 
 /** The file of refused lines. It is made with the first one, and takes the place of an earlier run's. */
 export class RefusedFile {
   readonly path: string
+  readonly #isNamed: boolean
   #descriptor: number | undefined
 
-  constructor(path: string) {
+  /**
+   * @param path where it goes
+   * @param options.isNamed whether somebody gave that path; a path that we make up must not lead anywhere else
+   * @param options.input the file that is read meanwhile
+   * @throws {CommandFailure} where the file would be the one that is read, or where its place is taken
+   */
+  constructor(path: string, { isNamed, input }: { isNamed: boolean; input: Stats | undefined }) {
     this.path = path
+    this.#isNamed = isNamed
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there && input && there.ino === input.ino && there.dev === input.dev) {
+      throw new CommandFailure(`${path} is the file to import; name another with --refused`, ExitCode.usage)
+    }
+    if (!isNamed && lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+      throw new CommandFailure(`${path} is no plain file; name another with --refused`, ExitCode.conflict)
+    }
   }
 
   /**
@@ -16,10 +45,17 @@ export class RefusedFile {
    * that it can be imported from another file too; the text, where it cannot be read; null, where it is too long.
    */
   write({ line, code, detail, message_id }: RefusedLine) {
-    // Only the owner may read it: it holds customers' data.
-    this.#descriptor ??= openSync(this.path, 'w', 0o600)
+    this.#descriptor ??= this.#open()
     const entry = { line_number: line.number, code, detail, line: contentOf(line.bytes, code, message_id) }
     writeSync(this.#descriptor, `${JSON.stringify(entry)}\n`)
+  }
+
+  #open(): number {
+    // A new file, even where somebody has put a link there meanwhile.
+    if (!this.#isNamed) rmSync(this.path, { force: true })
+    const descriptor = openSync(this.path, this.#isNamed ? 'w' : 'wx', MODE)
+    if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, MODE)
+    return descriptor
   }
 
   close() {

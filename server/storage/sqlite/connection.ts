@@ -1,16 +1,7 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { keepPrivate, makePrivate } from './private-files.ts'
 
 export type Connection = Database.Database
 
@@ -36,6 +27,7 @@ export class CannotOpen extends Error {
 export function openWritable(path: string, { create }: { create: boolean }): Connection {
   return open(path, { timeout: BUSY_MS, fileMustExist: !create }, (connection) => {
     useWriteAheadLog(connection)
+    keepPrivate(realpathSync(path))
     // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
@@ -106,7 +98,7 @@ const FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|P
 
 /** Opens a file and sets the connection up; where either fails, nothing stays open. */
 function open(path: string, options: Database.Options, setUp: (connection: Connection) => void): Connection {
-  if (!options.fileMustExist) makeFolder(path)
+  if (!options.fileMustExist) makeFile(path)
   let connection: Connection | undefined
   try {
     connection = new Database(path, options)
@@ -118,10 +110,13 @@ function open(path: string, options: Database.Options, setUp: (connection: Conne
   }
 }
 
-/** Makes the folder of a file. Where it may not be written, the engine would only say that it cannot open the file. */
-function makeFolder(path: string) {
+/**
+ * Makes a file and its folder. Where the folder may not be written, the engine would only say that it cannot open the
+ * file.
+ */
+function makeFile(path: string) {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makePrivate(path)
     accessSync(dirname(path), constants.W_OK)
   } catch (error) {
     throw new CannotOpen(path, error)
@@ -133,11 +128,8 @@ function makeFolder(path: string) {
  * @throws {CannotOpen} where there is no such file and none can be made
  */
 export function targetOf(path: string): string {
-  if (!existsSync(path)) {
-    makeFolder(path)
-    // Made here: a link that leads to nothing yet must not have another lock than the file that the engine then makes.
-    closeSync(openSync(path, 'a'))
-  }
+  // Made here: a link that leads to nothing yet must not have another lock than the file that the engine then makes.
+  if (!existsSync(path)) makeFile(path)
   return realpathSync(path)
 }
 

@@ -1,0 +1,65 @@
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
+
+/** What the engine and we keep beside a store, by what is added to its name. */
+export const COMPANIONS = ['-wal', '-shm', '-journal', '.lock', '.lock-journal']
+
+/** Read and written by the owner, by nobody else. */
+const FILE_MODE = 0o600
+const FOLDER_MODE = 0o700
+
+/** Set on folders like /tmp, which are everybody's. */
+const STICKY = 0o1000
+
+/**
+ * Makes a file that holds customers' data, and its folder, where there are none, so that other users of the machine read
+ * neither.
+ * @throws {Error} of the file system
+ */
+export function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+  // Before the engine does, which would let everybody read it.
+  closeSync(openSync(path, 'a', FILE_MODE))
+}
+
+/**
+ * Takes from other users what an older version, or a copy, let them read: the store, what is beside it, and its folder
+ * where that holds nothing else. What belongs to another user is left as that user has it.
+ */
+export function keepPrivate(path: string): void {
+  const files = [path, ...COMPANIONS.map((suffix) => path + suffix)]
+  for (const file of files) restrict(file, FILE_MODE, statSync)
+  const names = files.map((file) => basename(file))
+  const folder = dirname(path)
+  const isItsOwn = () => readdirSync(folder).every((name) => names.includes(name))
+  // A link to a folder is somebody's arrangement.
+  restrict(
+    folder,
+    FOLDER_MODE,
+    lstatSync,
+    (stats) => stats.isDirectory() && !(stats.mode & STICKY) && isItsOwn(),
+  )
+}
+
+function restrict(
+  path: string,
+  mode: number,
+  look: (path: string) => Stats,
+  isOurs: (stats: Stats) => boolean = (stats) => stats.isFile(),
+) {
+  try {
+    const stats = look(path)
+    if ((stats.mode & 0o077) !== 0 && stats.uid === process.getuid?.() && isOurs(stats)) chmodSync(path, mode)
+  } catch {
+    // Not there, or not ours to change; whoever needs to open it will say so.
+  }
+}

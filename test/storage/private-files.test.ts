@@ -1,0 +1,82 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+
+const names = { workspace: 'Acme', journey: 'Onboarding' }
+
+/** The modes of what lies in a folder, and of the folder itself as `.`. */
+function modes(folder: string): Record<string, string> {
+  const files = ['.', ...readdirSync(folder)]
+  return Object.fromEntries(files.map((name) => [name, modeOf(join(folder, name))]))
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8)
+}
+
+const whileServing = {
+  '.': '700',
+  'cairn.db': '600',
+  'cairn.db-wal': '600',
+  'cairn.db-shm': '600',
+  'cairn.db.lock': '600',
+}
+
+describe("a store is its owner's alone", () => {
+  it('in the folder that the server makes, while it serves', async () => {
+    const folder = join(temporaryFolder(), 'data')
+    await startChildServer({ databaseUrl: `sqlite:${folder}/cairn.db` })
+    expect(modes(folder)).toEqual(whileServing)
+  })
+
+  it('made by a command, too', async () => {
+    const folder = join(temporaryFolder(), 'data')
+    await createWorkspace(`sqlite:${folder}/cairn.db`, names)
+    expect(modes(folder)).toEqual({ '.': '700', 'cairn.db': '600' })
+  })
+
+  it('where everybody could read what is there, from the next start on', async () => {
+    const folder = join(temporaryFolder(), 'data')
+    const databaseUrl = `sqlite:${folder}/cairn.db`
+    const first = await startChildServer({ databaseUrl })
+    // What a killed server leaves: its log too.
+    await first.end('SIGKILL')
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
+    chmodSync(folder, 0o755)
+    await startChildServer({ databaseUrl })
+    expect(modes(folder)).toEqual(whileServing)
+  })
+
+  it('behind a link to it', async () => {
+    const { path, server } = await startChildServerWithCustomer()
+    await server.end('SIGTERM')
+    chmodSync(path, 0o644)
+    const link = join(temporaryFolder(), 'other.db')
+    symlinkSync(path, link)
+    await createWorkspace(`sqlite:${link}`, names)
+    expect(modeOf(path)).toBe('600')
+  })
+})
+
+describe('a folder', () => {
+  it('with something else in it stays as it is', async () => {
+    const folder = join(temporaryFolder(), 'shared')
+    mkdirSync(folder)
+    chmodSync(folder, 0o755)
+    writeFileSync(join(folder, 'index.html'), '')
+    chmodSync(join(folder, 'index.html'), 0o644)
+    await createWorkspace(`sqlite:${folder}/cairn.db`, names)
+    expect(modes(folder)).toEqual({ '.': '755', 'cairn.db': '600', 'index.html': '644' })
+  })
+
+  it("that is everybody's stays everybody's", async () => {
+    const folder = join(temporaryFolder(), 'tmp')
+    mkdirSync(folder)
+    chmodSync(folder, 0o1777)
+    await createWorkspace(`sqlite:${folder}/cairn.db`, names)
+    expect(modes(folder)).toEqual({ '.': '777', 'cairn.db': '600' })
+  })
+})
