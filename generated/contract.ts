@@ -1311,7 +1311,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "password_change_failed" | "workspace_created" | "setup_link_created" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "password_change_failed" | "workspace_created" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
         /**
          * Actor
          * @description Who did it.

@@ -37,6 +37,8 @@ function predicate(entry: Entry): ReactNode {
       return <>created the workspace {subject}</>
     case 'setup_link_created':
       return <>made a link for a new owner of {subject}</>
+    case 'store_restored':
+      return <>restored {subject} from a backup</>
     case 'member_added':
       return (
         <>

@@ -1,28 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
-import { copyStore } from '../storage/sqlite/copy.ts'
 import { COMPANIONS } from '../storage/sqlite/private-files.ts'
 import { sqlitePath } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertStore } from './store.ts'
+import { sync, withStoreCopy } from './store-copy.ts'
 
 type BackupOptions = { overwrite?: boolean; json?: boolean }
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export function addBackup(program: Command, config: () => Config): void {
   program
@@ -31,7 +18,7 @@ export function addBackup(program: Command, config: () => Config): void {
     .argument('<file>', 'where the copy goes; its folder must exist')
     .option('--overwrite', 'replace the file where it exists')
     .option('--json', 'print one JSON object and nothing else')
-    .addHelpText('after', '\nThe README tells how to restore from the file.')
+    .addHelpText('after', '\ncairn restore puts it back.')
     .action((file: string, options: BackupOptions) => backup(config(), file, options))
 }
 
@@ -40,32 +27,18 @@ async function backup(config: Config, file: string, { overwrite = false, json }:
   assertStore(path)
   assertFree(file, path, overwrite)
   const folder = dirname(resolve(file))
-  const partial = join(folder, `.cairn-backup-${randomUUID()}.partial`)
-  const remove = () => rmSync(partial, { force: true })
-  const interrupted = (signal: NodeJS.Signals) => {
-    remove()
-    // To end by the signal itself: an exit would wait for the thread that copies.
-    for (const each of SIGNALS) process.off(each, interrupted)
-    process.kill(process.pid, signal)
-  }
-  for (const signal of SIGNALS) process.on(signal, interrupted)
   try {
-    // Made here and not by the engine, so that nobody else may read it at any time.
-    closeSync(openSync(partial, 'wx', 0o600))
-    const copied = await copyStore({ path, copy: partial })
-    sync(partial)
-    put(partial, file, overwrite)
-    sync(folder)
-    const { events, newest_ms } = copied
+    const { events, newest_ms } = await withStoreCopy(path, folder, (copy, copied) => {
+      put(copy, file, overwrite)
+      sync(folder)
+      return copied
+    })
     const newest_event_at = newest_ms === null ? null : instantText(newest_ms)
     const made = { file, bytes: statSync(file).size, events, newest_event_at }
     process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`no backup was made: ${error instanceof Error ? error.message : error}`)
-  } finally {
-    remove()
-    for (const signal of SIGNALS) process.off(signal, interrupted)
   }
 }
 
@@ -105,16 +78,6 @@ function put(partial: string, file: string, overwrite: boolean) {
 
 function exists(file: string): CommandFailure {
   return new CommandFailure(`${file} exists already; --overwrite would replace it`, ExitCode.conflict)
-}
-
-/** Waits until a file, or the names in a folder, are on disk. */
-function sync(path: string) {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function report(made: {

@@ -7,6 +7,7 @@ import { addImport } from './import.ts'
 import { addInit } from './init.ts'
 import { addKey } from './key.ts'
 import { addMember } from './member.ts'
+import { addRestore } from './restore.ts'
 import { addServe } from './serve.ts'
 import { addSetupLink } from './setup-link.ts'
 
@@ -30,6 +31,7 @@ addKey(program, config)
 addMember(program, config)
 addSetupLink(program, config)
 addBackup(program, config)
+addRestore(program, config)
 addImport(program, config)
 
 try {

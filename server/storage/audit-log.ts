@@ -40,6 +40,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   password_change_failed: 'sessions',
   workspace_created: 'members',
   setup_link_created: 'members',
+  store_restored: 'members',
   member_added: 'members',
   member_invited: 'members',
   invitation_revoked: 'members',

@@ -15,7 +15,7 @@ export async function insertWorkspace(
 }
 
 /** The workspaces with the name, or all of them. */
-export async function workspaces(db: Transaction<DB>, name?: string) {
+export async function workspaces(db: Kysely<DB>, name?: string) {
   let query = db.selectFrom('workspaces').select(['workspace_id', 'name']).orderBy('created_ms')
   if (name !== undefined) query = query.where('name', '=', name)
   return await query.execute()

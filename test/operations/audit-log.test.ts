@@ -429,7 +429,8 @@ describe('the audit log', () => {
     const { components } = contractDocument() as {
       components: { schemas: Record<string, { enum: string[] }> }
     }
-    const files = ['./audit-log.test.ts', '../cli/member.test.ts', '../cli/setup-link.test.ts']
+    const commands = ['member', 'restore', 'setup-link'].map((name) => `../cli/${name}.test.ts`)
+    const files = ['./audit-log.test.ts', ...commands]
     const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join()
     for (const action of components.schemas.AuditAction?.enum ?? []) expect(text).toContain(`'${action}'`)
   })

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyStore } from '../storage/sqlite/copy.ts'
+import type { CopiedStore } from '../storage/sqlite/copy-thread.ts'
+import { COMPANIONS } from '../storage/sqlite/private-files.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Copies a store to a file that only the owner may read, checks it, and hands it on to be renamed. What is still there
+ * afterwards, or when a signal ends the process, is removed.
+ * @param folder where the file is made
+ */
+export async function withStoreCopy<Result>(
+  path: string,
+  folder: string,
+  use: (copy: string, copied: CopiedStore) => Promise<Result> | Result,
+): Promise<Result> {
+  const copy = join(folder, `.cairn-copy-${randomUUID()}.partial`)
+  const remove = () => {
+    for (const suffix of ['', ...COMPANIONS]) rmSync(copy + suffix, { force: true })
+  }
+  const interrupted = (signal: NodeJS.Signals) => {
+    remove()
+    // To end by the signal itself: an exit would wait for the thread that copies.
+    for (const each of SIGNALS) process.off(each, interrupted)
+    process.kill(process.pid, signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, interrupted)
+  try {
+    // Made here and not by the engine, so that nobody else may read it at any time.
+    closeSync(openSync(copy, 'wx', 0o600))
+    const copied = await copyStore({ path, copy })
+    sync(copy)
+    return await use(copy, copied)
+  } finally {
+    remove()
+    for (const signal of SIGNALS) process.off(signal, interrupted)
+  }
+}
+
+/** Waits until a file, or the names in a folder, are on disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

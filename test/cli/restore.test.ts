@@ -1,0 +1,184 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+import { initialize } from '../operations/customer.ts'
+import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../people.ts'
+
+/** `cairn ARGS` on the store of a server. */
+function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {
+  return runCairn(args, { environment: { DATABASE_URL: databaseUrl } })
+}
+
+function pathOf({ databaseUrl }: Pick<Cairn, 'databaseUrl'>): string {
+  return databaseUrl.slice('sqlite:'.length)
+}
+
+/** A server with two members and an event, and a backup of its store. */
+async function newBackup() {
+  const cairn = await startCairn()
+  const workspace = await cairn.workspace()
+  const customer_id = await initialize(workspace, 'user-1')
+  const event = { journey_id: workspace.journey_id, customer_id, event_id: 'signed_up' }
+  await workspace.client.createEvent({ body: { ...event, message_id: 'first' } })
+  const owner = await signUp(cairn, workspace, 'owner')
+  const admin = await signUp(cairn, workspace, 'admin')
+  const invitation = await owner.client().createInvitation({ body: { email: newEmail(), role: 'admin' } })
+  const file = join(temporaryFolder(), 'backup.db')
+  const backUp = async () => {
+    const made = await command(cairn, 'backup', file)
+    expect(made).toMatchObject({ code: 0 })
+  }
+  return { cairn, workspace, owner, admin, event, token: invitation.data?.token ?? '', file, backUp }
+}
+
+/** What the server answers to a session's own look at itself. */
+async function sessionStatus(cairn: Cairn, { headers }: Pick<SignedUp, 'headers'>): Promise<number> {
+  return (await cairn.fetch('/session', { headers })).status
+}
+
+async function keyStatus(cairn: Cairn, key: string): Promise<number> {
+  return (await cairn.client(key).listJourneys()).response.status
+}
+
+async function invitationStatus(cairn: Cairn, token: string): Promise<number> {
+  const headers = { ...OWN_PAGE, 'content-type': 'application/json' }
+  const body = JSON.stringify({ token })
+  return (await cairn.fetch('/invitations/look-up', { method: 'POST', headers, body })).status
+}
+
+/** The identifier of a workspace's key of the kind. */
+async function keyId(owner: SignedUp, kind: string): Promise<string> {
+  const { data } = await owner.client().listServiceKeys()
+  return data?.data.find((key) => key.kind === kind)?.key_id ?? ''
+}
+
+describe('cairn restore', () => {
+  it('ends sessions and links, and lets nobody in again by what was revoked since', async () => {
+    const { cairn, workspace, owner, admin, token, file, backUp } = await newBackup()
+    await backUp()
+    const key_id = await keyId(owner, 'secret')
+    await owner.client().revokeServiceKey({ path: { key_id } })
+    await cairn.stop()
+
+    const restored = await command(cairn, 'restore', file, '--json')
+    expect([restored.code, restored.stderr]).toEqual([0, ''])
+    const told = JSON.parse(restored.stdout)
+    expect(told).toMatchObject({ events: 1, ended: { sessions: 2, setup_links: 1, invitations: 1 } })
+    expect(told.keys).toMatchObject([{ kind: 'publishable', since: null }])
+
+    const again = await startCairnForTest({ databaseUrl: cairn.databaseUrl })
+    expect([await sessionStatus(again, owner), await sessionStatus(again, admin)]).toEqual([401, 401])
+    expect(await invitationStatus(again, token)).toBe(404)
+    expect(await keyStatus(again, workspace.secret_key)).toBe(401)
+    const client = browser(again, await signIn(again, owner)).client()
+    const log = (await client.listAuditLog({ query: { limit: 10 } })).data?.data.map(({ action, actor }) => [
+      action,
+      actor.kind,
+    ])
+    expect(log).toEqual(
+      expect.arrayContaining([
+        ['store_restored', 'command_line'],
+        ['service_key_revoked', 'command_line'],
+      ]),
+    )
+  })
+
+  it('lists the keys and members that come back, with what has changed since', async () => {
+    const { cairn, owner, admin, workspace, file, backUp } = await newBackup()
+    const viewer = await newMember(cairn, workspace, 'viewer')
+    await backUp()
+    await owner.client().removeMember({ path: { person_id: admin.person_id } })
+    await owner.client().updateMember({ path: { person_id: viewer.person_id }, body: { role: 'owner' } })
+    const new_password = 'a-moth-in-relay-70'
+    await owner.client().changePassword({ body: { current_password: owner.password, new_password } })
+    const rotated = await owner
+      .client()
+      .rotateServiceKey({ path: { key_id: await keyId(owner, 'publishable') }, body: { grace_seconds: 0 } })
+    expect(rotated.response.status).toBe(201)
+    await cairn.stop()
+
+    const { stdout } = await command(cairn, 'restore', file)
+    expect(stdout).toContain('Ended: 2 sessions, 1 set-up links, 1 invitations\n')
+    const since = (text: string) =>
+      stdout
+        .split('\n')
+        .find((line) => line.includes(text))
+        ?.split(/ {2,}/)
+        .at(-1)
+    expect(since(admin.email)).toBe('was removed since')
+    expect(since(viewer.email)).toBe('was owner')
+    expect(since(owner.email)).toBe('had another password')
+    // The key that was rotated has ended, and the one that took its place was made after the backup.
+    expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
+  })
+
+  it('keeps what it replaces, log and all, and is readable by the owner alone', async () => {
+    const { cairn, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const path = pathOf(cairn)
+    writeFileSync(`${path}-wal`, 'left over')
+    chmodSync(file, 0o644)
+    const before = readFileSync(file)
+    const { kept_in } = JSON.parse((await command(cairn, 'restore', file, '--json')).stdout)
+    expect(readdirSync(kept_in)).toEqual(expect.arrayContaining(['cairn.db', 'cairn.db-wal']))
+    expect(readdirSync(dirname(path)).filter((name) => !name.includes('replaced'))).toEqual([
+      'cairn.db',
+      'cairn.db.lock',
+    ])
+    expect([statSync(path).mode & 0o777, statSync(kept_in).mode & 0o777]).toEqual([0o600, 0o700])
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  it('puts a store where there is none, and says that it knows nothing of what was revoked', async () => {
+    const { cairn, workspace, event, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    const lost = { databaseUrl: `sqlite:${temporaryFolder()}/data/cairn.db` }
+    const { code, stdout } = await command(lost, 'restore', file)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('could not be read')])
+    const again = await startCairnForTest(lost)
+    const resent = await again
+      .client(workspace.secret_key)
+      .createEvent({ body: { ...event, message_id: 'first' } })
+    expect(resent.data?.duplicate).toBe(true)
+  })
+
+  it('takes the place of a damaged store', async () => {
+    const { cairn, workspace, file, backUp } = await newBackup()
+    await backUp()
+    await cairn.stop()
+    writeFileSync(pathOf(cairn), 'no store at all')
+    expect(await command(cairn, 'restore', file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('could not be read'),
+    })
+    const again = await startCairnForTest({ databaseUrl: cairn.databaseUrl })
+    expect(await keyStatus(again, workspace.secret_key)).toBe(200)
+  })
+
+  it('refuses beside a running server, and what is no backup, and leaves the store as it was', async () => {
+    const { cairn, workspace, file, backUp } = await newBackup()
+    await backUp()
+    const running = await command(cairn, 'restore', file)
+    expect(running).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('a server runs') })
+    expect(await keyStatus(cairn, workspace.secret_key)).toBe(200)
+    await cairn.stop()
+    const path = pathOf(cairn)
+    const store = readFileSync(path)
+    const bad = join(dirname(file), 'bad.db')
+    writeFileSync(bad, 'not a store')
+    for (const [name, code] of [
+      [bad, 1],
+      [`${file}-none`, 3],
+      [path, 3],
+    ] as const) {
+      expect([name, await command(cairn, 'restore', name)]).toMatchObject([name, { code, stdout: '' }])
+    }
+    expect(readFileSync(path).equals(store)).toBe(true)
+    expect(readdirSync(dirname(path)).filter((name) => /partial|replaced/.test(name))).toEqual([])
+    expect(existsSync(`${path}-wal`)).toBe(false)
+  })
+})
