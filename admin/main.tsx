@@ -11,3 +11,8 @@ createRoot(root).render(
     <App />
   </StrictMode>,
 )
+
+// A page that comes back as it was left may show what its session no longer opens.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})

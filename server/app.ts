@@ -11,8 +11,9 @@ import { readCookies, writeCookies } from './cookies.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
-import { networkOf } from './domain/networks.ts'
+import { networkOf, plainAddress } from './domain/networks.ts'
 import { isServiceKey } from './domain/service-keys.ts'
+import { loggedPaths } from './log-paths.ts'
 import { assertHead, noteBegun } from './malformed-http.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
@@ -21,11 +22,13 @@ import type { Reached } from './origins.ts'
 import type { Passwords } from './passwords.ts'
 import { Problem } from './problems.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
+import { sharedLook } from './readiness.ts'
 import { type BodyPlaces, drain, ignoreBody } from './request-body.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
+import { ProxyWatch } from './unknown-proxy.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 
 export type AppOptions = {
@@ -54,7 +57,10 @@ export type AppOptions = {
 
 /** The whole way of a request, in order. */
 export function createApp(options: AppOptions): Express {
-  const { contract, storage } = options
+  const { contract, storage, log, publicUrl } = options
+  const proxies = new ProxyWatch({ publicUrl, log })
+  const logged = loggedPaths(contract.routes.map(({ path }) => path))
+  const assertWritable = sharedLook(() => storage.assertWritable())
   const app = express()
   app.set('strict routing', true)
   app.set('case sensitive routing', true)
@@ -63,7 +69,9 @@ export function createApp(options: AppOptions): Express {
   app.set('trust proxy', [...options.trustedProxies])
   app.disable('x-powered-by')
   app.use((req, res, next) => {
-    beginRequest(req, res, options)
+    beginRequest(req, res, { ...options, logged })
+    const peer = plainAddress(req.socket.remoteAddress ?? '')
+    proxies.look({ headers: req.headers, peer, address: res.locals.address })
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
     // Only what changes nothing: who sends many events on one connection wants them written together.
@@ -91,7 +99,7 @@ export function createApp(options: AppOptions): Express {
   })
   app.get('/readyz', async (_req, res) => {
     if (options.isStopping()) throw new Unavailable('shutting_down')
-    await storage.assertWritable()
+    await assertWritable()
     res.json({ status: 'ok' })
   })
   app.all('/metrics', (req, res) => sendMetrics(req, res, options))
@@ -127,7 +135,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   res.locals.operation = route.operationId
   const identify = () => callers.check(req.headers, () => reached(req), route)
   let caller = await identify()
-  const key = limitedKey(caller, req)
+  const key = limitedKey(caller, res)
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
   if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
   res.locals.owner = key?.key_id
@@ -148,7 +156,6 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
     const { now, passwords, attempts, allowed } = options
-    if (caller.kind !== 'key') warnOfUnknownProxy(req, options)
     const reply = await operation(
       { workspaceId: workspaceOf(caller), ...checked },
       {
@@ -162,12 +169,10 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
         rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
         caller,
+        address: res.locals.address,
         // Only when they are asked for: ingestion has no use for them.
         get reading() {
           return readingOf(caller, res)
-        },
-        get address() {
-          return addressOf(req)
         },
         get cookies() {
           return readCookies(reached(req), publicUrl)
@@ -192,11 +197,14 @@ function workspaceOf(caller: Caller): string {
   return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
 }
 
-/** By what the rate is counted: by key, a publishable one also by network, or by person. Nobody has none; attempts without a credential are throttled. */
-function limitedKey(caller: Caller, req: Request): LimitedKey | undefined {
+/**
+ * By what the rate is counted: by key, a publishable one also by network, or by person. Nobody has none; attempts without
+ * a credential are throttled.
+ */
+function limitedKey(caller: Caller, { locals }: Response): LimitedKey | undefined {
   if (caller.kind === 'key') {
     const { key_id, rate_limit, kind } = caller.key
-    return kind === 'secret' ? caller.key : { key_id, rate_limit, network: networkOf(addressOf(req)) }
+    return kind === 'secret' ? caller.key : { key_id, rate_limit, network: networkOf(locals.address) }
   }
   return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
 }
@@ -217,8 +225,8 @@ function readingOf(caller: Caller, res: Response): Reading {
 }
 
 /** Who pays for the memory that a request takes: the key or the person, else the network. */
-function ownerOf({ locals, req }: Response): string {
-  return locals.owner ?? networkOf(addressOf(req))
+function ownerOf({ locals }: Response): string {
+  return locals.owner ?? networkOf(locals.address)
 }
 
 function reached(req: Request): Reached {
@@ -227,42 +235,33 @@ function reached(req: Request): Reached {
 
 /** The caller's address in its plain form: what a proxy says is believed only where it is one. */
 function addressOf({ ip = '', socket }: Request): string {
-  const address = isIP(ip) ? ip : (socket.remoteAddress ?? '')
-  return address
-    .replace(/^::ffff:(?=[0-9.]+$)/i, '')
-    .replace(/%.*/, '')
-    .toLowerCase()
+  return plainAddress(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
-/** Once: behind a proxy that is not named all senders have one address, and wait for each other's wrong passwords. */
-function warnOfUnknownProxy({ app, headers, ip, socket }: Request, { log, trustedProxies }: AppOptions) {
-  const isKnown = headers['x-forwarded-for'] === undefined || ip !== socket.remoteAddress
-  if (isKnown || app.locals.hasWarnedOfProxy) return
-  app.locals.hasWarnedOfProxy = true
-  log.warn(
-    { address: socket.remoteAddress, trusted_proxies: trustedProxies },
-    'a proxy that is not in CAIRN_TRUSTED_PROXIES passes requests on; all of its senders count as one',
-  )
-}
+type Logged = Pick<AppOptions, 'log' | 'metrics'> & { logged: (target: string) => string }
 
-function beginRequest(req: Request, res: Response, { log, metrics }: AppOptions) {
+function beginRequest(req: Request, res: Response, { log, metrics, logged }: Logged) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
   // A key that someone puts here by mistake would be logged.
   const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
   const requestId = isValid ? given : randomUUID()
   res.locals.requestId = requestId
+  // Now: a connection that is closed has none any more.
+  const address = addressOf(req)
+  res.locals.address = address
   res.locals.headers = { 'X-Request-Id': requestId }
   res.once('close', () => {
     const { operation, key_id, person_id, code } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
-    // Neither the query nor an unknown path: a caller's mistake may have put a key there.
     log.info({
       request_id: requestId,
+      address,
       method: req.method,
       operation,
+      path: operation === undefined ? logged(req.originalUrl) : undefined,
       status,
       code,
       key_id,

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { corsHeaders } from './cors.ts'
+import { plainAddress } from './domain/networks.ts'
 import type { Metrics } from './metrics.ts'
 import { Problem, type ProblemCode } from './problems.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -91,13 +92,14 @@ export function refuseMalformed(server: Server, { log, metrics }: { log: Logger;
   ) {
     const { status, code } = problem
     const request_id = randomUUID()
+    const address = plainAddress(socket.remoteAddress ?? '')
     socket.on('error', () => {})
     socket.end(answerText(problem, request_id))
     socket.resume()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
     metrics.requestEnded({ operation: undefined, status, code, duration_ms: undefined })
-    log.info({ request_id, ...told, status, code })
+    log.info({ request_id, address, ...told, status, code })
   }
 }
 

@@ -19,8 +19,10 @@ export function useSignOut() {
   })
 }
 
-/** A load of the whole page, so that the next person finds nothing in memory. */
+/** A load of the whole page, so that the next person finds nothing in memory; nor, by going back, on the screen. */
 export function openSignIn(): void {
+  // Browsers keep a page that is left, and show it again as it was. `replace` alone would leave the one before it.
+  document.body.replaceChildren()
   location.assign('/admin/sign-in')
 }
 

@@ -9,3 +9,11 @@ export function networkOf(address: string): string {
   const whole = [...groups, ...Array(Math.max(0, missing)).fill('0'), ...(back ?? '').split(':')]
   return `${whole.slice(0, 4).join(':')}::/64`
 }
+
+/** An address without what the machine adds to it: an IPv4 one that came by IPv6, or the name of an interface. */
+export function plainAddress(address: string): string {
+  return address
+    .replace(/^::ffff:(?=[0-9.]+$)/i, '')
+    .replace(/%.*/, '')
+    .toLowerCase()
+}

@@ -143,6 +143,29 @@ describe('Signing in', () => {
 })
 
 describe('Signing out', () => {
+  // This Chromium keeps no page to go back to, so what browsers of people do is told to the page.
+  it('leaves no page behind that a browser could keep and show again', async () => {
+    const path = screenPath(workspace, 'members')
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals: [nobody] })
+    await page.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
+    await page.evaluate(() => {
+      addEventListener('pagehide', () => sessionStorage.setItem('left', document.body.innerText))
+    })
+    await chooseFromPersonMenu(page, owner, 'Sign out')
+    await heading(page, 'Sign in').waitFor()
+    expect(await page.evaluate(() => sessionStorage.getItem('left'))).toBe('')
+  })
+
+  it('shows elsewhere too: a page that comes back as it was left is read anew', async () => {
+    const path = screenPath(workspace, 'members')
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals: [nobody] })
+    await page.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
+    await endSessions(owner)
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await heading(page, 'Sign in').waitFor()
+    expect(await page.getByText(owner.email).count()).toBe(0)
+  })
+
   it('ends the session, and leaves nothing behind the back button', async () => {
     const page = await openAdministration({
       cairn,

@@ -50,7 +50,7 @@ it('acknowledges nothing while the disk takes nothing, and all again by itself w
   limitFiles(server.pid, 'unlimited')
   expect(await create('after')).toBe(201)
   expect((await client.createJourney({ body: { name: 'Renewal' } })).response.status).toBe(201)
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 10_000 })
   const samples = await scrape(server)
   expect(sumOf(samples, 'cairn_events_received_total')).toBe(answered.length + 1)
   expect(sumOf(samples, 'cairn_events_total', { outcome: 'created' })).toBe(answered.length + 1)

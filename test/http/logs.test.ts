@@ -24,7 +24,13 @@ describe('the log', () => {
   it('has one line for each request, with what an operator looks for', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { secret_key: key } = workspace
-    const own = { pid: expect.any(Number), hostname: expect.any(String), time: expect.any(Number), level: 30 }
+    const own = {
+      address: '127.0.0.1',
+      pid: expect.any(Number),
+      hostname: expect.any(String),
+      time: expect.any(Number),
+      level: 30,
+    }
     for (const [id, line, sent, fields] of [
       [
         'created',
@@ -50,9 +56,25 @@ describe('the log', () => {
         { key: 'wrong' },
         { method: 'GET', operation: 'getCustomer', status: 401, code: 'unauthorized' },
       ],
-      ['unknown', 'PUT /nowhere', {}, { method: 'PUT', status: 404, code: 'not_found' }],
-      ['method', 'PUT /events', {}, { method: 'PUT', status: 405, code: 'method_not_allowed' }],
-      ['preflight', 'OPTIONS /events/create', {}, { method: 'OPTIONS', status: 204 }],
+      ['unknown', 'PUT /nowhere', {}, { method: 'PUT', path: '/v1/*', status: 404, code: 'not_found' }],
+      [
+        'method',
+        'PUT /events',
+        {},
+        { method: 'PUT', path: '/v1/events', status: 405, code: 'method_not_allowed' },
+      ],
+      [
+        'preflight',
+        'OPTIONS /events/create?a=b',
+        {},
+        { method: 'OPTIONS', path: '/v1/events/create', status: 204 },
+      ],
+      [
+        'deep',
+        `GET /events${'/a'.repeat(20)}`,
+        {},
+        { method: 'GET', path: '/v1/events/*/*/*/*/*', status: 404, code: 'not_found' },
+      ],
     ] as const) {
       await send(cairn, line, { ...sent, headers: { 'x-request-id': id } })
       expect(await linesOf(id)).toEqual([

@@ -127,7 +127,7 @@ describe('a write lock that another program keeps', () => {
     expect(performance.now() - started_ms).toBeLessThan(9_000)
     other.exec('ROLLBACK')
 
-    expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200)
+    await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).ok, { timeout: 10_000 })
     const after = await client.createEvent({ body: { ...event, event_id: 'after' } })
     expect(after.response.status).toBe(201)
     expect(storedEvents(other)).toEqual(['before', 'after'])
