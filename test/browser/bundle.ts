@@ -1,4 +1,5 @@
 import { rolldown } from 'rolldown'
+import { build } from 'vite'
 
 /** The module and all that it imports as one minified module, as a front end ships it. */
 export async function bundleForBrowser(file: string): Promise<string> {
@@ -6,4 +7,21 @@ export async function bundleForBrowser(file: string): Promise<string> {
   const { output } = await bundle.generate({ format: 'esm', minify: true })
   await bundle.close()
   return output[0].code
+}
+
+/** The same as Vite ships it in the page of an application. */
+export async function bundleByVite(file: string): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      write: false,
+      // What it adds to the page once, whatever is imported.
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: file, preserveEntrySignatures: 'strict' },
+    },
+  })
+  const [bundle] = [built].flat()
+  if (!bundle || !('output' in bundle)) throw new Error('Vite watches')
+  return bundle.output[0].code
 }

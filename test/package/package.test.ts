@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import ts from 'typescript'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processEnvironment } from '../../server/config.ts'
-import { bundleForBrowser } from '../browser/bundle.ts'
+import { bundleByVite, bundleForBrowser } from '../browser/bundle.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { contractDocument, operations } from '../contract/document.ts'
 import { installPackage, writeIn } from './installation.ts'
@@ -37,12 +37,15 @@ describe('the installed package', () => {
     expect(files.filter((file) => file.endsWith('.node') || file.endsWith('binding.gyp'))).toEqual([])
   })
 
-  it('is at most 5 kB minified and compressed, openapi-fetch included', async () => {
-    const everything = await bundleForBrowser(
-      writeIn(project, 'everything.js', "export * from 'cairn-client'"),
-    )
+  it.each([
+    ['rolldown', bundleForBrowser],
+    ['Vite', bundleByVite],
+  ])('is at most 5.0 kB by %s, minified and compressed, openapi-fetch included', async (_name, bundle) => {
+    const everything = await bundle(writeIn(project, 'everything.js', "export * from 'cairn-client'"))
+    const alone = await bundle(writeIn(project, 'alone.js', "export { createClient } from 'cairn-client'"))
     expect(everything).toContain('handOver')
     expect(gzipSync(everything).length).toBeLessThanOrEqual(5000)
+    expect(gzipSync(alone).length).toBeLessThanOrEqual(4000)
   })
 
   it('leaves the tracker out where it is not used', async () => {
