@@ -347,13 +347,13 @@ function answer(
     if (body.length > 0) res.write(body)
     drain(res.req, () => res.end())
   }
-  answers.watch(res, {
-    ownerOf: () => ownerOf(res),
-    onCut: () => {
-      res.locals.isCut = true
-      metrics.peerCut('answer')
-    },
-  })
+  // What the kernel has taken, as nearly every answer, needs no looking after.
+  if (res.writableLength === 0) return
+  const onCut = () => {
+    res.locals.isCut = true
+    metrics.peerCut('answer')
+  }
+  answers.watch(res, { owner: ownerOf(res), onCut })
 }
 
 /** A caller is believed for so long without another look. */

@@ -89,6 +89,7 @@ export class ArrivingBody {
     let length = 0
     const onArrival = (chunk: Buffer) => place.moved(chunk.length)
     const onData = (chunk: Buffer) => {
+      if (!gunzip) onArrival(chunk)
       length += chunk.length
       if (length > limit_bytes) return reject(new Problem('body_too_large', { detail }))
       if (!place.hold(chunk.length)) return reject(new Unavailable('overloaded'))
@@ -99,25 +100,27 @@ export class ArrivingBody {
     // What is taken apart ends later than the request, which closes at its end.
     const onClose = () => req.complete || onGone()
     this.#fail = reject
-    req.on('data', onArrival)
     source.on('data', onData)
     source.once('end', onEnd)
     // For good: without a listener an error that comes later would end the process.
     req.on('error', onGone)
     req.once('close', onClose)
-    gunzip?.on('error', (cause) => reject(unreadable('must be gzip, as Content-Encoding says', cause)))
-    if (gunzip) req.pipe(gunzip)
+    if (gunzip) {
+      gunzip.on('error', (cause) => reject(unreadable('must be gzip, as Content-Encoding says', cause)))
+      req.on('data', onArrival)
+      req.pipe(gunzip)
+    }
     // It may have gone already, while its key was looked up.
     if (req.destroyed) onGone()
     try {
       return await promise
     } finally {
       this.#fail = () => {}
-      req.off('data', onArrival)
       source.off('data', onData)
       source.off('end', onEnd)
       req.off('close', onClose)
       if (gunzip) {
+        req.off('data', onArrival)
         req.unpipe(gunzip)
         gunzip.destroy()
       }

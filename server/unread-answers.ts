@@ -21,19 +21,18 @@ export class UnreadAnswers {
   }
 
   /**
-   * Looks after an answer that has been written. One that its peer has taken at once costs nothing.
-   * @param options.ownerOf whose it is: a key, a person or a network
+   * Looks after an answer that has been written and of which the kernel has not taken all.
+   * @param options.owner whose it is: a key, a person or a network
    * @param options.onCut is called before the connection is destroyed, because its peer is too slow or has too many
    */
-  watch(res: ServerResponse, { ownerOf, onCut }: { ownerOf: () => string; onCut: () => void }): void {
+  watch(res: ServerResponse, { owner, onCut }: { owner: string; onCut: () => void }): void {
     const bytes = res.writableLength
-    if (bytes === 0) return
     const cut = () => {
       onCut()
       res.req.socket.destroy()
     }
     const patience_ms = PATIENCE_MS + (bytes / LEAST_BYTES_A_SECOND) * 1000
-    const place = this.#places.enter({ owner: ownerOf(), patience_ms, cut })
+    const place = this.#places.enter({ owner, patience_ms, cut })
     if (place.hold(bytes)) res.once('close', () => place.leave())
     else place.lose()
   }
