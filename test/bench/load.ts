@@ -36,8 +36,12 @@ export type Job = {
   seconds: number
   /** … or, if given, when this many requests were answered. */
   requests?: number
+  /** Of all connections together; without it each sends as soon as it is answered. */
+  mostRequestsPerSecond?: number
   /** The server will be killed under this load: a lost connection is an end and no failure. */
   mayLoseServer?: boolean
+  /** What is not answered as promised is counted and no failure. */
+  countsRefusals?: boolean
 }
 
 /** What was measured, of what was answered after the warm-up; `stored` and `initialized` are of the whole run. */
@@ -52,7 +56,13 @@ export type Result = {
   stored: number
   /** Customers that the server has acknowledged as new. */
   initialized: number
+  /** Requests of the whole run that were not answered as promised, and what came of the first of them. */
+  refused: number
+  refusals: string[]
 }
+
+/** So many refusals are told in full. */
+const TOLD_REFUSALS = 10
 
 type Reply = { status: number; body: string }
 type Work = {
@@ -78,16 +88,28 @@ async function run(job: Job): Promise<Result> {
   let sent = 0
   let last = from
   let longestGap_ms = 0
+  let refused = 0
+  const refusals: string[] = []
+  const between_ms = job.mostRequestsPerSecond ? (1000 * job.connections) / job.mostRequestsPerSecond : 0
 
   const keepBusy = async (connection: number) => {
     const client = new Client(job.url, { pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
+    let due_ms = start + (between_ms * connection) / job.connections
     while (performance.now() < until && sent < (job.requests ?? Number.POSITIVE_INFINITY)) {
-      sent += 1
       const request = work.next(connection)
-      const sent_ms = performance.now()
-      const reply = await send(client, { ...request, method: work.method })
+      const sent_ms = await whenDue(due_ms)
+      due_ms += between_ms
+      sent += 1
+      try {
+        const reply = await send(client, { ...request, method: work.method })
+        work.take(reply, connection)
+      } catch (error) {
+        if (!job.countsRefusals) throw error
+        refused += 1
+        if (refusals.length < TOLD_REFUSALS) refusals.push(String(error))
+        continue
+      }
       const now = performance.now()
-      work.take(reply, connection)
       answered += 1
       if (now >= from && now <= until) {
         latencies.push(now - sent_ms)
@@ -96,6 +118,15 @@ async function run(job: Job): Promise<Result> {
       }
     }
     await client.close()
+  }
+
+  /** @returns from when the request counts: a sender that is late because an answer was waits already */
+  async function whenDue(due_ms: number): Promise<number> {
+    const now = performance.now()
+    if (between_ms === 0) return now
+    if (now >= due_ms) return due_ms
+    await new Promise((resolve) => setTimeout(resolve, due_ms - now))
+    return performance.now()
   }
 
   const progress = job.requests === undefined ? undefined : setInterval(tellProgress, 10_000)
@@ -120,6 +151,8 @@ async function run(job: Job): Promise<Result> {
     p50_ms: quantile(latencies, 0.5),
     p99_ms: quantile(latencies, 0.99),
     longestGap_ms,
+    refused,
+    refusals,
     ...counts,
   }
 }

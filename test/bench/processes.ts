@@ -69,15 +69,17 @@ async function addJourneys(url: string, { key, journey_ids }: Workspace) {
   }
 }
 
-/** Starts our server on a store that it has left. */
-export async function restartCairn(store: Store, folder: string): Promise<Server> {
+/** The limiter counts every event and refuses none. */
+const UNLIMITED = { CAIRN_RATE_LIMIT: '1000000' }
+
+/** Starts our server on a store that it has left; `{}` for the limits that operators have. */
+export async function restartCairn(
+  store: Store,
+  folder: string,
+  limits: Record<string, string> = UNLIMITED,
+): Promise<Server> {
   const port = await freePort()
-  const environment = {
-    PORT: String(port),
-    DATABASE_URL: `sqlite:${store.file}`,
-    // The limiter counts every event and refuses none.
-    CAIRN_RATE_LIMIT: '1000000',
-  }
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${store.file}`, ...limits }
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const command = ['sh', '-c', scripts.start]
   return await startServer({ command, environment, port, readyPath: '/readyz', store, folder })

@@ -1,4 +1,5 @@
 import type { FullStoreFigures, Kind } from './full-stores.ts'
+import type { HostileFigures } from './hostile.ts'
 import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
 import type { Watched } from './watched.ts'
@@ -19,6 +20,9 @@ const wanted = {
   ack_gap_ms: { most: 50 },
   start_ms: { most: 1000 },
   rss_mb: { most: 400 },
+  hostile_p99_ratio: { most: 3 },
+  hostile_refused: { most: 0 },
+  hostile_rss_mb: { most: 500 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -27,10 +31,15 @@ type Ratios = Partial<Record<RatioName, number | null>>
 /** A rate this near to the load's own ceiling says more of the load than of the server. */
 const CEILING_PART = 0.8
 
-type Measured = { peers: PeerFigures | undefined; store: FullStoreFigures | undefined; watched: Watched }
+type Measured = {
+  peers: PeerFigures | undefined
+  store: FullStoreFigures | undefined
+  hostile: HostileFigures | undefined
+  watched: Watched
+}
 
 /** The figures that have a name of their own; null where the server does not tell. */
-export function ratiosOf({ peers, store, watched }: Measured): Ratios {
+export function ratiosOf({ peers, store, hostile, watched }: Measured): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -38,7 +47,7 @@ export function ratiosOf({ peers, store, watched }: Measured): Ratios {
   return {
     ...(peers && peerRatios(peers)),
     // The largest: half UUIDv7 and half UUIDv4 in a young store, either in a full one.
-    bytes_per_event: Math.max(...bytes),
+    ...(bytes.length > 0 && { bytes_per_event: Math.max(...bytes) }),
     ...(store && {
       flat_10m: medianQuotient(store.flat.v7.full, store.flat.v7.empty),
       flat_10m_uuid4: medianQuotient(store.flat.v4.full, store.flat.v4.empty),
@@ -48,8 +57,16 @@ export function ratiosOf({ peers, store, watched }: Measured): Ratios {
       reader_penalty: medianQuotient(store.single_p99_ms.while_listing, store.single_p99_ms.alone),
       start_ms: median(store.start_ms),
     }),
-    indexing_pause_ms: watched.indexing_pause_ms,
-    rss_mb: watched.rss_mb,
+    ...((peers ?? store) && { indexing_pause_ms: watched.indexing_pause_ms, rss_mb: watched.rss_mb }),
+    ...(hostile && hostileRatios(hostile)),
+  }
+}
+
+function hostileRatios({ single_p99_ms, refused, rss_mb }: HostileFigures): Ratios {
+  return {
+    hostile_p99_ratio: medianQuotient(single_p99_ms.beside, single_p99_ms.alone),
+    hostile_refused: refused,
+    hostile_rss_mb: rss_mb,
   }
 }
 
@@ -87,6 +104,7 @@ type Report = {
   rounds: number
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
+  hostile: HostileFigures | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -94,7 +112,7 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, machine, does_not_count } = report
+  const { ratios, peers, store, hostile, machine, does_not_count } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -140,11 +158,27 @@ export function tableOf(report: Report): string {
     }
     lines.push(`pages a second of a full listing while writing: ${whole(median(store.listing_pages_per_s))}`)
   }
+  if (hostile) lines.push(...hostileLines(hostile))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
   }
   return `${lines.join('\n')}\n`
+}
+
+function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): string[] {
+  const { alone, beside } = single_p99_ms
+  const lines = [
+    `p99 of single events: ${median(alone).toFixed(1)} ms alone, ${median(beside).toFixed(1)} ms beside hostile callers`,
+    ...refusals.map((refusal) => `not answered as promised: ${refusal}`),
+    '',
+    `${'hostile callers'.padEnd(24)}${'requests'.padStart(10)}   what came of them`,
+  ]
+  for (const [name, { requests, answers }] of Object.entries(callers)) {
+    const counts = Object.entries(answers).map(([answer, count]) => `${answer}: ${whole(count)}`)
+    lines.push(`${name.padEnd(24)}${whole(requests).padStart(10)}   ${counts.join(', ')}`)
+  }
+  return lines
 }
 
 function figureLine(

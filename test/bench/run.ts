@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { measureFullStores } from './full-stores.ts'
+import { measureHostile } from './hostile.ts'
 import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
 import { isPinned, killAll } from './processes.ts'
@@ -30,10 +31,13 @@ async function main(settings: Settings) {
   const started = performance.now()
   const watched = new Watched()
   const machine = await measureMachine(folder, settings)
-  const peers = settings.only === 'store' ? undefined : await measurePeers(folder, { settings, watched })
-  const store = settings.only === 'peers' ? undefined : await measureFullStores(folder, { settings, watched })
+  const { only } = settings
+  const options = { settings, watched }
+  const peers = !only || only === 'peers' ? await measurePeers(folder, options) : undefined
+  const store = !only || only === 'store' ? await measureFullStores(folder, options) : undefined
+  const hostile = only === 'hostile' ? await measureHostile(folder, settings) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, watched }),
+    ratios: ratiosOf({ peers, store, hostile, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -47,6 +51,7 @@ async function main(settings: Settings) {
     watched: watched.parts,
     peers,
     store,
+    hostile,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

@@ -8,20 +8,26 @@ export type Settings = {
   /** Events in the full store. */
   storedEvents: number
   isQuick: boolean
-  /** Only the comparison with peers, or only the full store. */
-  only: string | undefined
+  /** How long hostile callers are at work. */
+  soakSeconds: number
+  /** The one part that is measured; without it the comparison with peers and the full store. */
+  only: Part | undefined
   /** Where the figures are written. */
   json: string | undefined
   /** Where the stores are made; it must be on a disk. */
   folder: string | undefined
 }
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--folder DIR] [--only peers|store]
+const PARTS = ['peers', 'store', 'hostile'] as const
+type Part = (typeof PARTS)[number]
+
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder DIR] [--only peers|store|hostile]
 
   --json FILE   write the ratios and what they are made of
   --quick       a sketch: one round, short windows, a small store
+  --rounds N    1 to 9 (default: 3; 1 with --quick and for hostile callers)
   --folder DIR  where stores are made and removed; on a real disk (default: the system's folder for temporary files)
-  --only PART   compare with the peers only, or measure the full store only
+  --only PART   compare with the peers only, measure the full store only, or hostile callers beside ordinary senders
 `
 
 /** What the command line asks for; undefined where it asks for help. */
@@ -31,6 +37,7 @@ export function readSettings(args: string[]): Settings | undefined {
     options: {
       json: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
       folder: { type: 'string' },
       only: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -41,11 +48,13 @@ export function readSettings(args: string[]): Settings | undefined {
     process.stdout.write(usage)
     return undefined
   }
-  if (only !== undefined && only !== 'peers' && only !== 'store')
-    throw new Error('--only peers, or --only store')
-  const common = { isQuick, json, folder, only }
-  if (isQuick) return { ...common, rounds: 1, seconds: 4, warmUpSeconds: 1, storedEvents: 300_000 }
-  return { ...common, rounds: 3, seconds: 10, warmUpSeconds: 2, storedEvents: 10_000_000 }
+  const part = PARTS.find((part) => part === only)
+  if (only !== part) throw new Error(`--only must be one of ${PARTS.join(', ')}`)
+  const rounds = Number(values.rounds ?? (isQuick || only === 'hostile' ? 1 : 3))
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 9) throw new Error('--rounds must be 1 to 9')
+  const common = { isQuick, json, folder, rounds, only: part }
+  if (isQuick) return { ...common, seconds: 4, warmUpSeconds: 1, storedEvents: 300_000, soakSeconds: 20 }
+  return { ...common, seconds: 10, warmUpSeconds: 2, storedEvents: 10_000_000, soakSeconds: 300 }
 }
 
 /** Tells on the standard error what is being done. */

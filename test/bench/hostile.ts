@@ -1,0 +1,146 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { createKey } from '../http/service-keys.ts'
+import { BATCH_EVENTS } from './data.ts'
+import type { HostileJob, Keys, Tallies } from './hostile-callers.ts'
+import { restartCairn, runLoad, runProgram, type Server } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import {
+  BATCH_CONNECTIONS,
+  expectStored,
+  initializeCustomers,
+  startCairnWithCustomers,
+  untilIndexed,
+} from './windows.ts'
+
+/** How many kinds of them there are; each has keys of its own. */
+const CALLERS = 10
+
+/** In the workspace of the hostile callers, so that their lists find something to walk through. */
+const LISTED_EVENTS = 300_000
+
+/**
+ * What ordinary senders send: under a key's own rate of 500 a second, and a small part of what a core takes, so that
+ * alone they measure how long an event takes and not how long their own queue is.
+ */
+const ORDINARY = {
+  kind: 'single',
+  connections: 16,
+  mostRequestsPerSecond: 320,
+  messageIds: 'mixed',
+  countsRefusals: true,
+} as const
+
+export type HostileFigures = {
+  /** Of ordinary senders, round by round; `alone`: the mean of before and after. */
+  single_p99_ms: { alone: number[]; beside: number[] }
+  /** The longest that ordinary senders waited for the next answer beside hostile callers, round by round. */
+  ack_gap_ms: number[]
+  /** Ordinary events that were not answered 201, in all rounds and windows, and what came of the first of them. */
+  refused: number
+  refusals: string[]
+  /** The most memory that the server had resident; null where the system does not tell. */
+  rss_mb: number | null
+  callers: Tallies
+}
+
+/**
+ * Ordinary senders alone, beside hostile callers of another workspace, and alone again; with the limits of production.
+ * @throws {Error} where a store does not hold what was acknowledged to the ordinary senders
+ */
+export async function measureHostile(folder: string, settings: Settings): Promise<HostileFigures> {
+  const figures: HostileFigures = {
+    single_p99_ms: { alone: [], beside: [] },
+    ack_gap_ms: [],
+    refused: 0,
+    refusals: [],
+    rss_mb: null,
+    callers: {},
+  }
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    const inner = join(folder, 'hostile')
+    mkdirSync(inner)
+    await measureRound(inner, { settings, figures, round })
+    rmSync(inner, { recursive: true })
+  }
+  return figures
+}
+
+type Round = { settings: Settings; figures: HostileFigures; round: number }
+
+async function measureRound(folder: string, { settings, figures, round }: Round) {
+  say(`hostile callers, round ${round}: filling a store`)
+  const { store, target } = await filled(folder)
+  const server = await restartCairn(store, folder, {})
+  const { soakSeconds, warmUpSeconds } = settings
+  const alone = { ...ORDINARY, warmUpSeconds, seconds: soakSeconds / 5 }
+
+  say(`hostile callers, round ${round}: ordinary senders alone`)
+  const before = await runLoad(server, alone)
+  say(`hostile callers, round ${round}: ordinary senders beside them, ${soakSeconds} s`)
+  const job: HostileJob = { ...target, url: server.url, seconds: warmUpSeconds + soakSeconds }
+  const [beside, callers] = await Promise.all([
+    runLoad(server, { ...ORDINARY, warmUpSeconds, seconds: soakSeconds }),
+    runProgram<Tallies>('load', 'hostile-callers.ts', job),
+  ])
+  // Before what the hostile callers have left behind is over: they must not be felt longer than they are there.
+  say(`hostile callers, round ${round}: ordinary senders alone again`)
+  const after = await runLoad(server, alone)
+
+  figures.single_p99_ms.alone.push((before.p99_ms + after.p99_ms) / 2)
+  figures.single_p99_ms.beside.push(beside.p99_ms)
+  figures.ack_gap_ms.push(beside.longestGap_ms)
+  for (const { refused, refusals } of [before, beside, after]) {
+    figures.refused += refused
+    figures.refusals.push(...refusals)
+  }
+  const rss_mb = server.peakMemory_mb()
+  if (rss_mb !== null) figures.rss_mb = Math.max(rss_mb, figures.rss_mb ?? 0)
+  addTallies(figures.callers, callers)
+  await server.end()
+  // Hostile callers that leave do not know what was stored of theirs.
+  const least = LISTED_EVENTS + before.stored + beside.stored + after.stored
+  expectStored(server.file, { least, most: Number.POSITIVE_INFINITY })
+}
+
+/** A store with the workspace of the ordinary senders, and that of the hostile callers with its events. */
+async function filled(folder: string) {
+  const ordinary = await startCairnWithCustomers(folder)
+  const databaseUrl = `sqlite:${ordinary.file}`
+  const made = await createWorkspace(databaseUrl, { workspace: 'Hostile', journey: 'Onboarding' })
+  const subjectsFile = join(folder, 'hostile-subjects.json')
+  const workspaces = [{ key: made.secret_key, journey_ids: [made.journey_id] }]
+  const hostile: Server = { ...ordinary, workspaces, subjectsFile }
+  await initializeCustomers(hostile)
+  await runLoad(hostile, {
+    kind: 'batch',
+    connections: BATCH_CONNECTIONS,
+    messageIds: 'mixed',
+    warmUpSeconds: 0,
+    seconds: 0,
+    requests: LISTED_EVENTS / BATCH_EVENTS,
+  })
+  await untilIndexed(ordinary)
+  await ordinary.end()
+  const keys: Keys[] = []
+  while (keys.length < CALLERS) {
+    const { key: secret } = await createKey({ databaseUrl }, made, 'secret')
+    const { key: publishable } = await createKey({ databaseUrl }, made, 'publishable')
+    keys.push({ secret, publishable })
+  }
+  const { file } = ordinary
+  const target = { subjectsFile, keys }
+  return { store: { file, workspaces: ordinary.workspaces }, target }
+}
+
+function addTallies(sums: Tallies, tallies: Tallies) {
+  for (const [name, { requests, answers }] of Object.entries(tallies)) {
+    const sum = sums[name] ?? { requests: 0, answers: {} }
+    sum.requests += requests
+    for (const [answer, count] of Object.entries(answers)) {
+      sum.answers[answer] = (sum.answers[answer] ?? 0) + count
+    }
+    sums[name] = sum
+  }
+}
