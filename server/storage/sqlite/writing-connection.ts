@@ -12,6 +12,9 @@ import { WriteAheadLog } from './write-ahead-log.ts'
 /** So much of the tail is read at once when a store is opened; what is more is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
 
+/** A statement that may change what units have looked up. A session that is noted, or an audit entry, does not. */
+const REFERENCES = /^(?!select\b).*\b(workspaces|journeys|customers|enrolments)\b/is
+
 type Open = { connection: Connection; units: Units; indexer: Indexer }
 
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
@@ -20,6 +23,8 @@ export class WritingConnection {
   readonly #ring: TailRing
   readonly #log: WriteAheadLog
   #open: Open | undefined
+  /** Whether the main thread's transaction has such a statement. */
+  #changesReferences = false
   /** Undefined after opening: nobody knows what others have committed before. */
   #dataVersion: unknown
 
@@ -80,10 +85,13 @@ export class WritingConnection {
     } catch (error) {
       return { failure: failureOf(error) }
     }
+    if (REFERENCES.test(statement.sql)) this.#changesReferences = true
     const result = runStatement(open.connection, statement)
     if ('failure' in result && result.failure.outage) this.#recover(result.failure)
-    // At its end the transaction may have changed what units have looked up.
-    if (!open.connection.inTransaction) open.units.forget()
+    if (!open.connection.inTransaction) {
+      if (this.#changesReferences) open.units.forget()
+      this.#changesReferences = false
+    }
     return result
   }
 
