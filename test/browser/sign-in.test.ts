@@ -52,7 +52,7 @@ describe('Signing in', () => {
       expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe(attempt.email)
       expect(await page.getByLabel(/^Password/).inputValue()).toBe(attempt.password)
     }
-    expect(said[0]).toContain('ask an owner of the workspace')
+    expect(said[0]).toContain('asks an operator of the server')
     expect(said[1]).toBe(said[0])
 
     await sendSignIn(page, owner)

@@ -256,7 +256,9 @@ describe('an invitation', () => {
     ]
     for (const email of emails) {
       const { error } = await owner.client().createInvitation({ body: { email, role: 'viewer' } })
-      expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/email' }] })
+      expect(error).toMatchObject({ status: 400 })
+      // Too long and none at all are two faults.
+      expect(new Set(error?.errors?.map(({ pointer }) => pointer))).toEqual(new Set(['/email']))
     }
   })
 })
