@@ -145,14 +145,18 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
+  // What a body costs that comes to nothing: by its shape, or behind its check because the rate is used up.
+  let bytesOfEvent = REFUSED_EVENT_BYTES
   try {
     const asked_ms = performance.now()
     const body = await arriving?.json(req, route.bodyLimits)
     // Again, because a sender may hold its body back, and be removed, signed out or revoked meanwhile.
     if (performance.now() - asked_ms > BELIEVED_MS) caller = await identify()
     const checked = await route.check(req, body)
+    bytesOfEvent = LIMITED_EVENT_BYTES
     const count = route.count(body)
     if (key && count > 1) addHeaders(res, limiter.takeRest(key, count))
+    bytesOfEvent = Number.POSITIVE_INFINITY
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
     const { now, passwords, attempts, allowed } = options
@@ -187,6 +191,9 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     const { status, body: replied } = reply
     if (replied === undefined) answer(res, { status }, options)
     else sendJson(res, { status, contentType: 'application/json', body: replied }, options)
+  } catch (error) {
+    if (key && arriving) limiter.charge(key, Math.floor(arriving.length / bytesOfEvent))
+    throw error
   } finally {
     arriving?.leave()
   }
@@ -355,6 +362,12 @@ function answer(
   }
   answers.watch(res, { owner: ownerOf(res), onCut })
 }
+
+/** A body that is refused for its shape counts one event for each so many bytes, as a batch of small events has. */
+const REFUSED_EVENT_BYTES = 4 * 1024
+
+/** One that is refused for its rate counts less: who waits as long as it was told must not find that it has to wait on. */
+const LIMITED_EVENT_BYTES = 64 * 1024
 
 /** A caller is believed for so long without another look. */
 const BELIEVED_MS = 50

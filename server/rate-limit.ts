@@ -85,6 +85,24 @@ export class RateLimiter {
     return rateHeaders(bucket, share)
   }
 
+  /**
+   * Takes more for a request that was refused and took as much time as so many events, also where less is left: what
+   * follows must wait. Of a key that many share it counts for the network alone.
+   */
+  charge(key: LimitedKey, count: number): void {
+    const rate = key.rate_limit ?? this.#defaultRate
+    if (rate === 0 || count === 0) return
+    const now_ms = this.#now()
+    const bucket = this.#bucket(key, rate, now_ms)
+    if (key.network === undefined) {
+      bucket.open -= count
+    } else {
+      const share = this.#share(key.key_id, key.network, bucket.sizes, now_ms)
+      share.refused -= count
+      this.#keep(key.key_id, key.network, share)
+    }
+  }
+
   /** @param taken how many of them have been taken before */
   #take(key: LimitedKey, count: number, taken: 0 | 1): Record<string, string> {
     const rate = key.rate_limit ?? this.#defaultRate

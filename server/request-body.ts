@@ -36,6 +36,8 @@ const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*
 export class ArrivingBody {
   readonly #place: Place
   #fail: (error: unknown) => void = () => {}
+  /** How many bytes of the body there have been, inflated. */
+  length = 0
 
   /** @param onSlow is told of a sender that was too slow */
   constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
@@ -86,12 +88,11 @@ export class ArrivingBody {
     const source = gunzip ?? req
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
-    let length = 0
     const onArrival = (chunk: Buffer) => place.moved(chunk.length)
     const onData = (chunk: Buffer) => {
       if (!gunzip) onArrival(chunk)
-      length += chunk.length
-      if (length > limit_bytes) return reject(new Problem('body_too_large', { detail }))
+      this.length += chunk.length
+      if (this.length > limit_bytes) return reject(new Problem('body_too_large', { detail }))
       if (!place.hold(chunk.length)) return reject(new Unavailable('overloaded'))
       chunks.push(chunk)
     }

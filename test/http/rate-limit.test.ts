@@ -434,3 +434,33 @@ describe('a publishable key', () => {
     expect((await batch(one, 500, { customer_id })).status).toBe(200)
   })
 })
+
+describe('a body that comes to nothing', () => {
+  const batch = (events: unknown) => JSON.stringify({ events })
+  const post = (key: string, body: string) => send(cairn, 'POST /events/batch', { key, body })
+
+  it('counts by its bytes where its shape is refused, and what follows waits', async () => {
+    const key = await newKey(100)
+    const small = await post(key, batch([{}]))
+    expect([small.status, rateOf(small)[0]]).toEqual([400, '"default";r=199;t=1'])
+    const large = await post(key, batch([{ padding: 'x'.repeat(1024 * 1024) }]))
+    expect(large.status).toBe(400)
+    // Of 200 one is spent by either request, and 256 by the mebibyte.
+    const { refused, accepted } = await spend(key)
+    expect(accepted).toBe(0)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    now_ms += 1_000
+    expect((await read(key)).status).toBe(200)
+  })
+
+  it('counts little where the rate is used up, so that who waits as told is taken', async () => {
+    const { event, workspace } = await customerInJourney(cairn)
+    const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 20 })
+    const body = batch(Array(30).fill({ ...event, custom_variables: 'x'.repeat(10_000) }))
+    expect((await post(key, body)).status).toBe(200)
+    const limited = await post(key, body)
+    expect(limited.status).toBe(429)
+    now_ms += 1_000 * Number(limited.headers.get('retry-after'))
+    expect((await post(key, body)).status).toBe(200)
+  })
+})
