@@ -36,7 +36,14 @@ export type Cairn = {
 export type CairnOptions = Partial<
   Pick<
     Config,
-    'host' | 'databaseUrl' | 'rateLimit' | 'rateLimitMax' | 'accounts' | 'metricsToken' | 'trustedProxies'
+    | 'host'
+    | 'databaseUrl'
+    | 'rateLimit'
+    | 'rateLimitMax'
+    | 'accounts'
+    | 'metricsToken'
+    | 'trustedProxies'
+    | 'logLevel'
   >
 > &
   Pick<ServerOptions, 'now' | 'patience'> & { publicUrl?: string }
@@ -52,6 +59,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     publicUrl,
     trustedProxies = [],
     host = '127.0.0.1',
+    logLevel = 'info',
     databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`,
     patience,
   } = options
@@ -72,9 +80,14 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     rateLimitMax,
     accounts,
     metricsToken,
-    logLevel: 'info',
+    logLevel,
   }
-  const server = await startServer({ config, now, log: pino(lines), ...(patience && { patience }) })
+  const server = await startServer({
+    config,
+    now,
+    log: pino({ level: logLevel }, lines),
+    ...(patience && { patience }),
+  })
   const checkedFetch = async (request: Request, init?: RequestInit) => {
     const path = new URL(request.url).pathname.slice('/v1'.length)
     return await checkReply(request.method, path, await fetch(request, init))

@@ -202,6 +202,14 @@ describe('the audit log', () => {
         new_last_four: replacement.last_four,
       },
     })
+    const again = `POST /service-keys/${replacement.key_id}/rotate`
+    const atOnce = await owner.fetch(again, { body: { grace_seconds: 0 }, headers: from })
+    expect(await newest(owner, 'service_key_rotated')).toMatchObject({
+      ...traced,
+      actor,
+      subject: { ...subject, id: replacement.key_id, name: 'Shop' },
+      after: { new_key_id: (await atOnce.json()).key_id },
+    })
     await owner.fetch(`POST ${path}/revoke`, { headers: from })
     expect(await newest(owner, 'service_key_revoked')).toMatchObject({ ...traced, area, actor })
   })

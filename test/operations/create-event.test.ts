@@ -177,6 +177,25 @@ describe('message_id', () => {
     expect(conflict.error?.code).toBe('message_id_conflict')
   })
 
+  it('of a UUID in upper case is another than in lower case, and each is returned as it was sent', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const lower = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
+    const sent = [lower, lower.toUpperCase(), lower.replace('ab', 'aB'), lower.replace('a4', 'A4')]
+    const ids: (string | undefined)[] = []
+    for (const message_id of sent) {
+      const { data, response } = await client.createEvent({ body: { ...event, message_id } })
+      expect(response.status).toBe(201)
+      ids.push(data?.id)
+    }
+    const listed = await client.listEvents()
+    expect(listed.data?.data.map(({ message_id }) => message_id)).toEqual(sent.toReversed())
+    for (const [index, message_id] of sent.entries()) {
+      const { data } = await client.createEvent({ body: { ...event, message_id } })
+      expect(data).toMatchObject({ id: ids[index], duplicate: true })
+    }
+  })
+
   it('is unique in its workspace only', async () => {
     for (const { workspace, event } of [await customerInJourney(cairn), await customerInJourney(cairn)]) {
       const { response } = await workspace.client.createEvent({ body: { ...event, message_id: 'same' } })

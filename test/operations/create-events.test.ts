@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { refusal, send } from '../http/requests.ts'
 import { customerInJourney } from './customer.ts'
 
@@ -50,6 +50,22 @@ describe('createEvents', () => {
         occurred_at: '2026-11-20T09:30:00.000Z',
       })),
     )
+  })
+
+  it('keeps the milliseconds of every event, of its own time and of the receipt', async () => {
+    const now = Date.parse('2026-11-20T12:00:00.007Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customerInJourney(cairn)
+    const times = ['2026-11-20T09:30:00.001Z', '2026-11-20T09:30:00.789Z', '1969-12-31T23:59:59.998Z']
+    const { results } = await create(workspace, [
+      ...times.map((occurred_at) => ({ ...event, occurred_at })),
+      event,
+    ])
+    const received_at = '2026-11-20T12:00:00.007Z'
+    expect(results.map((result) => result.received_at)).toEqual(Array(4).fill(received_at))
+    const listed = await workspace.client.listEvents()
+    const expected = [...times, received_at].map((occurred_at) => ({ occurred_at, received_at }))
+    expect(listed.data?.data).toMatchObject(expected.toReversed())
   })
 
   it('gives every event its own outcome, and none holds back another', async () => {

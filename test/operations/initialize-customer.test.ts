@@ -84,6 +84,26 @@ describe('initializeCustomer', () => {
     expect((await client.listCustomers()).data?.data).toEqual([])
   })
 
+  it('refuses a known customer too in an archived journey, and changes nothing', async () => {
+    const { client, body } = await ada()
+    const renewal = await client.createJourney({ body: { name: 'Renewal' } })
+    const { data } = await client.initializeCustomer({ body })
+    const customer_id = data?.customer_id ?? ''
+    const before = await client.getCustomer({ path: { customer_id } })
+    // In one of them it takes part, in the other not.
+    for (const journey_id of [body.journey_id, renewal.data?.journey_id ?? '']) {
+      await client.archiveJourney({ path: { journey_id } })
+      for (const customer_name of [body.customer_name, 'Ada King']) {
+        const { error } = await client.initializeCustomer({ body: { ...body, journey_id, customer_name } })
+        expect(error).toMatchObject({ status: 409, code: 'journey_archived' })
+      }
+      await client.restoreJourney({ path: { journey_id } })
+    }
+    expect((await client.getCustomer({ path: { customer_id } })).data).toEqual(before.data)
+    const event = { journey_id: renewal.data?.journey_id ?? '', customer_id, event_id: 'renewed' }
+    expect((await client.createEvent({ body: event })).error?.code).toBe('customer_not_in_journey')
+  })
+
   it('accepts 255 characters in each name and refuses 256 or none, naming every field', async () => {
     const { client, body } = await ada()
     const long = { client_customer_id: 'x'.repeat(255), customer_name: '\u{1F600}'.repeat(255) }

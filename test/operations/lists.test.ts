@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { sqlitePath } from '../../server/storage/storage.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { addMember, newPerson, signUp } from '../people.ts'
+import { connect } from '../storage/store.ts'
 import { customerInJourney, initialize } from './customer.ts'
 
 let cairn: Cairn
@@ -201,5 +204,54 @@ describe('listCustomers', () => {
     const { client } = await cairn.workspace()
     const { error } = await client.getCustomer({ path: { customer_id: 'cus_unknown' } })
     expect(error).toMatchObject({ status: 404, code: 'customer_not_found' })
+  })
+})
+
+describe('a page that ends among rows of one millisecond', () => {
+  it('is followed by the others of it, in every list', async () => {
+    const now = Date.parse('2026-11-20T12:00:00Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customerInJourney(cairn)
+    const owner = await signUp(cairn, workspace, 'owner')
+    const [key, person] = [workspace.client, owner.client()]
+    const numbers = ['1', '2', '3', '4']
+    for (const number of numbers) {
+      await initialize(workspace, `more-${number}`)
+      await key.createJourney({ body: { name: number } })
+      await key.createEvent({ body: { ...event, occurred_at: '2026-11-20T11:00:00Z' } })
+      await person.createServiceKey({ body: { kind: 'secret', name: number } })
+      const email = `${number}@example.com`
+      const invited = await person.createInvitation({ body: { email, role: 'viewer' } })
+      expect(invited.response.status).toBe(201)
+      await addMember(cairn, workspace, await newPerson(cairn), 'viewer')
+    }
+    // The command line and the tests make members by the clock of this machine.
+    connect(sqlitePath(cairn.databaseUrl)).prepare('UPDATE members SET joined_ms = ?').run(now)
+
+    const path = { customer_id: event.customer_id }
+    const { journey_id, event_id } = event
+    type Query = { limit: number; cursor?: string }
+    const lists: Record<string, (query: Query) => Promise<Page<object>>> = {
+      events: (query) => key.listEvents({ query }),
+      'events of a name': (query) => key.listEvents({ query: { ...query, journey_id, event_id } }),
+      'a timeline': (query) => key.listCustomerEvents({ path, query }),
+      customers: (query) => key.listCustomers({ query }),
+      'customers of a type': (query) => key.listCustomers({ query: { ...query, customer_type: 'contact' } }),
+      'customers that a search finds': (query) => key.listCustomers({ query: { ...query, search: 'ada' } }),
+      journeys: (query) => key.listJourneys({ query }),
+      'journeys of a status': (query) => key.listJourneys({ query: { ...query, status: 'active' } }),
+      'service keys': (query) => person.listServiceKeys({ query }),
+      members: (query) => person.listMembers({ query }),
+      invitations: (query) => person.listInvitations({ query }),
+      'audit log': (query) => person.listAuditLog({ query }),
+      'audit log of an actor': (query) =>
+        person.listAuditLog({ query: { ...query, actor_id: owner.person_id } }),
+      'audit log of an area': (query) => person.listAuditLog({ query: { ...query, area: 'journeys' } }),
+    }
+    for (const [name, read] of Object.entries(lists)) {
+      const all = (await read({ limit: 500 })).data?.data ?? []
+      expect(all.length, name).toBeGreaterThanOrEqual(numbers.length)
+      for (const limit of [1, 2, 3]) expect(await pages(read, limit), `${name}, ${limit}`).toEqual(all)
+    }
   })
 })

@@ -102,6 +102,36 @@ describe('identifiers of events', () => {
   })
 })
 
+describe('a span of time', () => {
+  it('has all events received in it, and no others, also where the clock stepped back among them', async () => {
+    let now = NOON
+    const store = await openStoreForTest({ now: () => now })
+    const subject = await newSubject(store)
+    for (const [event_id, step] of [
+      ['noon', 0],
+      ['before', -5],
+      ['after', 10],
+      ['noon again', -5],
+    ] as const) {
+      now += step
+      await insert(store, subject, { event_id })
+    }
+    const { workspace_id } = subject
+    const received = async (filter: { from_ms?: number; to_ms?: number }) => {
+      const page = { limit: 10 }
+      const { rows } = await store.events.newestEvents(workspace_id, filter, page, readingIn(workspace_id))
+      return rows.map(({ event_id }) => event_id)
+    }
+    expect(await received({ to_ms: NOON - 2 })).toEqual(['before'])
+    expect(await received({ to_ms: NOON + 1 })).toEqual(['noon again', 'before', 'noon'])
+    expect(await received({ from_ms: NOON + 2 })).toEqual(['after'])
+    expect(await received({ from_ms: NOON - 2, to_ms: NOON + 2 })).toEqual(['noon again', 'noon'])
+    expect(await received({ from_ms: NOON - 6, to_ms: NOON - 2 })).toEqual(['before'])
+    expect(await received({ to_ms: NOON - 5 })).toEqual([])
+    expect(await received({ from_ms: NOON + 6 })).toEqual([])
+  })
+})
+
 describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
   let now: number
   let store: Store
