@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
-import { startCairnForTest } from '../cairn.ts'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import {
   connect,
@@ -98,6 +99,53 @@ describe('an event that the engine refuses', () => {
       { status: 'rejected', code: 'message_id_conflict' },
       { status: 'created' },
     ])
+  })
+
+  it('leaves no trace: what was stored is recognised and listed, also after a restart, and nothing else', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStore({ path })
+    poison(path)
+    const subject = await newSubject(before)
+    const names = ['a', 'poison', 'b', 'venom', 'c']
+    const send = (store: Store, names: string[], message_prefix: string) =>
+      Promise.allSettled(
+        names.map((event_id) => insert(store, subject, { event_id, message_id: message_prefix + event_id })),
+      )
+    const statuses = (answers: Awaited<ReturnType<typeof send>>) =>
+      answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'failed'))
+    const mixed = ['created', 'failed', 'created', 'failed', 'created']
+    expect(statuses(await send(before, names, '1-'))).toEqual(mixed)
+    // Whole groups that fail, and one after them with the numbers that they would have had.
+    for (const name of ['poison', 'venom']) {
+      expect(statuses(await send(before, [name], `alone-${name}-`))).toEqual(['failed'])
+    }
+    expect(statuses(await send(before, names, '2-'))).toEqual(mixed)
+    const seqs = connect(path).prepare<[], number>('SELECT seq FROM events ORDER BY seq').pluck().all()
+    expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
+
+    const recognised = async (store: Store) => {
+      const stored = ['a', 'b', 'c']
+      for (const prefix of ['1-', '2-']) {
+        expect(statuses(await send(store, stored, prefix))).toEqual(Array(3).fill('duplicate'))
+      }
+      const page = { limit: 100 }
+      const { workspace_id, customer_id } = subject
+      const reading = readingIn(workspace_id)
+      for (const { rows } of [
+        await store.events.newestEvents(workspace_id, {}, page, reading),
+        await store.events.customerEvents(workspace_id, customer_id, page, reading),
+      ]) {
+        expect(rows.map(({ event_id }) => event_id).toReversed()).toEqual([...stored, ...stored])
+      }
+    }
+    await recognised(before)
+    await before.close()
+    const after = await openStoreForTest({ path })
+    await recognised(after)
+    const harmless = ['1-poison', '2-venom', 'alone-poison-poison'].map((message_id) =>
+      insert(after, subject, { message_id }),
+    )
+    expect(await Promise.all(harmless)).toMatchObject(Array(3).fill({ status: 'created' }))
   })
 
   it('is a fault and no outage', async () => {

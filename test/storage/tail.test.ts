@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { EventFilter, NewEvent } from '../../server/storage/event-store.ts'
+import { openReadable } from '../../server/storage/sqlite/connection.ts'
+import { EventReader, type EventsRequest } from '../../server/storage/sqlite/event-reader.ts'
+import { GREATEST_TAIL_EVENTS, type TailEvent, TailRing } from '../../server/storage/sqlite/tail.ts'
+import { WritingConnection } from '../../server/storage/sqlite/writing-connection.ts'
+import { temporaryFolder } from '../cairn.ts'
+import {
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStore,
+  openStoreForTest,
+  type Subject,
+} from './store.ts'
+
+/** After so many events a slot of the ring is used again. */
+const ROUND = 2 * GREATEST_TAIL_EVENTS
+
+describe('a message that is stored and in no run', () => {
+  it('is recognised after a restart, whatever its form', async () => {
+    const uuid = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
+    const ofTime = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
+    const message_ids = [uuid, uuid.toUpperCase(), ofTime, ofTime.toUpperCase(), 'm-1', 'M-1', '語']
+    const path = join(temporaryFolder(), 'cairn.db')
+    const before = await openStore({ path })
+    const subject = await newSubject(before)
+    const first = await Promise.all(message_ids.map((message_id) => insert(before, subject, { message_id })))
+    expect(before.statistics().unindexedEvents).toBe(message_ids.length)
+    await before.close()
+    const after = await openStoreForTest({ path })
+    for (const [index, message_id] of message_ids.entries()) {
+      const again = await insert(after, subject, { message_id })
+      expect(again, message_id).toMatchObject({ status: 'duplicate', id: idOf(first[index] ?? again) })
+      const other = await insert(after, subject, { message_id, event_id: 'other' })
+      expect(other, message_id).toMatchObject({ code: 'message_id_conflict' })
+    }
+  })
+})
+
+/** A writing connection of a server that has ended, on a store with a journey and two customers. */
+async function writeDirectly(ring: TailRing) {
+  const store = await openStore()
+  const subject = await newSubject(store)
+  const other_id = idOf(await initialize(store, subject, 'user-2'))
+  await store.close()
+  const writing = new WritingConnection(store.path, ring)
+  onTestFinished(() => writing.close())
+  /** Commits events of a customer as one group. */
+  const commit = (events: NewEvent[]) => {
+    const { workspace_id } = subject
+    const results = writing.commitGroup([{ kind: 'events', workspace_id, events }], 0)
+    expect(results).toMatchObject([{ outcome: events.map(() => ({ status: 'created' })) }])
+  }
+  return { path: store.path, subject, other: { ...subject, customer_id: other_id }, writing, commit }
+}
+
+describe('the ring of the tail', () => {
+  it('says of no slot that it is intact, where it may be of a later event', () => {
+    const ring = new TailRing()
+    const event = { workspace_ref: 1, journey_ref: 1, customer_ref: 1, name: 1, message_key: null }
+    const write = (seq: number) => {
+      ring.reserve(seq)
+      ring.set({ ...event, seq, at_ms: seq })
+    }
+    for (let seq = 1; seq <= ROUND; seq += 1) write(seq)
+    expect(ring.isIntactBehind(0)).toBe(true)
+    expect(ring.at_ms(1)).toBe(1)
+    for (let behind = 0; behind < 3; behind += 1) {
+      // Before anything is written: a reader may see half of it.
+      ring.reserve(ROUND + behind + 1)
+      expect(ring.isIntactBehind(behind)).toBe(false)
+      write(ROUND + behind + 1)
+      expect(ring.isIntactBehind(behind + 1)).toBe(true)
+      expect(ring.at_ms(behind + 2)).toBe(behind + 2)
+    }
+  })
+
+  it('knows of every slot before it is written, from the start on', async () => {
+    const unannounced: number[] = []
+    class WatchedRing extends TailRing {
+      #reserved = 0
+
+      override reserve(seq: number): void {
+        this.#reserved = seq
+        super.reserve(seq)
+      }
+
+      override set(event: TailEvent): void {
+        if (event.seq > this.#reserved) unannounced.push(event.seq)
+        super.set(event)
+      }
+    }
+    const { path, subject, writing, commit } = await writeDirectly(new WatchedRing())
+    for (const size of [1, 3, 200]) commit(Array.from({ length: size }, () => newEvent(subject)))
+    writing.close()
+    const opened = new WritingConnection(path, new WatchedRing())
+    onTestFinished(() => opened.close())
+    expect(opened.unindexedEvents).toBe(204)
+    expect(unannounced).toEqual([])
+  })
+})
+
+describe('a reader that is held up', () => {
+  /** A page of a list: the newest of a customer, or its timeline. */
+  const requests = ({ workspace_id, customer_id }: Subject, filter: EventFilter = {}): EventsRequest[] => [
+    { list: 'newest', workspace_id, filter: { ...filter, customer_id }, page: { limit: 50 } },
+    { list: 'timeline', workspace_id, customer_id, page: { limit: 50 } },
+  ]
+
+  it('while the tail goes all its way round begins again, and misses nothing', async () => {
+    let goOn: (() => void) | undefined
+    let overtaken = 0
+    /** Lets the writer go on as soon as a reader has begun. */
+    class SlowRing extends TailRing {
+      override lastMatch(...search: Parameters<TailRing['lastMatch']>): number {
+        const next = goOn
+        goOn = undefined
+        next?.()
+        return super.lastMatch(...search)
+      }
+
+      override isIntactBehind(seq: number): boolean {
+        const isIntact = super.isIntactBehind(seq)
+        if (!isIntact) overtaken += 1
+        return isIntact
+      }
+    }
+    const writerRing = new TailRing()
+    const { path, subject, other, writing, commit } = await writeDirectly(writerRing)
+    const own = ['a', 'b', 'c']
+    commit(own.map((event_id) => newEvent(subject, { event_id })))
+    const connection = openReadable(path)
+    onTestFinished(() => void connection.close())
+    const reader = new EventReader(connection, new SlowRing(writerRing.buffer))
+    const round = () => {
+      const group = Array.from({ length: 2048 }, () => newEvent(other))
+      for (let written = 0; written <= ROUND; written += group.length) {
+        commit(group)
+        while (writing.index(false)) expect(writing.unindexedEvents).toBeLessThan(ROUND / 2)
+      }
+    }
+    for (const [count, request] of requests(subject).entries()) {
+      goOn = round
+      const { rows, next } = reader.read(request)
+      expect(overtaken, request.list).toBe(count + 1)
+      expect(rows.map(({ event_id }) => event_id)).toEqual(own.toReversed())
+      expect(next).toBeNull()
+      commit([newEvent(subject, { event_id: `${count}` })])
+      own.push(`${count}`)
+    }
+  })
+
+  it('again and again gives up', async () => {
+    const ring = new TailRing()
+    const { path, subject, commit } = await writeDirectly(ring)
+    commit([newEvent(subject)])
+    const connection = openReadable(path)
+    onTestFinished(() => void connection.close())
+    const reader = new EventReader(connection, ring)
+    ring.reserve(ROUND)
+    for (const request of requests(subject)) expect(reader.read(request).rows).toHaveLength(1)
+    ring.reserve(ROUND + 1)
+    for (const request of requests(subject)) expect(() => reader.read(request)).toThrow('went on under')
+    expect(connection.inTransaction).toBe(false)
+  })
+})
