@@ -6,6 +6,7 @@ import { createWorkspace } from '../server/cli/init.ts'
 import { temporaryFolder } from './cairn.ts'
 import { type Command, cairnFile, type Ended, startCommand } from './command.ts'
 import { initialize } from './operations/customer.ts'
+import { withPatience } from './patience.ts'
 
 const { scripts } = manifest
 
@@ -41,7 +42,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
   const refused = command.ended.then(({ code, stderr }) => {
     throw new Error(`the server ended with ${code}: ${stderr}`)
   })
-  const listening = vi.waitUntil(() => /listens on (\S+)/.exec(command.stdout())?.[1], { timeout: 20_000 })
+  const listening = vi.waitUntil(() => /listens on (\S+)/.exec(command.stdout())?.[1], withPatience)
   const url = await Promise.race([listening, refused])
   refused.catch(() => {})
   const { process, ended } = command

@@ -283,7 +283,7 @@ const states: Omit<Screen, 'route'>[] = [
   },
 ]
 
-describe('Every screen', { timeout: 60_000 }, () => {
+describe('Every screen', () => {
   it('of the routes is looked at here', () => {
     const source = readFileSync('admin/app.tsx', 'utf8')
     const routes = Array.from(source.matchAll(/\bindex: true|\bpath: '([^']*)'/g), ([, path]) => path ?? '')

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { withPatience } from '../patience.ts'
 import type { SignedIn } from '../people.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -10,7 +11,7 @@ let browser: Browser
 
 beforeAll(async () => {
   browser = await launchChromium()
-}, 60_000)
+})
 
 afterAll(() => browser?.close())
 
@@ -47,7 +48,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
     permissions: ['clipboard-read', 'clipboard-write'],
     ...rest,
   })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(withPatience.timeout)
   if (signedIn) {
     const [name = '', value = ''] = signedIn.cookie.split('=')
     await context.addCookies([{ name, value, url: cairn.url, httpOnly: true, sameSite: 'Strict' }])

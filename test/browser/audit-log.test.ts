@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
 import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
@@ -60,7 +61,7 @@ beforeAll(async () => {
     const { data: log } = await administration.listAuditLog({ query: { area: 'sessions' } })
     return log?.data.some(({ action }) => action === 'sign_in_failed')
   }
-  await vi.waitUntil(isNoted, { timeout: 10_000 })
+  await vi.waitUntil(isNoted, withPatience)
   await signIn(cairn, owner)
   secrets.push('a wrong guess')
   expect(secrets.filter((secret) => secret === '')).toEqual([])

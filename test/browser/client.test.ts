@@ -23,9 +23,6 @@ const page = `<!doctype html>
   globalThis.cairnClient = cairnClient
 </script>`
 
-/** Polling ends when what is expected is there; a busy machine may take long. */
-const patience = { timeout: 10_000 }
-
 /** The site of a customer: another origin than that of Cairn. */
 let site: Server
 let origin: string
@@ -232,7 +229,7 @@ describe('a page that is left', () => {
 
     const { tracked, left } = await lastAct(opened)
     expect(left).toEqual([])
-    await expect.poll(storedMessageIds, patience).toEqual(messageIds(tracked).toSorted())
+    await expect.poll(storedMessageIds).toEqual(messageIds(tracked).toSorted())
   })
 
   it('by closing it has its last events stored', async () => {
@@ -240,7 +237,7 @@ describe('a page that is left', () => {
 
     await opened.close({ runBeforeUnload: true })
 
-    await expect.poll(storedMessageIds, patience).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4'])
+    await expect.poll(storedMessageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4'])
     expect(await lastAct(await openPage())).toMatchObject({ left: [] })
   })
 
@@ -253,9 +250,7 @@ describe('a page that is left', () => {
     // Six bodies of some 10,200 bytes fit into 65,536, a seventh does not.
     expect(left).toEqual(tracked.slice(6))
     // What was left may be stored too: a request under way when the page went may have arrived.
-    await expect
-      .poll(storedMessageIds, patience)
-      .toEqual(expect.arrayContaining(messageIds(tracked.slice(0, 6))))
+    await expect.poll(storedMessageIds).toEqual(expect.arrayContaining(messageIds(tracked.slice(0, 6))))
 
     const stored = await opened.evaluate(
       async ({ options, left }) => {
@@ -278,7 +273,7 @@ describe('a page that is left', () => {
 
     const { tracked, left } = await lastAct(opened)
     expect(left).toEqual([])
-    await expect.poll(storedMessageIds, patience).toEqual(messageIds(tracked).toSorted())
+    await expect.poll(storedMessageIds).toEqual(messageIds(tracked).toSorted())
     const { data } = await workspace.client.listEvents({ query: { limit: 500 } })
     expect(data?.data.map(({ message_id }) => message_id).toReversed()).toEqual(messageIds(tracked))
   })

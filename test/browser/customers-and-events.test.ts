@@ -332,7 +332,7 @@ describe('Events', () => {
     await page.getByText('plan', { exact: true }).waitFor()
     await event(id, 'second')
     await row.click()
-    await expect.poll(() => eventNames(page), { timeout: 10_000 }).toEqual(['second', 'first'])
+    await expect.poll(() => eventNames(page)).toEqual(['second', 'first'])
     await page.getByRole('switch', { name: 'Follow new events' }).click()
     await page.getByText('The list stays as it is.').waitFor()
   })

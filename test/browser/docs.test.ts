@@ -10,6 +10,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { apiReference, referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
 import { problems } from '../../server/problems.ts'
+import { withPatience } from '../patience.ts'
 import { launchChromium } from './chromium.ts'
 
 type Security = Record<string, unknown>[]
@@ -51,7 +52,7 @@ beforeAll(async () => {
     sites[host] = `http://127.0.0.1:${(server.address() as AddressInfo).port}${hosts[host].base}`
   }
   browser = await launchChromium()
-}, 60_000)
+})
 
 afterAll(async () => {
   await browser?.close()
@@ -70,7 +71,7 @@ afterEach(async () => {
 })
 
 // Redoc takes its time where the machine is busy.
-describe('The API reference', { timeout: 30_000 }, () => {
+describe('The API reference', () => {
   it.each(everyHost)('shows every operation of the contract and no other, on %s', async (host) => {
     const page = await openReference(host)
     const shown = await page.locator('[id^="operation/"]').evaluateAll((sections) =>
@@ -229,7 +230,7 @@ describe('The API reference', { timeout: 30_000 }, () => {
 
 async function open(host: Host, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await browser.newPage(options)
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(withPatience.timeout)
   page.on('request', (request) => {
     if (request.url().startsWith(sites[host])) requested.push(request.url().slice(sites[host].length))
     else complaints.push(`asks for ${request.url()}`)

@@ -11,6 +11,7 @@ import { startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
 import { installPackage, writeIn } from '../package/installation.ts'
+import { withPatience } from '../patience.ts'
 import { signUp } from '../people.ts'
 import { inspectScreen, openAdministration } from './administration.ts'
 import { bundleForBrowser } from './bundle.ts'
@@ -30,9 +31,10 @@ const typed = {
 /** Starts a server on an empty store. @returns where it is, and the path of the link that it prints, below /admin */
 async function startFirstServer(): Promise<{ cairn: { url: string }; path: string }> {
   const cairn = await startChildServer({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })
-  const [, path = ''] = await vi.waitUntil(() => /\/admin(\/setup#token=\S+)/.exec(cairn.stderr()), {
-    timeout: 10_000,
-  })
+  const [, path = ''] = await vi.waitUntil(
+    () => /\/admin(\/setup#token=\S+)/.exec(cairn.stderr()),
+    withPatience,
+  )
   return { cairn, path }
 }
 

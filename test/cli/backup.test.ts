@@ -6,6 +6,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
 import { connect } from '../storage/store.ts'
 
 const SENDERS = 8
@@ -36,7 +37,7 @@ describe('cairn backup', () => {
       }
     }
     const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilOver(sender))
-    await vi.waitUntil(() => answered.length > 300, { timeout: 20_000 })
+    await vi.waitUntil(() => answered.length > 300, withPatience)
 
     const folder = temporaryFolder()
     const file = join(folder, 'copy.db')
@@ -145,7 +146,7 @@ describe('cairn backup', () => {
       const command = startCommand(process.execPath, [cairnFile, 'backup', file], {
         environment: { DATABASE_URL },
       })
-      await vi.waitUntil(() => readdirSync(folder).length > 0, { interval: 1, timeout: 20_000 })
+      await vi.waitUntil(() => readdirSync(folder).length > 0, { ...withPatience, interval: 1 })
       command.process.kill(signal)
       expect(await command.ended).toMatchObject({ code: null, signal, stdout: '' })
       expect(readdirSync(folder)).toEqual([])

@@ -17,6 +17,7 @@ import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServerWithCustomer } from '../child-server.ts'
 import { type Command, cairnFile, runCairn, startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
 
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
 
@@ -332,14 +333,14 @@ describe('cairn import', () => {
     })
   })
 
-  it('killed half way and run again stores each of 20,000 lines once', { timeout: 120_000 }, async () => {
+  it('killed half way and run again stores each of 20,000 lines once', async () => {
     const { server, client, secret_key, event } = await startChildServerWithCustomer()
     const own = importerOf(`${server.url}/v1`, secret_key, event.journey_id)
     own.write(upTo(20_000).map((n) => ownEvent(n, { client_customer_id: `user-${n % 500}` })))
     const killed = own.start()
     const hasBegun = async () =>
       (await client.listEvents({ query: { limit: 500 } })).data?.next_cursor != null
-    await vi.waitUntil(hasBegun, { timeout: 30_000, interval: 5 })
+    await vi.waitUntil(hasBegun, { ...withPatience, interval: 5 })
     killed.process.kill('SIGKILL')
     expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' })
     const before = (await listAll(client)).length
@@ -374,7 +375,7 @@ describe('cairn import', () => {
     expect(stored).toBeLessThan(2000)
   })
 
-  it('keeps to the rate of its key, and says that this holds it', { timeout: 60_000 }, async () => {
+  it('keeps to the rate of its key, and says that this holds it', async () => {
     const { client, log, ...own } = await newLimitedImport(100)
     own.write(upTo(900).map((n) => ownEvent(n)))
     const { code, summary, stderr } = await own.import()
@@ -494,7 +495,7 @@ async function newLimitedImport(rate: number) {
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
-  await vi.waitUntil(() => server.listening)
+  await vi.waitUntil(() => server.listening, withPatience)
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
@@ -523,6 +524,6 @@ async function startFaultyProxy(target: string, faultOf: (count: number) => Faul
     server.closeAllConnections()
     server.close()
   })
-  await vi.waitUntil(() => server.listening)
+  await vi.waitUntil(() => server.listening, withPatience)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

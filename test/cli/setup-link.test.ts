@@ -4,6 +4,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
+import { withPatience } from '../patience.ts'
 import { OWN_PAGE, signUp } from '../people.ts'
 
 let cairn: Cairn
@@ -33,7 +34,7 @@ describe('the link of the first start', () => {
   it('is on standard error alone, apart from the log', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
-    await vi.waitUntil(() => /\/admin\/setup#token=setup_\w{43}\n/.test(server.stderr()))
+    await vi.waitUntil(() => /\/admin\/setup#token=setup_\w{43}\n/.test(server.stderr()), withPatience)
     expect((await server.end('SIGTERM')).stdout).not.toContain('setup_')
   })
 })

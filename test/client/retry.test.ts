@@ -127,7 +127,7 @@ describe('a retry', () => {
     },
   )
 
-  it('happens 4 times by default, then the last problem is the answer', { timeout: 15_000 }, async () => {
+  it('happens 4 times by default, then the last problem is the answer', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(
       problem(503, 'overloaded'),
       reset,

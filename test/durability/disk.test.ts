@@ -9,6 +9,7 @@ import { temporaryFolder } from '../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { initialize } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { connect, storedEvents } from '../storage/store.ts'
 
 /** Lets the process write no file beyond this size, as a full disk would. */
@@ -50,7 +51,7 @@ it('acknowledges nothing while the disk takes nothing, and all again by itself w
   limitFiles(server.pid, 'unlimited')
   expect(await create('after')).toBe(201)
   expect((await client.createJourney({ body: { name: 'Renewal' } })).response.status).toBe(201)
-  await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 10_000 })
+  await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, withPatience)
   const samples = await scrape(server)
   expect(sumOf(samples, 'cairn_events_received_total')).toBe(answered.length + 1)
   expect(sumOf(samples, 'cairn_events_total', { outcome: 'created' })).toBe(answered.length + 1)
@@ -105,7 +106,7 @@ it('refuses before a full disk fails, keeps what it acknowledged, and goes on wh
   }
   expect(refusal).toBe('503 storage_full 1')
   expect(acknowledged.length).toBeGreaterThan(0)
-  await vi.waitUntil(async () => !(await isReady()))
+  await vi.waitUntil(async () => !(await isReady()), withPatience)
   // One that is small enough for the room that is left: it is refused all the same.
   const small = { journey_id, customer_id, event_id: 'small' }
   expect((await client.createEvent({ body: small })).error?.code).toBe('storage_full')
@@ -114,7 +115,7 @@ it('refuses before a full disk fails, keeps what it acknowledged, and goes on wh
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 
   rmSync(filler)
-  await vi.waitUntil(isReady)
+  await vi.waitUntil(isReady, withPatience)
   expect((await client.createEvent({ body: small })).response.status).toBe(201)
   await server.end('SIGTERM')
   const file = new Database(path)
@@ -167,11 +168,12 @@ it('sees the room on the disk that a link leads to', async () => {
   writeFileSync(filler, Buffer.alloc(16 * MIB))
   expect(await fill()).toBe('503 storage_full')
   expect(await refusing('disk')).toBe(true)
-  await vi.waitUntil(() => server.stdout().includes('writes are refused: the disk is nearly full'), {
-    timeout: 20_000,
-  })
+  await vi.waitUntil(
+    () => server.stdout().includes('writes are refused: the disk is nearly full'),
+    withPatience,
+  )
   rmSync(filler)
-  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  await vi.waitUntil(createsEvent, withPatience)
   expect(await refusing('disk')).toBe(false)
 })
 
@@ -189,9 +191,9 @@ it('counts what the log has yet to move, and goes on by itself when it has been 
   expect(bavail * bsize).toBeGreaterThan(24 * MIB)
   expect(await refusing('disk')).toBe(true)
   reader.exec('COMMIT')
-  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  await vi.waitUntil(createsEvent, withPatience)
   expect(statSync(`${join(disk.folder, 'cairn.db')}-wal`).size).toBeLessThan(MIB)
-  await vi.waitUntil(() => server.stdout().includes('writes are taken again'), { timeout: 20_000 })
+  await vi.waitUntil(() => server.stdout().includes('writes are taken again'), withPatience)
 })
 
 it('refuses when the log is too long behind a reader, says why, and goes on when the reader ends', async () => {
@@ -202,12 +204,12 @@ it('refuses when the log is too long behind a reader, says why, and goes on when
   reader.exec('BEGIN; SELECT count(*) FROM events')
   expect(await fill()).toBe('503 overloaded')
   expect(await refusing('log')).toBe(true)
-  await vi.waitUntil(() => server.stdout().includes('the log has reached its limit'), { timeout: 20_000 })
+  await vi.waitUntil(() => server.stdout().includes('the log has reached its limit'), withPatience)
   const log = sumOf(await scrape(server), 'cairn_log_bytes')
   // A quarter of this disk, and what was on its way.
   expect(log).toBeGreaterThan(32 * MIB)
   expect(log).toBeLessThan(64 * MIB)
   reader.exec('COMMIT')
-  await vi.waitUntil(createsEvent, { timeout: 20_000 })
+  await vi.waitUntil(createsEvent, withPatience)
   expect(await refusing('log')).toBe(false)
 })

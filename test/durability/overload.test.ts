@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { withPatience } from '../patience.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -117,6 +118,6 @@ it('answers others while a thousand connections are idle or trickle their reques
     answer += bytes
   })
   for (const letter of body.slice(1)) slow.write(letter)
-  await vi.waitUntil(() => answer.includes('"success":true'), { timeout: 20_000 })
+  await vi.waitUntil(() => answer.includes('"success":true'), withPatience)
   expect(answer).toMatch(/^HTTP\/1\.1 201 /)
 })

@@ -8,6 +8,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
 import { connect, storedEvents } from '../storage/store.ts'
 
 /** Begins a request and waits until the server has said that it has taken it and waits for the body. */
@@ -109,10 +110,10 @@ describe('npm start', () => {
     const { stdout, process, ended } = startCommand('npm', ['start'], {
       environment: { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'silent', HOME: folder },
     })
-    const url = await vi.waitUntil(() => /listens on (\S+)/.exec(stdout())?.[1], { timeout: 20_000 })
+    const url = await vi.waitUntil(() => /listens on (\S+)/.exec(stdout())?.[1], withPatience)
     process.kill('SIGTERM')
     await ended
-    await expect.poll(() => fetch(`${url}/healthz`).catch(() => 'ended'), { timeout: 10_000 }).toBe('ended')
+    await expect.poll(() => fetch(`${url}/healthz`).catch(() => 'ended')).toBe('ended')
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 })

@@ -10,6 +10,7 @@ import { type ChildServer, startChildServer } from '../child-server.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { createKey } from '../http/service-keys.ts'
 import { customerInJourney, initialize } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { signUp } from '../people.ts'
 import { connect } from '../storage/store.ts'
 
@@ -105,7 +106,7 @@ describe('thirty lists of one key at a time', () => {
 
     const alone = { send: await median_ms(send), list: await median_ms(list) }
     const stop = flood(async () => expect((await listNone(hostile.client)).data?.data).toEqual([]))
-    await vi.waitUntil(async () => (await readsOf(server)).waiting > 0, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await readsOf(server)).waiting > 0, withPatience)
     const beside = { send: await median_ms((index) => send(ROUNDS + index)), list: await median_ms(list) }
     await stop()
     expect(beside.send / alone.send).toBeLessThan(NOTICEABLE)
@@ -135,8 +136,8 @@ describe('lists whose callers have gone', () => {
     await Promise.all(sockets.map((socket) => once(socket, 'finish')))
     for (const socket of sockets) socket.destroy()
     server.kill('SIGCONT')
-    await vi.waitUntil(async () => (await listNone(hostile.client)).response.ok, { timeout: 20_000 })
-    await vi.waitUntil(async () => (await readsOf(server)).waiting === 0, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await listNone(hostile.client)).response.ok, withPatience)
+    await vi.waitUntil(async () => (await readsOf(server)).waiting === 0, withPatience)
     const { answered } = await readsOf(server)
     expect(answered - 2 * statements).toBeLessThan((sockets.length * statements) / 4)
   })
@@ -156,7 +157,7 @@ describe('keys in use', () => {
     for (let minute = 0; minute < 5; minute += 1) {
       now += 60_000
       expect((await person.fetch('GET /session')).status).toBe(200)
-      await vi.waitUntil(() => lastSeen.get() === now, { timeout: 20_000 })
+      await vi.waitUntil(() => lastSeen.get() === now, withPatience)
       expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
     }
     expect(await lookUps()).toBe(before)
@@ -181,7 +182,7 @@ describe('keys in use', () => {
     const other = connect(sqlitePath(databaseUrl))
     other.exec(`UPDATE journeys SET status = 'archived'`)
     // When the server has seen the one change, it has seen the other.
-    await vi.waitUntil(async () => (await send()) === 409, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await send()) === 409, withPatience)
     expect(await lookUps()).toBe(before)
     other.exec(`UPDATE service_keys SET revoked_ms = 1 WHERE workspace_id = '${workspace_id}'`)
     await vi.waitUntil(async () => (await send()) === 401, { timeout: 1000 })

@@ -176,7 +176,7 @@ describe.each(sizes)('refusing %s', (_name, path, bytes, times, like) => {
       },
     )
     expect(await ratioOf(unknownFields(bytes))).toBeLessThan(MOST_TIMES)
-  }, 120_000)
+  })
 })
 
 it('needs no more memory for the worst of them than for ordinary ones', async () => {
@@ -198,4 +198,4 @@ it('needs no more memory for the worst of them than for ordinary ones', async ()
   }
   // What the others had is free for them; the rest is what the collector leaves lying.
   expect(peakBytes(target.server) - before).toBeLessThan(100 * MIB)
-}, 120_000)
+})

@@ -44,7 +44,7 @@ it('takes the bodies of all while connections announce large ones and send nothi
   const answers = await Promise.all(idle.map((socket) => answerOn(socket, /"code":"[a-z_]+"/)))
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 503 .*"code":"overloaded"/s)
   expect(sumOf(await scrape(server), 'cairn_slow_peers_total', { waiting_for: 'body' })).toBe(40)
-}, 60_000)
+})
 
 it('gives the place of those that stop half-way to whoever comes next, with the same key or another', async () => {
   const target = await startTarget()
@@ -67,7 +67,7 @@ it('gives the place of those that stop half-way to whoever comes next, with the 
   )
   // Half of the memory for bodies, and the batch as objects.
   expect(peakBytes(server) - before).toBeLessThan(110 * MIB)
-}, 60_000)
+})
 
 it('lets people sign in while hundreds without a credential hold back their bodies', async () => {
   const { server } = await startTarget()
@@ -85,7 +85,7 @@ it('lets people sign in while hundreds without a credential hold back their bodi
   // From their own address when they have been slow for a second.
   await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 10_000, interval: 300 })
   for (let count = 0; count < 3; count += 1) expect(await signIn(server)).toBe(401)
-}, 60_000)
+})
 
 it('lets people sign in from elsewhere at once', async () => {
   const { server } = await startTarget()
@@ -96,4 +96,4 @@ it('lets people sign in from elsewhere at once', async () => {
     socket.write(Buffer.alloc(16 * KIB - 1, ' '))
   }
   for (let count = 0; count < 5; count += 1) expect(await signIn(server)).toBe(401)
-}, 60_000)
+})

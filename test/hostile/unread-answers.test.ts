@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { scrape, sumOf } from '../http/exposition.ts'
+import { withPatience } from '../patience.ts'
 import { openSilently, peakBytes, startTarget } from './target.ts'
 
 const MIB = 1024 * 1024
@@ -43,7 +44,7 @@ it('holds bounded memory for sixty that ask for pages and read none of them', as
   }
   // Each has asked for 40 MB. One page of each is written, another is made; the kernel's buffers are not counted.
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)
-}, 60_000)
+})
 
 it('cuts off those that do not take what they asked for, and counts them', async () => {
   const { server } = await startTarget()
@@ -51,10 +52,10 @@ it('cuts off those that do not take what they asked for, and counts them', async
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
   for (const socket of sockets) ask(socket, '/v1/openapi.yaml', { times: 200 })
   const cut = async () => sumOf(await scrape(server), 'cairn_slow_peers_total', { waiting_for: 'answer' })
-  await vi.waitFor(async () => expect(await cut()).toBe(20), { timeout: 40_000, interval: 500 })
+  await vi.waitFor(async () => expect(await cut()).toBe(20), { ...withPatience, interval: 500 })
   for (const socket of sockets) socket.resume()
   await Promise.all(closed)
-}, 60_000)
+})
 
 it('answers hundreds of requests that one connection sends in one piece, in their order, to who reads', async () => {
   const { server, secret_key, client } = await startTarget()
@@ -66,5 +67,5 @@ it('answers hundreds of requests that one connection sends in one piece, in thei
     answer += bytes
   })
   socket.resume()
-  await vi.waitFor(() => expect(answer.match(/HTTP\/1.1 200/g)).toHaveLength(300), { timeout: 30_000 })
-}, 60_000)
+  await vi.waitFor(() => expect(answer.match(/HTTP\/1.1 200/g)).toHaveLength(300), withPatience)
+})

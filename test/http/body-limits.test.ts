@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { chunk, head, openConnection, refusal, send } from './requests.ts'
 
 const KIB = 1024
@@ -114,7 +115,7 @@ describe('the sender of a large body', () => {
     const { socket, answer, closed } = await openConnection(cairn)
     const body = Buffer.alloc(4 * MIB, 'a')
     socket.write(head('POST /events/create', { connection: 'close', 'content-length': String(body.length) }))
-    await vi.waitFor(() => expect(answer()).toContain('"request_id"'))
+    await vi.waitFor(() => expect(answer()).toContain('"request_id"'), withPatience)
     expect(answer()).toContain('HTTP/1.1 401')
     socket.write(body)
     expect(await closed).toBeUndefined()
@@ -131,7 +132,7 @@ describe('the sender of a large body', () => {
     socket.write(head('GET /customers', { 'x-service-key': workspace.secret_key }))
     await vi.waitFor(() => {
       expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 413', 'HTTP/1.1 200'])
-    })
+    }, withPatience)
   })
 
   it('is refused by the length that it announces, before it sends', async () => {
@@ -143,7 +144,7 @@ describe('the sender of a large body', () => {
         'content-length': '999999999',
       }),
     )
-    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 413'))
+    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 413'), withPatience)
   })
 
   it.each([
@@ -250,7 +251,7 @@ describe('a sender that goes away', () => {
       await new Promise((resolve) => setImmediate(resolve))
       socket.destroy()
     }
-    await vi.waitFor(() => expect(logged(requestId)).toEqual(Array(count).fill('aborted')), 10_000)
+    await vi.waitFor(() => expect(logged(requestId)).toEqual(Array(count).fill('aborted')), withPatience)
     expect((await createEvent(JSON.stringify(event))).status).toBe(201)
   })
 
@@ -267,9 +268,9 @@ describe('a sender that goes away', () => {
     )
     // Zeros may follow a gzip file; the decoder stops before them.
     socket.write(chunk(Buffer.concat([gzipSync(JSON.stringify(event)), Buffer.alloc(100)])))
-    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 201'))
+    await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 201'), withPatience)
     socket.destroy()
-    await vi.waitFor(() => expect(logged(requestId)).toEqual([201]))
+    await vi.waitFor(() => expect(logged(requestId)).toEqual([201]), withPatience)
     expect(uncaught).not.toHaveBeenCalled()
   })
 })

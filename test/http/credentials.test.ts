@@ -6,6 +6,7 @@ import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../ca
 import { runCairn } from '../command.ts'
 import { operations } from '../contract/document.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { problemOf, refusal, send } from './requests.ts'
 import { changeKey, createKey } from './service-keys.ts'
 
@@ -226,11 +227,11 @@ describe('the life of a key', () => {
     expect(await lastUsed()).toBeNull()
     const first = now
     await statusOf(key, cairn)
-    await vi.waitFor(async () => expect(await lastUsed()).toBe(first))
+    await vi.waitFor(async () => expect(await lastUsed()).toBe(first), withPatience)
     now = first + 59_999
     await statusOf(key, cairn)
     now = first + 60_000
     await statusOf(key, cairn)
-    await vi.waitFor(async () => expect(await lastUsed()).toBe(now))
+    await vi.waitFor(async () => expect(await lastUsed()).toBe(now), withPatience)
   })
 })

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { customerInJourney, initialize } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { problemOf, send } from './requests.ts'
 
 let cairn: Cairn
@@ -39,7 +40,7 @@ describe('a fault of the server', () => {
         const lines = cairn.log.filter(({ request_id }) => request_id === id)
         expect(lines).toHaveLength(2)
         return lines
-      })
+      }, withPatience)
       expect(lines).toMatchObject([
         {
           level: 50,

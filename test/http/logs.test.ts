@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { send } from './requests.ts'
 
 let cairn: Cairn
@@ -17,7 +18,7 @@ async function linesOf(requestId: string) {
     const lines = cairn.log.filter(({ request_id }) => request_id === requestId)
     expect(lines).not.toEqual([])
     return lines
-  })
+  }, withPatience)
 }
 
 describe('the log', () => {
@@ -115,9 +116,9 @@ describe('the log', () => {
         ['GET /events', { headers: { 'x-request-id': `"${secret_key}"`, origin: `https://${wrong}` } }],
       ]
       const ended = () => cairn.log.filter(({ duration_ms }) => duration_ms !== undefined).length
-      await vi.waitFor(() => expect(ended()).toBe(1))
+      await vi.waitFor(() => expect(ended()).toBe(1), withPatience)
       for (const [line, sent] of requests) await send(cairn, line, sent)
-      await vi.waitFor(() => expect(ended()).toBe(1 + requests.length))
+      await vi.waitFor(() => expect(ended()).toBe(1 + requests.length), withPatience)
       const log = JSON.stringify(cairn.log)
       for (const secret of [secret_key, publishable_key, wrong])
         expect(log).not.toContain(secret.slice(3, 30))

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServer } from '../child-server.ts'
+import { withPatience } from '../patience.ts'
 import { scrape, sumOf } from './exposition.ts'
 import { head, openConnection, problemOf, sendBytes } from './requests.ts'
 
@@ -176,7 +177,7 @@ describe('what is refused before there is a request', () => {
       expect(await problemOf(reply)).toMatchObject({ status, code, request_id: id })
       await vi.waitFor(() => {
         expect(cairn.log).toContainEqual(expect.objectContaining({ request_id: id, status, code }))
-      })
+      }, withPatience)
       expect(sumOf(await scrape(cairn), 'cairn_requests_total', { status: String(status), code })).toBe(1)
     },
   )
@@ -212,7 +213,7 @@ describe('a body', () => {
       request_id: 'mine',
     })
     const line = { request_id: 'mine', operation: 'createEvent', status: 400, code: 'malformed_request' }
-    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)))
+    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)), withPatience)
   })
 })
 
@@ -227,7 +228,7 @@ describe('what does not arrive in time', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe('*')
     expect(await problemOf(reply)).toMatchObject({ status: 408, code: 'request_timeout', request_id: 'mine' })
     const line = { request_id: 'mine', operation: 'createEvent', status: 408, code: 'request_timeout' }
-    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)))
+    await vi.waitFor(() => expect(cairn.log).toContainEqual(expect.objectContaining(line)), withPatience)
     const labels = { operation: 'createEvent', status: '408', code: 'request_timeout' }
     expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
   })

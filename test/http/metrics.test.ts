@@ -8,6 +8,7 @@ import { Metrics } from '../../server/metrics.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { operations } from '../contract/document.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { parseExposition, scrape, sumOf } from './exposition.ts'
 import { send } from './requests.ts'
 import { createKey } from './service-keys.ts'
@@ -294,7 +295,7 @@ describe('the text', () => {
       const samples = await scrape(other)
       expect(sumOf(samples, 'cairn_requests_total', { operation: 'none' })).toBeGreaterThanOrEqual(2)
       return samples
-    })
+    }, withPatience)
     const text = JSON.stringify(samples)
     expect(text).not.toContain('s3cret')
     for (const key of [secret_key, publishable_key, unknown]) expect(text).not.toContain(key.slice(3, 30))

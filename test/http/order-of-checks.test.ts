@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { head, openConnection, refusal, send } from './requests.ts'
 import { createKey } from './service-keys.ts'
 
@@ -181,7 +182,7 @@ describe('a server that stops', () => {
         // A request of which the server has seen the beginning keeps its connection open.
         const begun = head(line, { 'x-service-key': key, connection: 'close', ...headers }).slice(0, -2)
         connection.socket.write(head('GET /nowhere') + begun)
-        await vi.waitFor(() => expect(connection.answer()).toContain('not_found'))
+        await vi.waitFor(() => expect(connection.answer()).toContain('not_found'), withPatience)
         return { ...connection, status }
       }),
     )

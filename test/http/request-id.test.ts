@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
 import { head, openConnection, send } from './requests.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -88,7 +89,7 @@ describe('the identifier', () => {
       if (status >= 400 && text) expect(JSON.parse(text).request_id).toBe(id)
       await vi.waitFor(() => {
         expect(cairn.log.filter(({ request_id }) => request_id === id)).toMatchObject([{ status }])
-      })
+      }, withPatience)
     }
   })
 
@@ -109,7 +110,7 @@ describe('the identifier', () => {
       return head('GET /journeys', { 'x-service-key': key, 'x-request-id': id })
     })
     socket.write(requests.join(''))
-    await vi.waitFor(() => expect(answer().match(/^x-request-id: (.*)\r$/gim)).toHaveLength(50))
+    await vi.waitFor(() => expect(answer().match(/^x-request-id: (.*)\r$/gim)).toHaveLength(50), withPatience)
     const replies = answer().split(/(?=HTTP\/1\.1 )/)
     expect(replies.map((reply) => /^x-request-id: (.*)\r$/im.exec(reply)?.[1])).toEqual(ids)
     expect(replies.map((reply) => reply.slice(9, 12))).toEqual(

@@ -18,7 +18,7 @@ const project = temporaryFolder()
 
 beforeAll(async () => {
   await installPackage(project)
-}, 120_000)
+})
 
 describe('the installed package', () => {
   it('brings openapi-fetch and nothing that runs at installation or is native', () => {

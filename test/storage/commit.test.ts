@@ -10,6 +10,7 @@ import { sqlitePath } from '../../server/storage/storage.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { startChildServerWithCustomer } from '../child-server.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import { serveStoreForTest } from './served-store.ts'
 import {
   commitsInLog,
@@ -107,7 +108,7 @@ describe('a group', () => {
     let answers: ReturnType<typeof create>[] = []
     await store.db.transaction().execute(async () => {
       answers = Array.from({ length: 200 }, create)
-      await vi.waitUntil(() => store.statistics().waitingRows === 200, { timeout: 20_000 })
+      await vi.waitUntil(() => store.statistics().waitingRows === 200, withPatience)
     })
     for (const { response } of await Promise.all(answers)) expect(response.status).toBe(201)
     expect(commitsInLog(store.path) - before).toBe(1)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { type Sample, scrape, sumOf } from '../http/exposition.ts'
+import { withPatience } from '../patience.ts'
 import { serveStoreForTest } from './served-store.ts'
 import { connect, idOf, initialize } from './store.ts'
 
@@ -192,7 +193,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
         .filter(({ name, labels }) => name === 'cairn_requests_total' && `${labels.operation}` in PATHS)
         .map(({ labels, value }) => [`${labels.operation} ${labels.status} ${labels.code}`, value])
       expect(Object.fromEntries(counted)).toEqual(requests)
-    })
+    }, withPatience)
     // The load has been what it was meant to be.
     for (const count of Object.values(said)) expect(count).toBeGreaterThan(0)
   })

@@ -10,6 +10,7 @@ import { LOOKED_AT } from '../../server/storage/sqlite/event-reader.ts'
 import { pageNumber } from '../../server/storage/sqlite/runs/run.ts'
 import type { Reading } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 import {
   connect,
@@ -77,7 +78,7 @@ async function fill(count: number) {
 }
 
 async function untilIndexed(limit: number) {
-  await vi.waitUntil(() => store.statistics().unindexedEvents < limit, { timeout: 120_000, interval: 20 })
+  await vi.waitUntil(() => store.statistics().unindexedEvents < limit, { ...withPatience, interval: 20 })
 }
 
 /** All identifiers of a list, walked in pages of this many. */
@@ -130,16 +131,14 @@ beforeAll(async () => {
   }
   await fill(TAIL)
   return () => store.close()
-}, 240_000)
+})
 
 describe('lists of events that are in several runs, in a merged one and in the tail', () => {
   it('find the events merged and yet unmerged', async () => {
     const runs = connect(store.path)
       .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
       .pluck()
-    await vi.waitFor(() => expect(Math.max(...runs.all())).toBeGreaterThanOrEqual(8 * RUN), {
-      timeout: 60_000,
-    })
+    await vi.waitFor(() => expect(Math.max(...runs.all())).toBeGreaterThanOrEqual(8 * RUN), withPatience)
     expect(runs.all().length).toBeLessThan(RUNS)
     expect(store.statistics().unindexedEvents).toBeGreaterThan(0)
   })
@@ -261,6 +260,6 @@ describe('pages of a run that was never finished', () => {
     file.prepare(`INSERT INTO event_pages SELECT value, x'00' FROM json_each(?)`).run(places)
     await openStoreForTest({ path })
     const pages = file.prepare<[], number>('SELECT count(*) FROM event_pages').pluck()
-    await vi.waitFor(() => expect(pages.get()).toBe(0), { timeout: 30_000 })
+    await vi.waitFor(() => expect(pages.get()).toBe(0), withPatience)
   })
 })

@@ -6,6 +6,7 @@ import { insertJourney } from '../../server/storage/journeys.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
 import {
   connect,
   initialize,
@@ -77,7 +78,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
     await vi.waitFor(() => expect(onOutsideChange).toHaveBeenCalled(), { timeout: 1000 })
     await vi.waitFor(async () => {
       expect(await insert(store, subject)).toMatchObject({ status: 'rejected', code: 'journey_archived' })
-    })
+    }, withPatience)
   })
 })
 
@@ -127,7 +128,7 @@ describe('a write lock that another program keeps', () => {
     expect(performance.now() - started_ms).toBeLessThan(9_000)
     other.exec('ROLLBACK')
 
-    await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).ok, { timeout: 10_000 })
+    await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).ok, withPatience)
     const after = await client.createEvent({ body: { ...event, event_id: 'after' } })
     expect(after.response.status).toBe(201)
     expect(storedEvents(other)).toEqual(['before', 'after'])

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Reading } from '../../server/storage/storage.ts'
+import { withPatience } from '../patience.ts'
 import { newSubject, openStoreForTest, readingIn, type Store } from './store.ts'
 
 /** As many as may wait for one caller, and in all. */
@@ -171,8 +172,8 @@ describe('a list', () => {
             () => true,
             () => false,
           ),
-        { timeout: 60_000 },
+        withPatience,
       )
       .toBe(true)
-  }, 120_000)
+  })
 })

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
+import { withPatience } from '../patience.ts'
 import {
   commitsInLog,
   connect,
@@ -67,7 +68,7 @@ describe('a transaction', () => {
       return await insertJourney(db, subject.workspace_id, journey('made'))
     })
     expect(await findJourney(store.db, subject.workspace_id, made.journey_id)).toEqual(made)
-    await vi.waitUntil(() => store.statistics().unindexedEvents < 10_000, { timeout: 10_000 })
+    await vi.waitUntil(() => store.statistics().unindexedEvents < 10_000, withPatience)
   })
 
   it('is undone whole where its work throws', async () => {

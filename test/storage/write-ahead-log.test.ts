@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
+import { withPatience } from '../patience.ts'
 import { connect, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
 
 const MIB = 1024 * 1024
@@ -33,11 +34,11 @@ describe('a log that has grown behind a long reader', () => {
     const subject = await newSubject(store)
     const reader = readForLong(store)
     await growLog(store, subject, LOG_KEPT_BYTES + 16 * MIB)
-    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > LOG_KEPT_BYTES, { timeout: 20_000 })
+    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > LOG_KEPT_BYTES, withPatience)
     expect(reader.count()).toBe(0)
 
     reader.end()
-    await vi.waitUntil(() => store.statistics().disk.log_bytes === 0, { timeout: 20_000 })
+    await vi.waitUntil(() => store.statistics().disk.log_bytes === 0, withPatience)
     expect(logBytes(store)).toBe(0)
     expect(store.statistics().disk).toMatchObject({ unmoved_bytes: 0, refusing: null })
   })
@@ -54,7 +55,7 @@ describe('a log that has grown behind a long reader', () => {
         await store.events.insertEvents(subject.workspace_id, [event])
         return logBytes(store) <= LOG_KEPT_BYTES
       },
-      { timeout: 20_000, interval: 1 },
+      { ...withPatience, interval: 1 },
     )
   })
 
@@ -63,7 +64,7 @@ describe('a log that has grown behind a long reader', () => {
     const subject = await newSubject(store)
     const reader = readForLong(store)
     await growLog(store, subject, 32 * MIB)
-    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > 24 * MIB, { timeout: 20_000 })
+    await vi.waitUntil(() => store.statistics().disk.unmoved_bytes > 24 * MIB, withPatience)
     reader.end()
     await store.close()
     expect(statSync(`${store.path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
