@@ -76,6 +76,29 @@ const action = fc.oneof(
 )
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
+const plain: Sent = {
+  journey: 'active',
+  customer: 'enrolled',
+  name: 'a',
+  message: 1,
+  size: 1,
+  year: 2026,
+}
+const one = (event: Sent): Action => ({ kind: 'event', key: 'secret', event })
+
+/**
+ * Every outcome for certain; the random load may happen to leave one out. Of three broken groups two at the most are
+ * spent on noting that one of the two keys was used.
+ */
+const every: Action[][] = [
+  [one(plain)],
+  [one(plain), one({ ...plain, journey: 'unknown', message: 2 })],
+  ...Array.from({ length: 3 }, (): Action[][] => [
+    [{ kind: 'break' }],
+    [one({ ...plain, message: 3 })],
+  ]).flat(),
+]
+
 describe('the metrics of a load with duplicates, rejections, refusals and failing commits', () => {
   it('add up at any moment, and are what the answers said and what the file holds', async () => {
     const { store, url, workspace } = await serveStoreForTest()
@@ -183,7 +206,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
           expect(sumOf(samples, 'cairn_customers_initialized_total', { outcome })).toBe(count)
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 26, examples: [[every]] },
     )
     expect(connect(store.path).prepare('SELECT count(*) FROM events').pluck().get()).toBe(said.created)
     // A request is counted when its answer has gone out, which the sender may notice first.
