@@ -26,7 +26,7 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Lets every event of the name `poison` fail, and every `venom` end the transaction, as faults of the program would. */
+/** Lets every event and customer named `poison` fail, and every `venom` end the transaction, as faults of the program would. */
 function poison(path: string) {
   const connection = new Database(path)
   for (const [name, resolution] of [
@@ -36,6 +36,8 @@ function poison(path: string) {
     connection.exec(`CREATE TRIGGER ${name} BEFORE INSERT ON events WHEN NEW.event_id = '${name}'
       BEGIN SELECT RAISE(${resolution}, 'poisoned'); END`)
   }
+  connection.exec(`CREATE TRIGGER poisoner BEFORE INSERT ON customers WHEN NEW.client_customer_id = 'poison'
+    BEGIN SELECT RAISE(ABORT, 'poisoned'); END`)
   connection.close()
 }
 
@@ -165,6 +167,19 @@ describe('an event that the engine refuses', () => {
     const logged = cairn.log.find(({ request_id, err }) => request_id === error?.request_id && err)
     expect(logged).toMatchObject({ err: { message: expect.stringContaining('poisoned') } })
     expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+  })
+})
+
+describe('a customer that the engine refuses', () => {
+  it('leaves the events before and behind it stored, once', async () => {
+    const subject = await newSubject(store)
+    const answers = await Promise.allSettled([
+      insert(store, subject, { event_id: 'a' }),
+      initialize(store, subject, 'poison'),
+      insert(store, subject, { event_id: 'b' }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 })
 
