@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from '../../server/domain/paging.ts'
+import { SPAN_EVENTS } from '../../server/storage/sqlite/spans.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
@@ -148,6 +150,28 @@ describe('an event that the engine refuses', () => {
       insert(after, subject, { message_id }),
     )
     expect(await Promise.all(harmless)).toMatchObject(Array(3).fill({ status: 'created' }))
+  })
+
+  it('leaves the list in its order where its group would have begun a span', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const named = (event_ids: string[]) => event_ids.map((event_id) => newEvent(subject, { event_id }))
+    const last = connect(store.path).prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC').pluck()
+    await insert(store, subject, { event_id: 'old' })
+    // Two more fit into the span, and the third begins another.
+    const room = SPAN_EVENTS - 3 - (last.get() ?? 0)
+    await store.events.insertEvents(workspace_id, named(Array(room).fill('old')))
+    const group = store.events.insertEvents(workspace_id, named(['x', 'y', 'z', 'poison']))
+    await expect(group).rejects.toThrow('poisoned')
+    for (const event_id of ['a', 'b', 'c']) await insert(store, subject, { event_id })
+    const seen: (string | undefined)[] = []
+    let page: Page = { limit: 1 }
+    while (seen.length < 4) {
+      const { rows, next } = await store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id))
+      seen.push(rows[0]?.event_id)
+      if (next) page = { limit: 1, after: next }
+    }
+    expect(seen).toEqual(['c', 'b', 'a', 'old'])
   })
 
   it('is a fault and no outage', async () => {
