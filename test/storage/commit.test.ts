@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -127,6 +127,8 @@ describe('a commit', () => {
   })
 
   it('is never made on a connection that cannot have such a log', () => {
+    // A file of that name is made first; the engine does not look at it.
+    onTestFinished(() => rmSync(':memory:', { force: true }))
     expect(() => openWritable(':memory:', { create: true })).toThrow(
       /needs journal_mode wal and synchronous 2, has memory/,
     )
