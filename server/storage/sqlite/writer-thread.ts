@@ -2,7 +2,7 @@
  * The thread that owns the one writing connection. It does what it is sent strictly in order: groups of units, each in
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Disk } from '../storage.ts'
 import { type Connection, takeServerLock } from './connection.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
@@ -41,10 +41,12 @@ const CHECK_MS = 200
 /** With nothing to do for so long, the writer does what was not urgent. */
 const IDLE_MS = 50
 
-if (!parentPort) throw new Error('writer-thread.ts runs as a worker thread')
-await main(parentPort, workerData)
+/** What the thread is given: the file, where it notes what is not indexed yet, and whence it is told what to do. */
+export type WriterThreadData = { path: string; ring: SharedArrayBuffer; port: MessagePort }
 
-async function main(port: MessagePort, { path, ring }: { path: string; ring: SharedArrayBuffer }) {
+await main(workerData)
+
+async function main({ path, ring, port }: WriterThreadData) {
   const say = (reply: WriterReply) => port.postMessage(reply)
   let lock: Connection | undefined
   let writing: WritingConnection

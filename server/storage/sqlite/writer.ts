@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
@@ -6,7 +6,7 @@ import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
-import type { Indexing, WriterReply, WriterRequest } from './writer-thread.ts'
+import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
 /** More waiting rows than this are refused: what waits must be committed within a second or so. */
 const WAITING_ROWS = 20_000
@@ -45,6 +45,7 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
  */
 export class Writer {
   readonly #thread: Worker
+  readonly #port: MessagePort
   readonly #now: () => number
   readonly #onGroup: WriterOptions['onGroup']
   readonly #waiting: Waiting[] = []
@@ -60,17 +61,16 @@ export class Writer {
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  private constructor(thread: Worker, options: WriterOptions) {
-    const { now, onOutsideChange, onDeath, onGroup } = options
+  readonly #options: WriterOptions
+
+  private constructor(thread: Worker, port: MessagePort, options: WriterOptions) {
+    const { now, onDeath, onGroup } = options
     this.#thread = thread
+    this.#port = port
     this.#now = now
     this.#onGroup = onGroup
-    thread.on('message', (reply: WriterReply) => {
-      if (reply.kind === 'changed-outside') onOutsideChange()
-      else if (reply.kind === 'indexed') this.#indexed(reply.indexing, options)
-      else if (reply.kind === 'disk') this.#diskSeen(reply.disk, options)
-      else this.#answer?.resolve(reply)
-    })
+    this.#options = options
+    port.on('message', (reply: WriterReply) => this.#hear(reply))
     thread.on('error', (error) => this.#die(error, onDeath))
     thread.on('exit', () => this.#die(new Error('the writing thread has ended'), onDeath))
   }
@@ -79,10 +79,12 @@ export class Writer {
    * @throws {Error} with a message for the operator where the file cannot be served
    */
   static async open(options: WriterOptions): Promise<Writer> {
+    const { port1, port2 } = new MessageChannel()
     const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: { path: options.path, ring: options.ring.buffer },
+      workerData: { path: options.path, ring: options.ring.buffer, port: port2 } satisfies WriterThreadData,
+      transferList: [port2],
     })
-    const writer = new Writer(thread, options)
+    const writer = new Writer(thread, port1, options)
     const reply = await writer.#reply()
     if (reply.kind === 'refused') {
       writer.#isOver = true
@@ -94,6 +96,7 @@ export class Writer {
 
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
+    this.#listen()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
@@ -158,7 +161,7 @@ export class Writer {
     })
     await readers
     this.#isOver = true
-    this.#thread.postMessage({ kind: 'close' } satisfies WriterRequest)
+    this.#port.postMessage({ kind: 'close' } satisfies WriterRequest)
     await exited
   }
 
@@ -184,6 +187,24 @@ export class Writer {
       this.#busy = true
       void this.#commit(this.#takeGroup())
     }
+  }
+
+  /**
+   * Hears at once what the thread has said. A busy event loop comes to its messages only after all else that is ready,
+   * once for each group that a request waits for: with 10 ms a round, an event took 19 ms where its commit took 1.
+   */
+  #listen() {
+    if (!this.#busy) return
+    for (let said = receiveMessageOnPort(this.#port); said; said = receiveMessageOnPort(this.#port)) {
+      this.#hear(said.message)
+    }
+  }
+
+  #hear(reply: WriterReply) {
+    if (reply.kind === 'changed-outside') this.#options.onOutsideChange()
+    else if (reply.kind === 'indexed') this.#indexed(reply.indexing, this.#options)
+    else if (reply.kind === 'disk') this.#diskSeen(reply.disk, this.#options)
+    else this.#answer?.resolve(reply)
   }
 
   #indexed(indexing: Indexing, { onIndexingFailure }: WriterOptions) {
@@ -238,7 +259,7 @@ export class Writer {
 
   async #ask<Kind extends WriterReply['kind']>(request: WriterRequest): Promise<Reply<Kind>> {
     if (this.#closed === 'storage_unavailable') throw new Unavailable(this.#closed)
-    this.#thread.postMessage(request)
+    this.#port.postMessage(request)
     return (await this.#reply()) as Reply<Kind>
   }
 
