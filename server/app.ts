@@ -11,6 +11,7 @@ import { readCookies, writeCookies } from './cookies.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
 import { newId } from './domain/identifiers.ts'
+import { JsonBytes } from './domain/json-bytes.ts'
 import { networkOf, plainAddress } from './domain/networks.ts'
 import { isServiceKey } from './domain/service-keys.ts'
 import { loggedPaths } from './log-paths.ts'
@@ -304,7 +305,7 @@ function problemOf(error: unknown): Problem {
 type Sent = { status: number; contentType: string; body: unknown }
 
 function sendJson(res: Response, { status, contentType, body }: Sent, options: AppOptions) {
-  const text = JSON.stringify(body)
+  const text = body instanceof JsonBytes ? body.bytes : JSON.stringify(body)
   const bytes = Buffer.byteLength(text)
   // Nothing is lost by it, and it is told. Answers to changes are written: refused now they would say the opposite.
   const isLargeList = res.req.method === 'GET' && bytes > LARGE_BYTES
@@ -343,7 +344,7 @@ function sendFile(res: Response, { headers, body }: { headers: Headers; body: Bu
 /** Sends the answer whole at once, also to a sender that is still sending. */
 function answer(
   res: Response,
-  { status, body = '' }: { status: number; body?: string | Buffer },
+  { status, body = '' }: { status: number; body?: string | Uint8Array },
   { answers, metrics }: AppOptions,
 ) {
   res.writeHead(status, { ...securityHeaders, ...(res.locals.headers as Headers) })

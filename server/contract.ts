@@ -10,6 +10,7 @@ import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './body-par
 import type { Config } from './config.ts'
 import type { Cookies } from './cookies.ts'
 import type { newId } from './domain/identifiers.ts'
+import type { JsonBytes } from './domain/json-bytes.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './faults.ts'
 import type { Passwords } from './passwords.ts'
@@ -94,7 +95,7 @@ export type OperationReply<Id extends OperationId> = Id extends OperationId
       [Status in keyof Responses<Id>]: Responses<Id>[Status] extends {
         content: { 'application/json': infer Body }
       }
-        ? { status: Status; body: Body; cookies?: Cookies }
+        ? { status: Status; body: Body | JsonBytes<Body>; cookies?: Cookies }
         : Status extends 204
           ? { status: Status; body?: undefined; cookies?: Cookies }
           : never

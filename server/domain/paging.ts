@@ -16,6 +16,11 @@ export function pageOf(query: { limit?: number; cursor?: string }, prefix: IdPre
   return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, prefix) }
 }
 
+/** The page as the contract has it, as JSON. @param items each as JSON */
+export function pageText({ rows, next }: PageRows<string>): string {
+  return `{"data":[${rows.join()}],"next_cursor":${JSON.stringify(next && cursorText(next))}}`
+}
+
 /** The page as the contract has it. */
 export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; next_cursor: string | null } {
   return { data: rows, next_cursor: next && cursorText(next) }

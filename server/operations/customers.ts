@@ -20,10 +20,10 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
   { storage, reading },
 ) => {
   // Side by side, because under load each look-up waits as long as the other.
-  const [customer, page] = await Promise.all([
+  const [customer, body] = await Promise.all([
     findCustomer(storage.db, workspaceId, path.customer_id),
     storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt'), reading),
   ])
   if (!customer) throw new Problem('customer_not_found')
-  return { status: 200, body: pageBody(page) }
+  return { status: 200, body }
 }

@@ -1,10 +1,11 @@
 import type { components } from '../../generated/contract.ts'
 import type { EventContent } from '../domain/event-content.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
+import type { JsonBytes } from '../domain/json-bytes.ts'
+import type { Page } from '../domain/paging.ts'
 import type { Reading } from './storage.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
-type Event = components['schemas']['Event']
+type EventPage = components['schemas']['EventPage']
 
 /** An event as it is to be stored; null is what was not sent. */
 export type NewEvent = EventContent & { message_id: string | null }
@@ -54,7 +55,7 @@ export type EventStore = {
     filter: EventFilter,
     page: Page,
     reading: Reading,
-  ): Promise<PageRows<Event>>
+  ): Promise<JsonBytes<EventPage>>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
   customerEvents(
@@ -62,5 +63,5 @@ export type EventStore = {
     customerId: string,
     page: Page,
     reading: Reading,
-  ): Promise<PageRows<Event>>
+  ): Promise<JsonBytes<EventPage>>
 }

@@ -5,6 +5,7 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney, newestJourneys } from '../../server/storage/journeys.ts'
 import {
   connect,
+  eventPage,
   insert,
   newSubject,
   openStoreForTest,
@@ -60,7 +61,7 @@ describe('a store that is closed', () => {
       Promise.allSettled([
         insert(store, { workspace_id, ...subject }),
         makeJourney(store, workspace_id),
-        store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id)),
+        eventPage(store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id))),
         newestJourneys(store.db, workspace_id, {}, page),
         store.assertWritable(),
         (async () => store.assertAvailable('write'))(),

@@ -14,6 +14,7 @@ import { withPatience } from '../patience.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 import {
   connect,
+  eventPage,
   idOf,
   initialize,
   insert,
@@ -169,14 +170,14 @@ describe('lists of events that are in several runs, in a merged one and in the t
     const filter = filterOf()
     const expected = stored.filter(matches(filter)).toReversed()
     const read = (page: Parameters<typeof store.events.newestEvents>[2]) =>
-      store.events.newestEvents(subject.workspace_id, filter, page, reading)
+      eventPage(store.events.newestEvents(subject.workspace_id, filter, page, reading))
     expect(await walk(read, 500)).toEqual(expected.map(({ id }) => id))
   })
 
   it('fill a page, but where two conditions rarely meet: there it ends after so many events', async () => {
     const [customer_id = ''] = customers
     const read = (filter: EventFilter) =>
-      store.events.newestEvents(subject.workspace_id, filter, { limit: 50 }, reading)
+      eventPage(store.events.newestEvents(subject.workspace_id, filter, { limit: 50 }, reading))
     const hot = stored.filter(matches({ customer_id })).toReversed()
     expect(hot.length).toBeGreaterThan(2 * LOOKED_AT)
     expect((await read({ customer_id })).rows).toHaveLength(50)
@@ -206,8 +207,8 @@ describe('lists of events that are in several runs, in a merged one and in the t
     const least = Math.floor(PAGE_BYTES / (custom_variables.length + 1000))
     const most = Math.floor(PAGE_BYTES / custom_variables.length)
     for (const read of [
-      (page: Page) => store.events.newestEvents(workspace_id, { event_id }, page, reading),
-      (page: Page) => store.events.customerEvents(workspace_id, customer_id, page, reading),
+      (page: Page) => eventPage(store.events.newestEvents(workspace_id, { event_id }, page, reading)),
+      (page: Page) => eventPage(store.events.customerEvents(workspace_id, customer_id, page, reading)),
     ]) {
       const { rows } = await read({ limit: 500 })
       expect(rows.length).toBeGreaterThanOrEqual(least)
@@ -226,7 +227,8 @@ describe('lists of events that are in several runs, in a merged one and in the t
         .filter((event) => event.customer_id === customer_id)
         .toSorted((a, b) => b.at_ms - a.at_ms || b.index - a.index)
       const ids = await walk(
-        (page) => store.events.customerEvents(subject.workspace_id, customer_id ?? '', page, reading),
+        (page) =>
+          eventPage(store.events.customerEvents(subject.workspace_id, customer_id ?? '', page, reading)),
         limit,
       )
       expect(ids).toEqual(expected.map(({ id }) => id))

@@ -6,6 +6,7 @@ import type { PageRows } from '../../server/domain/paging.ts'
 import { temporaryFolder } from '../cairn.ts'
 import {
   connect,
+  eventPage,
   idOf,
   insert,
   newSubject,
@@ -21,12 +22,12 @@ const NOON = Date.parse('2026-11-20T12:00:00Z')
 /** The lists of events, each as a function of a page. */
 const lists = {
   newestEvents: ({ events }: Store, { workspace_id }: Subject, page: { limit: number; cursor?: string }) =>
-    events.newestEvents(workspace_id, {}, pageAfter(page), readingIn(workspace_id)),
+    eventPage(events.newestEvents(workspace_id, {}, pageAfter(page), readingIn(workspace_id))),
   customerEvents: (
     { events }: Store,
     { workspace_id, customer_id }: Subject,
     page: { limit: number; cursor?: string },
-  ) => events.customerEvents(workspace_id, customer_id, pageAfter(page), readingIn(workspace_id)),
+  ) => eventPage(events.customerEvents(workspace_id, customer_id, pageAfter(page), readingIn(workspace_id))),
 }
 
 function pageAfter({ limit, cursor }: { limit: number; cursor?: string }) {
@@ -119,7 +120,9 @@ describe('a span of time', () => {
     const { workspace_id } = subject
     const received = async (filter: { from_ms?: number; to_ms?: number }) => {
       const page = { limit: 10 }
-      const { rows } = await store.events.newestEvents(workspace_id, filter, page, readingIn(workspace_id))
+      const { rows } = await eventPage(
+        store.events.newestEvents(workspace_id, filter, page, readingIn(workspace_id)),
+      )
       return rows.map(({ event_id }) => event_id)
     }
     expect(await received({ to_ms: NOON - 2 })).toEqual(['before'])

@@ -9,6 +9,7 @@ import { startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import {
   connect,
+  eventPage,
   initialize,
   insert,
   newEvent,
@@ -45,7 +46,9 @@ function poison(path: string) {
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames({ workspace_id }: Subject) {
-  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 100 }, readingIn(workspace_id))
+  const { rows } = await eventPage(
+    store.events.newestEvents(workspace_id, {}, { limit: 100 }, readingIn(workspace_id)),
+  )
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 
@@ -136,8 +139,8 @@ describe('an event that the engine refuses', () => {
       const { workspace_id, customer_id } = subject
       const reading = readingIn(workspace_id)
       for (const { rows } of [
-        await store.events.newestEvents(workspace_id, {}, page, reading),
-        await store.events.customerEvents(workspace_id, customer_id, page, reading),
+        await eventPage(store.events.newestEvents(workspace_id, {}, page, reading)),
+        await eventPage(store.events.customerEvents(workspace_id, customer_id, page, reading)),
       ]) {
         expect(rows.map(({ event_id }) => event_id).toReversed()).toEqual([...stored, ...stored])
       }
@@ -167,7 +170,9 @@ describe('an event that the engine refuses', () => {
     const seen: (string | undefined)[] = []
     let page: Page = { limit: 1 }
     while (seen.length < 4) {
-      const { rows, next } = await store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id))
+      const { rows, next } = await eventPage(
+        store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id)),
+      )
       seen.push(rows[0]?.event_id)
       if (next) page = { limit: 1, after: next }
     }

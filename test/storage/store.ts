@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
+import type { components } from '../../generated/contract.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { cursorPosition } from '../../server/domain/cursors.ts'
+import type { JsonBytes } from '../../server/domain/json-bytes.ts'
+import type { PageRows } from '../../server/domain/paging.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
 import { openStorage, type Reading, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
 import { temporaryFolder } from '../cairn.ts'
@@ -59,6 +63,15 @@ export function readingIn(workspaceId: string, caller = 'key_of_a_test'): Readin
 }
 
 /** An event of the customer that is not stored yet. */
+/** A page of events as rows, with the position behind it. */
+export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<PageRows<Event>> {
+  const { data, next_cursor }: EventPage = JSON.parse(new TextDecoder().decode((await read).bytes))
+  return { rows: data, next: next_cursor === null ? null : cursorPosition(next_cursor, 'evt') }
+}
+
+type EventPage = components['schemas']['EventPage']
+type Event = components['schemas']['Event']
+
 export function newEvent({ journey_id, customer_id }: Subject, event: Partial<NewEvent> = {}): NewEvent {
   const absent = { message_id: null, occurred_ms: null, custom_variables: null }
   return { journey_id, customer_id, event_id: 'signed_up', ...absent, ...event }

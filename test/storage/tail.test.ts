@@ -150,7 +150,7 @@ describe('a reader that is held up', () => {
       goOn = round
       const { rows, next } = reader.read(request)
       expect(overtaken, request.list).toBe(count + 1)
-      expect(rows.map(({ event_id }) => event_id)).toEqual(own.toReversed())
+      expect(rows.map((row) => JSON.parse(row).event_id)).toEqual(own.toReversed())
       expect(next).toBeNull()
       commit([newEvent(subject, { event_id: `${count}` })])
       own.push(`${count}`)

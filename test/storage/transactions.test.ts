@@ -7,6 +7,7 @@ import { withPatience } from '../patience.ts'
 import {
   commitsInLog,
   connect,
+  eventPage,
   insert,
   newEvent,
   newSubject,
@@ -33,7 +34,9 @@ async function journeyNames(workspace_id: string) {
 
 /** Names of the workspace's events in the order of storing. */
 async function eventNames(workspace_id: string) {
-  const { rows } = await store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id))
+  const { rows } = await eventPage(
+    store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),
+  )
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 

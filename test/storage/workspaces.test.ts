@@ -2,7 +2,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
 import { findJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
 import { serviceKeys } from '../../server/storage/service-keys.ts'
-import { connect, idOf, initialize, insert, newSubject, openStore, readingIn, type Store } from './store.ts'
+import {
+  connect,
+  eventPage,
+  idOf,
+  initialize,
+  insert,
+  newSubject,
+  openStore,
+  readingIn,
+  type Store,
+} from './store.ts'
 
 const page = { limit: 100 }
 
@@ -66,11 +76,8 @@ describe('a workspace', () => {
   it("lists no event of another's, whatever the filter", async () => {
     const { ours, theirs } = await neighbours()
     const names = async (filter: object) => {
-      const { rows } = await store.events.newestEvents(
-        ours.workspace_id,
-        filter,
-        page,
-        readingIn(ours.workspace_id),
+      const { rows } = await eventPage(
+        store.events.newestEvents(ours.workspace_id, filter, page, readingIn(ours.workspace_id)),
       )
       return rows.map(({ event_id }) => event_id)
     }
@@ -78,22 +85,18 @@ describe('a workspace', () => {
     expect(await names({ journey_id: theirs.journey_id })).toEqual([])
     expect(await names({ customer_id: theirs.customer_id })).toEqual([])
     expect(await names({ event_id: 'theirs' })).toEqual([])
-    const timeline = await store.events.customerEvents(
-      ours.workspace_id,
-      theirs.customer_id,
-      page,
-      readingIn(ours.workspace_id),
+    const timeline = await eventPage(
+      store.events.customerEvents(ours.workspace_id, theirs.customer_id, page, readingIn(ours.workspace_id)),
     )
     expect(timeline).toEqual({ rows: [], next: null })
     const [newest] = (
-      await store.events.newestEvents(theirs.workspace_id, {}, page, readingIn(theirs.workspace_id))
+      await eventPage(
+        store.events.newestEvents(theirs.workspace_id, {}, page, readingIn(theirs.workspace_id)),
+      )
     ).rows
     const after = { ms: Date.parse(newest?.received_at ?? ''), id: newest?.id ?? '' }
-    const behind = await store.events.newestEvents(
-      ours.workspace_id,
-      {},
-      { limit: 100, after },
-      readingIn(ours.workspace_id),
+    const behind = await eventPage(
+      store.events.newestEvents(ours.workspace_id, {}, { limit: 100, after }, readingIn(ours.workspace_id)),
     )
     expect(behind.rows.map(({ event_id }) => event_id)).toEqual(['ours'])
   })
@@ -127,11 +130,8 @@ describe('a workspace', () => {
       insert(store, { ...theirs, journey_id }, { event_id: 'same' }),
     ])
     expect(outcomes).toMatchObject([{ created: true }, { created: true }, { status: 'created' }])
-    const { rows } = await store.events.newestEvents(
-      theirs.workspace_id,
-      {},
-      page,
-      readingIn(theirs.workspace_id),
+    const { rows } = await eventPage(
+      store.events.newestEvents(theirs.workspace_id, {}, page, readingIn(theirs.workspace_id)),
     )
     expect(rows.map(({ event_id }) => event_id)).toEqual(['same', 'theirs'])
   })

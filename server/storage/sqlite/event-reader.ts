@@ -1,8 +1,10 @@
+import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
-import type { StoredMessageId } from '../../domain/message-ids.ts'
+import { instantText } from '../../domain/instants.ts'
+import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
-import type { Page } from '../../domain/paging.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { Connection } from './connection.ts'
@@ -18,10 +20,10 @@ export type EventsRequest =
   | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
   | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
 
-/** What was read of a list, and the position to go on behind; null at its end. */
-export type EventRows = { rows: EventRow[]; next: Position | null }
+/** Events, each as the JSON of the contract's `Event`. */
+type EventTexts = PageRows<string>
 
-export type EventRow = {
+type EventRow = {
   id: Uint8Array
   event_id: string
   custom_variables: string | null
@@ -74,7 +76,7 @@ export class EventReader {
     this.#statements = prepare(connection)
   }
 
-  read(request: EventsRequest): EventRows {
+  read(request: EventsRequest): EventTexts {
     for (let attempt = 1; ; attempt += 1) {
       this.#connection.exec('BEGIN')
       try {
@@ -88,11 +90,11 @@ export class EventReader {
   }
 
   /** In the order of numbers, which is that of arrival and of identifiers. */
-  #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventRows {
+  #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventTexts {
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return END
     const { key, refs, matches } = narrowed
-    const rows = new PageRows(page)
+    const rows = new PageTexts(page)
     let looked = 0
     let last: EventHead | undefined
     for (const interval of this.#spans.intervals(filter, this.#lastBefore(page))) {
@@ -110,10 +112,10 @@ export class EventReader {
   }
 
   /** By (`at_ms`, number), of all runs and the tail side by side. */
-  #timeline({ workspace_id, customer_id, page }: EventsRequest & { list: 'timeline' }): EventRows {
+  #timeline({ workspace_id, customer_id, page }: EventsRequest & { list: 'timeline' }): EventTexts {
     const customer = this.#statements.customer.get(workspace_id, customer_id)
     if (customer === undefined) return END
-    const rows = new PageRows(page)
+    const rows = new PageTexts(page)
     for (const { seq, at_ms } of this.#latest(customer, page)) {
       const row = this.#row(seq)
       if (!rows.add(row, { ms: at_ms, id: eventIdText(row.id) })) return rows.endingBehindLast()
@@ -243,7 +245,7 @@ export class EventReader {
   }
 }
 
-const END: EventRows = { rows: [], next: null }
+const END: EventTexts = { rows: [], next: null }
 
 /** The most telling of the keys under which a list's events are. */
 function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
@@ -259,9 +261,9 @@ function newestPosition({ id, received_ms }: EventHead): Position {
 }
 
 /** The rows of a page as they are found. */
-class PageRows {
+class PageTexts {
   readonly #limit: number
-  readonly #rows: EventRow[] = []
+  readonly #rows: string[] = []
   #bytes = 0
   #last: Position | null = null
 
@@ -273,25 +275,40 @@ class PageRows {
   add(row: EventRow, position: Position): boolean {
     this.#bytes += OTHER_BYTES + Buffer.byteLength(row.custom_variables ?? '')
     if (this.#last && (this.#rows.length === this.#limit || this.#bytes > PAGE_BYTES)) return false
-    this.#rows.push(row)
+    this.#rows.push(eventText(row))
     this.#last = position
     return true
   }
 
   /** The list ends here. */
-  ending(): EventRows {
+  ending(): EventTexts {
     return { rows: this.#rows, next: null }
   }
 
   /** Others follow the last row. */
-  endingBehindLast(): EventRows {
+  endingBehindLast(): EventTexts {
     return { rows: this.#rows, next: this.#last }
   }
 
   /** Nobody knows whether others follow what was looked at last. */
-  endingEarly(next: Position): EventRows {
+  endingEarly(next: Position): EventTexts {
     return { rows: this.#rows, next }
   }
+}
+
+/** Variables are kept as JSON. */
+function eventText(row: EventRow): string {
+  const fields = {
+    id: JSON.stringify(eventIdText(row.id)),
+    journey_id: JSON.stringify(row.journey_id),
+    customer_id: JSON.stringify(row.customer_id),
+    event_id: JSON.stringify(row.event_id),
+    custom_variables: row.custom_variables ?? 'null',
+    occurred_at: JSON.stringify(instantText(row.occurred_ms ?? row.received_ms)),
+    received_at: JSON.stringify(instantText(row.received_ms)),
+    message_id: JSON.stringify(row.message_id && messageIdText(row.message_id)),
+  } satisfies Record<keyof components['schemas']['Event'], string>
+  return `{${Object.entries(fields).map(([name, text]) => `"${name}":${text}`)}}`
 }
 
 /** Entries in descending order, with the next one to see. */

@@ -1,8 +1,9 @@
 /** A thread that reads, so that a long list holds up neither the event loop nor the writer. */
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { pageText } from '../../domain/paging.ts'
 import { openReadable } from './connection.ts'
-import { EventReader, type EventRows, type EventsRequest } from './event-reader.ts'
+import { EventReader, type EventsRequest } from './event-reader.ts'
 import { type Failure, failureOf, runStatement, type Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
 
@@ -13,7 +14,7 @@ export type ReaderWork =
 
 export type ReaderRequest = ReaderWork | 'close'
 
-export type ReaderResult = { read: unknown[] | EventRows } | { failure: Failure }
+export type ReaderResult = { read: unknown[] | Uint8Array<ArrayBuffer> } | { failure: Failure }
 
 export type ReaderThreadData = {
   path: string
@@ -41,7 +42,8 @@ function read(work: ReaderWork): ReaderResult {
     return 'failure' in result ? result : { read: result.rows }
   }
   try {
-    return { read: events.read(work.request) }
+    // With memory of its own, which is handed over.
+    return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
   } catch (error) {
     return { failure: failureOf(error) }
   }
@@ -52,7 +54,9 @@ parentPort?.on('message', (request: ReaderRequest) => {
     connection.close()
     parentPort?.close()
   } else {
-    parentPort?.postMessage(read(request))
+    const result = read(request)
+    const page = 'read' in result && result.read instanceof Uint8Array ? [result.read.buffer] : []
+    parentPort?.postMessage(result, page)
   }
 })
 

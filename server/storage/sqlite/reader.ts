@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { FairQueue } from '../../domain/fair-queue.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
-import type { EventRows, EventsRequest } from './event-reader.ts'
-import { FairQueue } from './fair-queue.ts'
+import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
@@ -15,21 +15,24 @@ const LIST_THREADS = 2
 /** More waiting look-ups than this are refused. */
 const WAITING_LOOK_UPS = 1_000
 
+/** At the 50 ms that a page takes at most, as many lists of one caller may wait as its deadline lets through. */
+const WAITING_LISTS = { perCaller: 100, inAll: 1_000 }
+
 /** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
 const LIST_DEADLINE_MS = 5_000
 
 /** How a read for a list can end. */
 type ListEnd = keyof Omit<ListReads, 'waiting'>
 
-/** Rows of a statement, or a page of events. */
-type Read = unknown[] | EventRows
+/** Rows of a statement, or a page of events as JSON. */
+type Read = unknown[] | Uint8Array
 
 type Waiting = {
   work: ReaderWork
   resolve: (read: Read) => void
   reject: (error: Error) => void
 }
-type WaitingList = Waiting & { reading: Reading }
+type WaitingList = Waiting & { owner: Reading }
 
 /** Threads that read, and whence they take what they do next. */
 type Lane<Item extends Waiting> = {
@@ -46,7 +49,7 @@ type Lane<Item extends Waiting> = {
 export class Reader {
   readonly #threads: readonly Worker[]
   readonly #waitingLookUps: Waiting[] = []
-  readonly #waitingLists = new FairQueue<WaitingList>()
+  readonly #waitingLists = new FairQueue<WaitingList>(WAITING_LISTS)
   readonly #lookUps: Lane<Waiting>
   readonly #lists: Lane<WaitingList>
   readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
@@ -123,9 +126,9 @@ export class Reader {
     return (await this.#list({ kind: 'statement', statement }, reading)) as unknown[]
   }
 
-  /** Reads a page of events, see `#list`. */
-  async events(request: EventsRequest, reading: Reading): Promise<EventRows> {
-    return (await this.#list({ kind: 'events', request }, reading)) as EventRows
+  /** Reads a page of events, as the JSON of the contract's `EventPage`, see `#list`. */
+  async events(request: EventsRequest, reading: Reading): Promise<Uint8Array> {
+    return (await this.#list({ kind: 'events', request }, reading)) as Uint8Array
   }
 
   /**
@@ -153,7 +156,7 @@ export class Reader {
       const deadline = setTimeout(() => refuse('overdue'), LIST_DEADLINE_MS)
       const waiting: WaitingList = {
         work,
-        reading,
+        owner: reading,
         resolve: (read) => end('answered', () => resolve(read)),
         reject: (error) => end('answered', () => reject(error)),
       }

@@ -1,24 +1,22 @@
-import type { Reading } from '../storage.ts'
-
-/** So many may wait for one caller: at the 50 ms that a page takes at most, as many as its deadline lets through. */
-const WAITING_PER_CALLER = 100
-
-/** So many may wait in all. */
-const WAITING = 1_000
-
-/** For whom something waits. */
-type Owner = Pick<Reading, 'workspaceId' | 'caller'>
+/** For whom something waits: a caller, a key for example, in its workspace. */
+export type Owner = { workspaceId: string; caller: string }
 
 /**
  * What waits for its turn: workspaces take turns, and in a workspace its callers, so that however much one of them asks
  * for, another waits for one turn of each and no more. A workspace has one turn at a time.
  */
-export class FairQueue<Item extends { reading: Owner }> {
+export class FairQueue<Item extends { owner: Owner }> {
+  readonly #limits: { perCaller: number; inAll: number }
   /** Workspaces, and in each its callers, in the order of their turns. None is empty. */
   readonly #waiting = new Map<string, Map<string, Set<Item>>>()
   /** Workspaces that have a turn now. */
   readonly #busy = new Set<string>()
   #size = 0
+
+  /** @param limits so many may wait for one caller, and so many in all */
+  constructor(limits: { perCaller: number; inAll: number }) {
+    this.#limits = limits
+  }
 
   get size(): number {
     return this.#size
@@ -26,10 +24,10 @@ export class FairQueue<Item extends { reading: Owner }> {
 
   /** @returns false where the caller, or all together, have as many waiting as may: it is not taken */
   add(item: Item): boolean {
-    const { workspaceId, caller } = item.reading
+    const { workspaceId, caller } = item.owner
     const callers = this.#waiting.get(workspaceId) ?? new Map<string, Set<Item>>()
     const own = callers.get(caller) ?? new Set()
-    if (own.size >= WAITING_PER_CALLER || this.#size >= WAITING) return false
+    if (own.size >= this.#limits.perCaller || this.#size >= this.#limits.inAll) return false
     this.#waiting.set(workspaceId, callers.set(caller, own.add(item)))
     this.#size += 1
     return true
@@ -37,7 +35,7 @@ export class FairQueue<Item extends { reading: Owner }> {
 
   /** Takes an item out before its turn; nothing where it has been taken. */
   delete(item: Item): void {
-    const { workspaceId, caller } = item.reading
+    const { workspaceId, caller } = item.owner
     const callers = this.#waiting.get(workspaceId)
     const own = callers?.get(caller)
     if (!callers || !own?.delete(item)) return
@@ -63,8 +61,8 @@ export class FairQueue<Item extends { reading: Owner }> {
   }
 
   /** Ends the turn of an item. */
-  end({ reading }: Item): void {
-    this.#busy.delete(reading.workspaceId)
+  end({ owner }: Item): void {
+    this.#busy.delete(owner.workspaceId)
   }
 
   /** All that waits. */
