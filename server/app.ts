@@ -29,6 +29,7 @@ import { securityHeaders } from './security-headers.ts'
 import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
+import type { Turns } from './turns.ts'
 import { ProxyWatch } from './unknown-proxy.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 
@@ -45,6 +46,7 @@ export type AppOptions = {
   /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
   trustedProxies: readonly string[]
   limiter: RateLimiter
+  turns: Turns
   bodies: BodyPlaces
   answers: UnreadAnswers
   metrics: Metrics
@@ -132,7 +134,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 
 /** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
-  const { bodies, callers, limiter, storage, metrics, publicUrl } = options
+  const { bodies, callers, limiter, storage, metrics, publicUrl, turns } = options
   res.locals.operation = route.operationId
   const identify = () => callers.check(req.headers, () => reached(req), route)
   let caller = await identify()
@@ -140,28 +142,30 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
   if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
   res.locals.owner = key?.key_id
+  const identified_ms = performance.now()
+  const share = turns.shareOf({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
+  await share.next()
   if (key) addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
   storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
-  // What a body costs that comes to nothing: by its shape, or behind its check because the rate is used up.
-  let bytesOfEvent = REFUSED_EVENT_BYTES
+  // Whether what goes wrong is refused for its shape.
+  let isRefused = true
   try {
-    const asked_ms = performance.now()
-    const body = await arriving?.json(req, route.bodyLimits)
-    // Again, because a sender may hold its body back, and be removed, signed out or revoked meanwhile.
-    if (performance.now() - asked_ms > BELIEVED_MS) caller = await identify()
-    const checked = await route.check(req, body)
-    bytesOfEvent = LIMITED_EVENT_BYTES
+    const body = await arriving?.json(req, route.bodyLimits, share)
+    const checked = await route.check(req, body, share)
+    isRefused = false
+    // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
+    if (performance.now() - identified_ms > BELIEVED_MS) caller = await identify()
     const count = route.count(body)
-    if (key && count > 1) addHeaders(res, limiter.takeRest(key, count))
-    bytesOfEvent = Number.POSITIVE_INFINITY
+    if (key && arriving && count > 1)
+      addHeaders(res, limiter.takeRest(key, { count, refusal: arriving.length / LIMITED_EVENT_BYTES }))
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
     const { now, passwords, attempts, allowed } = options
-    const reply = await operation(
+    const replying = operation(
       { workspaceId: workspaceOf(caller), ...checked },
       {
         storage: storage as Context['storage'],
@@ -188,14 +192,18 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         allowed,
       },
     )
+    share.rest()
+    const reply = await replying
+    share.work()
     if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
     const { status, body: replied } = reply
     if (replied === undefined) answer(res, { status }, options)
     else sendJson(res, { status, contentType: 'application/json', body: replied }, options)
   } catch (error) {
-    if (key && arriving) limiter.charge(key, Math.floor(arriving.length / bytesOfEvent))
+    if (key && arriving && isRefused) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
     throw error
   } finally {
+    share.rest()
     arriving?.leave()
   }
 }
@@ -367,8 +375,8 @@ function answer(
 /** A body that is refused for its shape counts one event for each so many bytes, as a batch of small events has. */
 const REFUSED_EVENT_BYTES = 4 * 1024
 
-/** One that is refused for its rate counts less: who waits as long as it was told must not find that it has to wait on. */
-const LIMITED_EVENT_BYTES = 64 * 1024
+/** One that is refused for its rate has been read and checked too, and takes as long as an event for so many bytes. */
+const LIMITED_EVENT_BYTES = 16 * 1024
 
 /** A caller is believed for so long without another look. */
 const BELIEVED_MS = 50

@@ -21,6 +21,7 @@ import type { ServiceKey } from './storage/service-keys.ts'
 import type { StoredSession } from './storage/sessions.ts'
 import type { Reading, ReadingDatabase, Storage, Transaction } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
+import type { Share } from './turns.ts'
 
 export type OperationId = keyof operations
 
@@ -124,8 +125,16 @@ export type Route = {
   bodyLimits: BodyLimits
   /** How many events a request with this body counts as. */
   count(body: unknown): number
-  /** @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not allow the request */
-  check(req: Request, body: unknown): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>
+  /**
+   * @param share of the event loop, in which a long list is checked part by part
+   * @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not
+   *   allow the request
+   */
+  check(
+    req: Request,
+    body: unknown,
+    share: Share,
+  ): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>
 }
 
 /** The contract, checked, as the file and as a document. */
@@ -191,7 +200,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             kind: counted ? 'batch' : 'single',
           },
           count: (body) => itemsOf(body, counted)?.length || 1,
-          async check(req, body) {
+          async check(req, body, share) {
             const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
             const pathParams: Record<string, unknown> = { ...req.params }
             // An object of its own: to redefine properties of Express's request takes longer than the check. The
@@ -207,6 +216,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             }
             let faults = [...ofQuery, ...lengthFaults(body, shape)]
             for (const part of bodyParts(body, shape)) {
+              if (part.from > 0) await share.next()
               request.body = part.body
               const found = await refusedBy(validator.request, request)
               const told = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))

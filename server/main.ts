@@ -14,6 +14,7 @@ import { RateLimiter } from './rate-limit.ts'
 import { BodyPlaces } from './request-body.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { type Disk, openStorage } from './storage/storage.ts'
+import { Turns } from './turns.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 import { version } from './version.ts'
 
@@ -107,6 +108,7 @@ export async function startServer({
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     limiter,
+    turns: new Turns(),
     bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
     answers: new UnreadAnswers(),
     metrics,

@@ -55,17 +55,18 @@ export class RateLimiter {
    * @throws {Problem} `rate_limited` where nothing is left
    */
   take(key: LimitedKey): Record<string, string> {
-    return this.#take(key, 1, 0)
+    return this.#take(key, 1, { taken: 0, refusal: 0 })
   }
 
   /**
    * Takes the rest of a request that counts as so many events and for which `take` has taken one; all or nothing. One
    * that is larger than the burst passes when the bucket is full before, and leaves it in debt.
+   * @param refusal what is charged where it is refused, see `charge`; who waits as long as it is told need not wait more
    * @returns the headers as they are now
    * @throws {Problem} `rate_limited` where too little is left
    */
-  takeRest(key: LimitedKey, count: number): Record<string, string> {
-    return this.#take(key, count, 1)
+  takeRest(key: LimitedKey, { count, refusal }: { count: number; refusal: number }): Record<string, string> {
+    return this.#take(key, count, { taken: 1, refusal })
   }
 
   /**
@@ -88,23 +89,38 @@ export class RateLimiter {
   /**
    * Takes more for a request that was refused and took as much time as so many events, also where less is left: what
    * follows must wait. Of a key that many share it counts for the network alone.
+   * @param cost in events, rounded down
    */
-  charge(key: LimitedKey, count: number): void {
+  charge(key: LimitedKey, cost: number): void {
     const rate = key.rate_limit ?? this.#defaultRate
-    if (rate === 0 || count === 0) return
+    if (rate === 0 || cost < 1) return
     const now_ms = this.#now()
     const bucket = this.#bucket(key, rate, now_ms)
-    if (key.network === undefined) {
+    const { key_id, network } = key
+    const share = network === undefined ? NO_SHARE : this.#share(key_id, network, bucket.sizes, now_ms)
+    this.#charge(key, cost, { bucket, share })
+  }
+
+  #charge(
+    { key_id, network }: LimitedKey,
+    cost: number,
+    { bucket, share }: { bucket: Bucket; share: Share },
+  ) {
+    const count = Math.floor(cost)
+    if (network === undefined) {
       bucket.open -= count
     } else {
-      const share = this.#share(key.key_id, key.network, bucket.sizes, now_ms)
       share.refused -= count
-      this.#keep(key.key_id, key.network, share)
+      this.#keep(key_id, network, share)
     }
   }
 
-  /** @param taken how many of them have been taken before */
-  #take(key: LimitedKey, count: number, taken: 0 | 1): Record<string, string> {
+  /** @param options.taken how many of them have been taken before */
+  #take(
+    key: LimitedKey,
+    count: number,
+    { taken, refusal }: { taken: 0 | 1; refusal: number },
+  ): Record<string, string> {
     const rate = key.rate_limit ?? this.#defaultRate
     if (rate === 0) return {}
     const { key_id, network } = key
@@ -113,7 +129,10 @@ export class RateLimiter {
     const { sizes } = bucket
     const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
     const needed = Math.min(count, sizes.open + sizes.share) - taken
-    if (available(bucket, share) < needed) throw limited(bucket, share, needed + taken)
+    if (available(bucket, share) < needed) {
+      this.#charge(key, refusal, { bucket, share })
+      throw limited(bucket, share, needed + taken)
+    }
     const spent = count - taken
     const beyondOpen = Math.max(0, spent - Math.max(0, bucket.open))
     const kept = Math.min(bucket.kept, share.kept, beyondOpen)

@@ -4,6 +4,7 @@ import { type BodyKind, type JsonValue, parseJson } from './domain/json.ts'
 import { type Place, Places } from './places.ts'
 import { Problem } from './problems.ts'
 import { Unavailable } from './storage/unavailable.ts'
+import type { Share } from './turns.ts'
 
 /** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
 const LIMIT_BYTES = 64 * 1024
@@ -25,6 +26,9 @@ const PATIENCE_MS = 10_000
 /** Of senders that have shown no credential, apart from the others, whom they must not keep out; and their time. */
 const NOBODYS_BYTES = 4 * 1024 * 1024
 const NOBODYS_PATIENCE_MS = 5_000
+
+/** A larger one is parsed when it is its caller's turn: it takes a millisecond or more. */
+const PARSED_AT_ONCE_BYTES = 64 * 1024
 
 /** What takes a gzip body apart keeps a window of 32 KiB and as much again around it. */
 const GUNZIP_BYTES = 64 * 1024
@@ -52,11 +56,12 @@ export class ArrivingBody {
    * Reads a JSON body. The header Content-Type is reduced to its bare form, because the contract's check compiles and
    * keeps a validator for every other one.
    *
+   * @param share of the event loop, which rests until the body has arrived
    * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`,
    *   `overloaded` (too slow)
    * @throws {Unavailable} `overloaded`, where too many bodies are on their way
    */
-  async json(req: IncomingMessage, limits: BodyLimits = {}): Promise<JsonValue> {
+  async json(req: IncomingMessage, limits: BodyLimits, share: Share): Promise<JsonValue> {
     const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
     const isGzip = /^(x-)?gzip$/i.test(encoding)
@@ -64,8 +69,11 @@ export class ArrivingBody {
       throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
     }
     req.headers['content-type'] = 'application/json'
+    share.rest()
     const bytes = await this.#bytes(req, { isGzip, limit_bytes })
     this.#place.settle()
+    share.work()
+    if (bytes.length > PARSED_AT_ONCE_BYTES) await share.next()
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
     }

@@ -235,6 +235,19 @@ describe('a batch', () => {
     expect(rateOf(await batch(key, 4))[0]).toBe('"default";r=0;t=2')
   })
 
+  it('that is refused counts one more for each 16 KiB, for which the sender need not wait twice', async () => {
+    const key = await newKey(10)
+    await batch(key, 15)
+    const large = JSON.stringify({ events: Array(6).fill({ ...event, custom_variables: 'x'.repeat(9_000) }) })
+    const sendLarge = () => send(cairn, 'POST /events/batch', { key, body: large })
+    const refused = await sendLarge()
+    expect(refused.status).toBe(429)
+    // 54,000 bytes and a little more.
+    expect(rateOf(refused)[0]).toBe('"default";r=1;t=2')
+    now_ms += Number(refused.headers.get('retry-after')) * 1000
+    expect((await sendLarge()).status).toBe(200)
+  })
+
   it('passes after the time that Retry-After gives', async () => {
     const key = await newKey(10)
     await batch(key, 15)

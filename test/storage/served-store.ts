@@ -12,6 +12,7 @@ import { Metrics } from '../../server/metrics.ts'
 import { Passwords } from '../../server/passwords.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
 import { BodyPlaces } from '../../server/request-body.ts'
+import { Turns } from '../../server/turns.ts'
 import { UnreadAnswers } from '../../server/unread-answers.ts'
 import { openStoreForTest, type Store } from './store.ts'
 
@@ -48,6 +49,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     bodies: new BodyPlaces({ onSlow: () => {} }),
     answers: new UnreadAnswers(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
+    turns: new Turns(),
     metrics,
     metricsToken: undefined,
     log: pino({ level: 'silent' }),
