@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { Problem } from './problems.ts'
+import { RecentMap } from './recent-map.ts'
 
 /** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */
 type Allowance = { free: number; longestWait_s: number }
@@ -31,8 +32,12 @@ const SHARED = {
  */
 const FORGET_MS = 3_600_000
 
-/** Beyond this number the counts that have not changed for longest are forgotten. */
-const COUNTS = 100_000
+/**
+ * So many counts of each kind are remembered at least, and apart from them so many of those that have come half the way to
+ * a wait. So names that are made up for the purpose put only each other out: with one guess each nothing that has come
+ * half the way; and to guess so often at each takes longer than the waiting that is saved by it.
+ */
+const COUNTS = 50_000
 
 /** Who guesses at what. The values are kept as digests. */
 export type Guesser = {
@@ -42,10 +47,39 @@ export type Guesser = {
 
 type Count = { failures: number; since_ms: number; until_ms: number }
 
+/** The counts of one kind, by name. */
+class Counts {
+  readonly allowance: Allowance
+  readonly #few = new RecentMap<Count>(COUNTS)
+  readonly #many = new RecentMap<Count>(COUNTS)
+
+  constructor(allowance: Allowance) {
+    this.allowance = allowance
+  }
+
+  get(name: string): Count | undefined {
+    return this.#many.get(name) ?? this.#few.get(name)
+  }
+
+  put(name: string, count: Count | undefined): void {
+    this.#few.delete(name)
+    this.#many.delete(name)
+    if (count === undefined || count.failures <= 0) return
+    const isHalfTheWay = count.failures >= this.allowance.free / 2
+    const counts = isHalfTheWay ? this.#many : this.#few
+    counts.set(name, count)
+  }
+}
+
 /** Counts wrong guesses, in this process. */
 export class Attempts {
   readonly #now: () => number
-  readonly #counts = new Map<string, Count>()
+  readonly #own = {
+    pair: new Counts(OWN.pair),
+    device: new Counts(OWN.device),
+    link: new Counts(OWN.link),
+  }
+  readonly #shared = { network: new Counts(SHARED.network), account: new Counts(SHARED.account) }
 
   constructor({ now }: { now: () => number }) {
     this.#now = now
@@ -62,16 +96,16 @@ export class Attempts {
     find: () => Promise<Found | undefined>,
   ): Promise<Found | undefined> {
     const now_ms = this.#now()
-    const ownName = nameOf(own)
-    const sharedNames = shared.map((subject) => ({ name: nameOf(subject), allowance: SHARED[subject.by] }))
-    this.#assertMayGuess([ownName, ...sharedNames.map(({ name }) => name)], now_ms)
+    const one = { counts: this.#own[own.by], name: nameOf(own.value) }
+    const others = shared.map(({ by, value }) => ({ counts: this.#shared[by], name: nameOf(value) }))
+    assertMayGuess([one, ...others], now_ms)
 
-    const isFirst = this.#count(ownName, now_ms) === undefined
+    const isFirst = current(one, now_ms) === undefined
     const takeBack = [
-      this.#fail(ownName, OWN[own.by], { count: 1, since_ms: now_ms, now_ms }),
-      ...sharedNames.map(({ name, allowance }) => {
-        const since_ms = this.#count(name, now_ms)?.since_ms ?? now_ms
-        return this.#fail(name, allowance, { count: isFirst ? 1 : 0, since_ms, now_ms })
+      fail(one, { count: 1, since_ms: now_ms, now_ms }),
+      ...others.map((other) => {
+        const since_ms = current(other, now_ms)?.since_ms ?? now_ms
+        return fail(other, { count: isFirst ? 1 : 0, since_ms, now_ms })
       }),
     ]
     let isWrong = false
@@ -79,58 +113,53 @@ export class Attempts {
       const found = await find()
       isWrong = found === undefined
       // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
-      if (!isWrong) this.#counts.delete(ownName)
+      if (!isWrong) one.counts.put(one.name, undefined)
       return found
     } finally {
       if (!isWrong) for (const take of takeBack) take()
     }
   }
+}
 
-  #assertMayGuess(names: readonly string[], now_ms: number) {
-    const until_ms = Math.max(...names.map((name) => this.#count(name, now_ms)?.until_ms ?? 0))
-    if (until_ms <= now_ms) return
-    const wait_s = Math.ceil((until_ms - now_ms) / 1000)
-    throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
-  }
+/** Whose guesses are counted together. */
+type Subject = { counts: Counts; name: string }
 
-  #count(name: string, now_ms: number): Count | undefined {
-    const count = this.#counts.get(name)
-    return count && now_ms - count.since_ms <= FORGET_MS ? count : undefined
-  }
+function assertMayGuess(subjects: readonly Subject[], now_ms: number) {
+  const until_ms = Math.max(...subjects.map((subject) => current(subject, now_ms)?.until_ms ?? 0))
+  if (until_ms <= now_ms) return
+  const wait_s = Math.ceil((until_ms - now_ms) / 1000)
+  throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
+}
 
-  /** @returns takes the failure back, and the wait that it made */
-  #fail(
-    name: string,
-    { free, longestWait_s }: Allowance,
-    { count, since_ms, now_ms }: { count: 0 | 1; since_ms: number; now_ms: number },
-  ): () => void {
-    const before = this.#count(name, now_ms)
-    const failures = (before?.failures ?? 0) + count
-    // Not `now_ms` where nobody waits: a clock that is set back would make them.
-    const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
-    const made: Count = { failures, since_ms, until_ms }
-    this.#put(name, made)
-    return () => {
-      const now = this.#counts.get(name)
-      if (now === made) return this.#put(name, before)
-      // Others have guessed meanwhile; what they have added stays.
-      if (now === undefined) return
-      const failures = now.failures - count
-      this.#put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
-    }
-  }
+function current({ counts, name }: Subject, now_ms: number): Count | undefined {
+  const count = counts.get(name)
+  return count && now_ms - count.since_ms <= FORGET_MS ? count : undefined
+}
 
-  #put(name: string, count: Count | undefined) {
-    // The map keeps the order of insertion: what was put last goes last.
-    this.#counts.delete(name)
-    if (count === undefined || count.failures <= 0) return
-    this.#counts.set(name, count)
-    const [oldest] = this.#counts.keys()
-    if (this.#counts.size > COUNTS && oldest !== undefined) this.#counts.delete(oldest)
+/** @returns takes the failure back, and the wait that it made */
+function fail(
+  subject: Subject,
+  { count, since_ms, now_ms }: { count: 0 | 1; since_ms: number; now_ms: number },
+): () => void {
+  const { counts, name } = subject
+  const { free, longestWait_s } = counts.allowance
+  const before = current(subject, now_ms)
+  const failures = (before?.failures ?? 0) + count
+  // Not `now_ms` where nobody waits: a clock that is set back would make them.
+  const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
+  const made: Count = { failures, since_ms, until_ms }
+  counts.put(name, made)
+  return () => {
+    const now = counts.get(name)
+    if (now === made) return counts.put(name, before)
+    // Others have guessed meanwhile; what they have added stays.
+    if (now === undefined) return
+    const failures = now.failures - count
+    counts.put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
   }
 }
 
 /** A digest, because names have no bound worth the name: an email of 254 characters can be 9 KB as it is compared. */
-function nameOf({ by, value }: { by: string; value: string }): string {
-  return hash('sha256', `${by} ${value}`, 'base64')
+function nameOf(value: string): string {
+  return hash('sha256', value, 'base64')
 }

@@ -351,6 +351,74 @@ describe('what is remembered of guesses', () => {
   })
 })
 
+describe('a flood of made up names', () => {
+  const FLOOD = 110_000
+
+  const wrong = async () => undefined
+  const right = async () => 'right'
+
+  /** Many guesses, each at an account and from a network of which nobody has heard. */
+  async function flood(attempts: Attempts) {
+    for (let count = 0; count < FLOOD; count += 1) {
+      const value = `made up ${count}`
+      const shared = [
+        { by: 'network', value },
+        { by: 'account', value },
+      ] as const
+      await attempts.guess({ own: { by: 'pair', value }, shared }, wrong)
+    }
+  }
+
+  const pair = { own: { by: 'pair', value: 'pair' } } as const
+
+  /** Wrong guesses at an account, each from another network. */
+  async function guesses(attempts: Attempts, value: string, from: number, to: number) {
+    for (let count = from; count < to; count += 1) await attempts.guess(of(value, count), wrong)
+  }
+
+  function of(value: string, count: number) {
+    return { own: { by: 'pair', value: `${value} ${count}` }, shared: [{ by: 'account', value }] } as const
+  }
+
+  it('ends no waiting, and nothing that has come half the way to it', async () => {
+    const attempts = new Attempts({ now: () => now })
+    for (let count = 0; count < 5; count += 1) await attempts.guess(pair, wrong)
+    await guesses(attempts, 'waiting', 0, 20)
+    await guesses(attempts, 'half the way', 0, 10)
+    await flood(attempts)
+    await expect(attempts.guess(pair, right)).rejects.toThrow('too_many_attempts')
+    await expect(attempts.guess(of('waiting', 20), right)).rejects.toThrow('too_many_attempts')
+    await guesses(attempts, 'half the way', 10, 20)
+    await expect(attempts.guess(of('half the way', 20), right)).rejects.toThrow('too_many_attempts')
+  })
+
+  it('of links, which cost nothing to guess, puts out no count of accounts', async () => {
+    const attempts = new Attempts({ now: () => now })
+    for (let count = 0; count < 4; count += 1) await attempts.guess(pair, wrong)
+    for (let count = 0; count < FLOOD; count += 1) {
+      await attempts.guess({ own: { by: 'link', value: `network ${count}` } }, wrong)
+    }
+    await attempts.guess(pair, wrong)
+    await expect(attempts.guess(pair, right)).rejects.toThrow('too_many_attempts')
+  })
+
+  it('takes memory for a bounded number of them', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const attempts = new Attempts({ now: () => now })
+    const link = async (from: number, to: number) => {
+      for (let count = from; count < to; count += 1) {
+        await attempts.guess({ own: { by: 'link', value: `${count}` } }, wrong)
+      }
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const full = await link(0, FLOOD)
+    // As many again would take some 15 MB.
+    expect((await link(FLOOD, 2 * FLOOD)) - full).toBeLessThan(8_000_000)
+  })
+})
+
 describe('a browser that has signed in before', () => {
   it('has a count of its own: it waits after ten wrong guesses, wherever it is', async () => {
     const person = await newPerson(cairn)
