@@ -1,4 +1,5 @@
 import { Problem } from './problems.ts'
+import { RecentMap } from './recent-map.ts'
 
 /** The burst is what a key may send at once: this many seconds of its rate. */
 const BURST_SECONDS = 2
@@ -11,8 +12,11 @@ const KEPT = 1 / 2
 const SHARE_OF_KEPT = 1 / 20
 const VISIT_EVENTS = 10
 
-/** Beyond this number the networks that have not sent for longest are forgotten; each has its full share then. */
-const NETWORKS = 100_000
+/** So many networks are remembered at least; one that is forgotten has its full share. */
+const NETWORKS = 50_000
+
+/** When there are so many buckets, those that are full again are forgotten. */
+const BUCKETS = 10_000
 
 /** `kept` is filled up first. `open` is for all, and can be in debt. */
 type Bucket = { open: number; kept: number; filled_ms: number; sizes: Sizes }
@@ -39,9 +43,9 @@ export class RateLimiter {
   readonly #defaultRate: number
   readonly #now: () => number
   readonly #buckets = new Map<string, Bucket>()
-  #shares = new Map<string, Share>()
-  /** Those that have not changed since there were too many. */
-  #earlierShares = new Map<string, Share>()
+  #mostBuckets = BUCKETS
+  /** Those that are not full. */
+  readonly #shares = new RecentMap<Share>(NETWORKS)
 
   /** @param options.defaultRate events a second, for keys without a rate of their own */
   constructor({ defaultRate, now }: { defaultRate: number; now: () => number }) {
@@ -82,7 +86,7 @@ export class RateLimiter {
     fill(bucket, count)
     const share = this.#share(key.key_id, key.network, bucket.sizes, now_ms)
     share.refused -= count
-    this.#keep(key.key_id, key.network, share)
+    this.#shares.set(nameOf(key.key_id, key.network), share)
     return rateHeaders(bucket, share)
   }
 
@@ -111,7 +115,7 @@ export class RateLimiter {
       bucket.open -= count
     } else {
       share.refused -= count
-      this.#keep(key_id, network, share)
+      this.#shares.set(nameOf(key_id, network), share)
     }
   }
 
@@ -140,7 +144,7 @@ export class RateLimiter {
     if (network !== undefined && kept > 0) {
       bucket.kept -= kept
       share.kept -= kept
-      this.#keep(key_id, network, share)
+      this.#shares.set(nameOf(key_id, network), share)
     }
     return rateHeaders(bucket, share)
   }
@@ -148,6 +152,7 @@ export class RateLimiter {
   #bucket({ key_id, network }: LimitedKey, rate: number, now_ms: number): Bucket {
     let bucket = this.#buckets.get(key_id)
     if (!bucket) {
+      if (this.#buckets.size >= this.#mostBuckets) this.#forgetFull(now_ms)
       const sizes = sizesOf(rate, network !== undefined)
       bucket = { open: sizes.open, kept: sizes.kept, filled_ms: now_ms, sizes }
       this.#buckets.set(key_id, bucket)
@@ -160,8 +165,7 @@ export class RateLimiter {
 
   /** Full for a network of which nothing is known. */
   #share(keyId: string, network: string, { rate, share: most }: Sizes, now_ms: number): Share {
-    const name = nameOf(keyId, network)
-    const known = this.#shares.get(name) ?? this.#earlierShares.get(name)
+    const known = this.#shares.get(nameOf(keyId, network))
     const share = known ?? { kept: most, refused: rate * BURST_SECONDS, filled_ms: now_ms }
     const elapsed_s = elapsed_ms(share, now_ms) / 1000
     share.kept = Math.min(most, share.kept + (elapsed_s * most) / BURST_SECONDS)
@@ -170,13 +174,14 @@ export class RateLimiter {
     return share
   }
 
-  /** Remembers a share that is no longer full. */
-  #keep(keyId: string, network: string, share: Share) {
-    this.#shares.set(nameOf(keyId, network), share)
-    if (this.#shares.size < NETWORKS / 2) return
-    // Half of them at a time: to find and remove the oldest one for each that is new took 37 µs.
-    this.#earlierShares = this.#shares
-    this.#shares = new Map()
+  /** A key of which nothing is known has a full bucket. One that is in debt is not forgotten. */
+  #forgetFull(now_ms: number) {
+    for (const [key_id, { open, kept, sizes, ...bucket }] of this.#buckets) {
+      const missing = sizes.open - open + sizes.kept - kept
+      if ((elapsed_ms(bucket, now_ms) * sizes.rate) / 1000 >= missing) this.#buckets.delete(key_id)
+    }
+    // Not before there are twice as many: each key that is new pays for the look at one or two.
+    this.#mostBuckets = Math.max(BUCKETS, 2 * this.#buckets.size)
   }
 }
 

@@ -75,6 +75,26 @@ describe('the burst', () => {
 })
 
 describe('the bucket', () => {
+  it('is forgotten when it is full again, and no sooner', () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    let now_ms = 0
+    const limiter = new RateLimiter({ defaultRate: DEFAULT_RATE, now: () => now_ms })
+    const spent = { key_id: 'spent', rate_limit: null }
+    // In debt for a thousand seconds.
+    limiter.charge(spent, 1000 * DEFAULT_RATE)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let count = 0; count < 200_000; count += 1) {
+      limiter.take({ key_id: `key_${count}`, rate_limit: null })
+      now_ms += 1
+    }
+    collect()
+    // All of them would take more than 30 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(8_000_000)
+    expect(() => limiter.take(spent)).toThrow('rate_limited')
+  })
+
   it.each([1, 3, 7, 50])(
     'at a rate of %i has an event again after the seconds of Retry-After',
     async (rate) => {
