@@ -34,15 +34,22 @@ export function noteBegun(res: ServerResponse, refuse: Begun['refuse']): void {
 
 /**
  * What HTTP asks of the head of a request beyond its form. Node would refuse it with an empty answer.
- * @throws {Problem} `malformed_request` without a Host, `expectation_failed`
+ * @throws {Problem} `malformed_request` without a Host or with several, `expectation_failed`
  */
-export function assertHead({ headers, httpVersion }: IncomingMessage): void {
+export function assertHead({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
+  // Node takes the first, where a proxy may have taken the other (RFC 9112, 3.2).
+  if (rawHeaders.filter(isHost).length > 1) throw new Problem('malformed_request', { headers: HEADERS })
   // HTTP/1.0 has neither.
   if (httpVersion !== '1.1') return
   if (headers.host === undefined) throw new Problem('malformed_request', { headers: HEADERS })
   if (headers.expect !== undefined && !/(^|\W)100-continue($|\W)/i.test(headers.expect)) {
     throw new Problem('expectation_failed', { headers: HEADERS })
   }
+}
+
+/** Whether it is the name of the header: the names and values of a request stand by turns. */
+function isHost(text: string, at: number): boolean {
+  return at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host'
 }
 
 /**

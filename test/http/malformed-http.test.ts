@@ -146,6 +146,7 @@ describe('what is refused before there is a request', () => {
     ['a byte outside ASCII in the target', head('GET /customers/\x80'), 400, 'malformed_request'],
     ['an unknown method', head('BREW /events'), 400, 'malformed_request'],
     ['no Host', 'GET /v1/events HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+    ['two Hosts', 'GET /v1/events HTTP/1.1\r\nHost: cairn\r\nhOST: other\r\n\r\n', 400, 'malformed_request'],
     ['a bad header', head('GET /events', { 'Bad Header': 'x' }), 400, 'malformed_request'],
     ['another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'malformed_request'],
     ['CONNECT', 'CONNECT cairn:80 HTTP/1.1\r\nHost: cairn\r\n\r\n', 400, 'malformed_request'],
