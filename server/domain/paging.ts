@@ -7,6 +7,9 @@ export type Page = { limit: number; after?: Position }
 /** What was read for a page. `next` is the position to go on behind; it is null at the end of the list alone. */
 export type PageRows<Row> = { rows: Row[]; next: Position | null }
 
+/** A page has so many bytes of JSON at the most, or one row: 500 of ordinary size, and no burden to whoever holds it. */
+export const PAGE_BYTES = 1024 * 1024
+
 /** The contract's default of `limit`. */
 const LIMIT = 50
 

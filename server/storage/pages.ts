@@ -1,9 +1,6 @@
 import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Position } from '../domain/cursors.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
-
-/** A page has so many bytes of JSON at the most, or one row: 500 of ordinary size, and no burden to whoever holds it. */
-export const PAGE_BYTES = 1024 * 1024
+import { PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
 
 /** Where no index answers, a page ends after so many rows that were looked at. In memory that takes 2 ms. */
 export const WALKED_ROWS = 10_000
