@@ -5,7 +5,7 @@ import { createApp } from './app.ts'
 import { Attempts } from './attempts.ts'
 import { Callers } from './callers.ts'
 import type { Config } from './config.ts'
-import { loadContract } from './contract.ts'
+import { type Contract, loadContract } from './contract.ts'
 import { Credentials } from './credentials.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { Metrics } from './metrics.ts'
@@ -55,6 +55,8 @@ export type ServerOptions = {
   now?: () => number
   /** How long a sender may take. */
   patience?: typeof PATIENCE
+  /** The contract, where it has been loaded already. */
+  contract?: Contract
 }
 
 /**
@@ -66,13 +68,14 @@ export async function startServer({
   log,
   now = Date.now,
   patience = PATIENCE,
+  contract: loaded,
 }: ServerOptions): Promise<RunningServer> {
   const logger = log ?? pino({ level: config.logLevel }, logDestination())
   const died = Promise.withResolvers<never>()
   // Nobody need wait for it.
   died.promise.catch(() => {})
   let isStopping = false
-  const contract = await loadContract(contractFile)
+  const contract = loaded ?? (await loadContract(contractFile))
   const metrics = new Metrics(version)
   let credentials: Credentials | undefined
   const storage = await openStorage({

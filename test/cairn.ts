@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -8,7 +8,9 @@ import { onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import { createWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
-import { type ServerOptions, startServer } from '../server/main.ts'
+import { type Contract, loadContract } from '../server/contract.ts'
+import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
+import { migrateFile } from '../server/storage/sqlite/migrate-file.ts'
 import { checkReply } from './contract/reply-check.ts'
 
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>> & {
@@ -60,7 +62,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     trustedProxies = [],
     host = '127.0.0.1',
     logLevel = 'info',
-    databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`,
+    databaseUrl = `sqlite:${await newStore()}`,
     patience,
   } = options
   const log: Record<string, unknown>[] = []
@@ -86,6 +88,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     config,
     now,
     log: pino({ level: logLevel }, lines),
+    contract: await sharedContract(),
     ...(patience && { patience }),
   })
   const checkedFetch = async (request: Request, init?: RequestInit) => {
@@ -108,6 +111,30 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     fetch: (path, init) => checkedFetch(new Request(`${server.url}/v1${path}`, init)),
     stop: server.stop,
   }
+}
+
+let contract: Promise<Contract> | undefined
+
+/** The contract, loaded once for all servers of a test file: that takes most of the time in which one starts. */
+export function sharedContract(): Promise<Contract> {
+  contract ??= loadContract(contractFile)
+  return contract
+}
+
+let emptyStore: Promise<string> | undefined
+
+/** The path of a new store without data. It is a copy of one: to make the tables takes longer than all else. */
+export async function newStore(): Promise<string> {
+  emptyStore ??= makeEmptyStore()
+  const path = join(temporaryFolder(), 'cairn.db')
+  copyFileSync(await emptyStore, path)
+  return path
+}
+
+async function makeEmptyStore(): Promise<string> {
+  const path = join(temporaryFolder(), 'empty.db')
+  await migrateFile(path)
+  return path
 }
 
 const folders: string[] = []

@@ -5,15 +5,14 @@ import { createApp } from '../../server/app.ts'
 import { Attempts } from '../../server/attempts.ts'
 import { Callers } from '../../server/callers.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { loadContract } from '../../server/contract.ts'
 import { Credentials } from '../../server/credentials.ts'
-import { contractFile } from '../../server/main.ts'
 import { Metrics } from '../../server/metrics.ts'
 import { Passwords } from '../../server/passwords.ts'
 import { RateLimiter } from '../../server/rate-limit.ts'
 import { BodyPlaces } from '../../server/request-body.ts'
 import { Turns } from '../../server/turns.ts'
 import { UnreadAnswers } from '../../server/unread-answers.ts'
+import { sharedContract } from '../cairn.ts'
 import { openStoreForTest, type Store } from './store.ts'
 
 /** A store within reach of the test, behind HTTP. Both end with the test. */
@@ -32,7 +31,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     journey: 'Onboarding',
   })
   const app = createApp({
-    contract: await loadContract(contractFile),
+    contract: await sharedContract(),
     storage: store,
     callers: new Callers({
       credentials: new Credentials({ storage: store, now: Date.now, onError: () => {} }),

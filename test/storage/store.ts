@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import type { components } from '../../generated/contract.ts'
@@ -10,7 +9,7 @@ import type { JsonBytes } from '../../server/domain/json-bytes.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
 import { openStorage, type Reading, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
-import { temporaryFolder } from '../cairn.ts'
+import { newStore } from '../cairn.ts'
 
 /** An open store, without a server around it. */
 export type Store = Storage & { path: string; databaseUrl: string }
@@ -18,7 +17,7 @@ export type Store = Storage & { path: string; databaseUrl: string }
 export type StoreOptions = Partial<Omit<StorageOptions, 'url'>> & { path?: string }
 
 export async function openStore(options: StoreOptions = {}): Promise<Store> {
-  const { path = join(temporaryFolder(), 'cairn.db'), ...others } = options
+  const { path = await newStore(), ...others } = options
   const databaseUrl = `sqlite:${path}`
   const storage = await openStorage({
     url: databaseUrl,
