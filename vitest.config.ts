@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { withPatience } from './test/patience.ts'
 
@@ -6,6 +7,9 @@ const coverage = 'test/contract/coverage.test.ts'
 // Real servers, real files and a real browser, on a machine that may be busy: a test that waits for work has no bound of
 // its own. These end a run that hangs, and no other.
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: withPatience } }
+
+// Each server reads its threads' modules anew: with what Node has compiled before it starts in half the time.
+const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) }
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
@@ -16,6 +20,7 @@ export default defineConfig({
       {
         test: {
           ...timeouts,
+          env,
           name: 'cairn',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, coverage],

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { vi } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -9,6 +9,9 @@ import { initialize } from './operations/customer.ts'
 import { withPatience } from './patience.ts'
 
 const { scripts } = manifest
+
+/** Where Node keeps what it has compiled. */
+const compileCache = resolve('node_modules/.cache/node')
 
 /** A server in a process of its own, as an operator starts it. It is killed when the test has ended. */
 export type ChildServer = {
@@ -88,6 +91,8 @@ export function serve(options: ChildServerOptions): Command {
       LOG_LEVEL: 'silent',
       CAIRN_RATE_LIMIT: '0',
       DATABASE_URL: databaseUrl,
+      // As `npm start` has it; its threads start in half the time.
+      NODE_COMPILE_CACHE: compileCache,
       ...environment,
     },
   })
