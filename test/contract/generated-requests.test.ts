@@ -5,8 +5,8 @@ import { type ContractOperation, operations, type Parameter, resolved } from './
 import { type Caller, callersOf, namedBy, namesFor, newPlace, type Place, pathTo } from './requests.ts'
 import { curl, openTarget, type RawRequest, settings, type Target } from './target.ts'
 
-/** With `settings.requests` many of them a test takes as long as it takes. */
-const TIMEOUT_MS = 120_000 + settings.requests * 100
+/** The bound of every test, and with `settings.requests` many of them as long as it takes. */
+const TIMEOUT_MS = 300_000 + settings.requests * 100
 
 /** Operations that use up what they name, or the session that they are sent with: each request gets its own. */
 const CONSUMING = [

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Cairn, startCairn } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
+import { casesToTry } from '../thoroughness.ts'
 import { checkReply } from './reply-check.ts'
 
 /** A Cairn to be tried against the contract: one that is started for the test, or any deployment. */
@@ -22,14 +24,14 @@ export type RawRequest = {
   body?: string | undefined
 }
 
-/** How to reach a deployment, and how many requests to generate; set by `npm run contract`. */
+/** How to reach a deployment, and how many requests to generate; set by `npm run contract`, 50 or in CI 200 without it. */
 export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   baseUrl: process.env.CAIRN_CONTRACT_BASE_URL,
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   key: process.env.CAIRN_CONTRACT_KEY ?? '',
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
-  requests: Number(process.env.CAIRN_CONTRACT_REQUESTS ?? 200),
+  requests: Number(process.env.CAIRN_CONTRACT_REQUESTS ?? casesToTry({ inCi: 200, elsewhere: 50 })),
 }
 
 export async function openTarget(): Promise<Target> {
@@ -70,7 +72,7 @@ function sender(baseUrl: string, added: () => Record<string, string>): Pick<Targ
   const made: { id: string; headers: Record<string, string> }[] = []
   const send: Send = async (request) => {
     const { method, path, headers = {}, body } = request
-    const signal = AbortSignal.timeout(10_000)
+    const signal = AbortSignal.timeout(withPatience.timeout)
     const sent = new Request(baseUrl + path, {
       method,
       headers: { ...added(), ...headers },

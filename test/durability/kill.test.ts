@@ -6,13 +6,14 @@ import { messageIdText } from '../../server/domain/message-ids.ts'
 import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
 import { entriesInRuns, entriesOfEvents } from '../storage/run-contents.ts'
+import { casesToTry } from '../thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
 /** Events that were sent together; `ids` once they were answered. */
 type Sent = { events: Event[]; ids?: string[] }
 
 /** `CAIRN_KILLS=500 npx vitest run test/durability/kill.test.ts` tries longer. */
-const KILLS = Number(processEnvironment().CAIRN_KILLS ?? 30)
+const KILLS = Number(processEnvironment().CAIRN_KILLS ?? casesToTry({ inCi: 30, elsewhere: 10 }))
 const SENDERS = 12
 const BATCHERS = 4
 const BATCH_EVENTS = 200
@@ -119,7 +120,7 @@ async function timeline(client: Client, customer_id: string): Promise<string[]> 
 }
 
 it(`keeps every answered event once through ${KILLS} kills under load`, {
-  timeout: 20_000 * KILLS,
+  timeout: 60_000 * KILLS,
 }, async () => {
   const started = await startChildServerWithCustomer()
   const { path, databaseUrl, secret_key, event } = started
