@@ -354,16 +354,12 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual(upTo(20_000))
   })
 
-  it('ends what is on its way on SIGINT, and says that it can be run again', {
-    timeout: 60_000,
-  }, async () => {
+  it('ends what is on its way on SIGINT, and says that it can be run again', async () => {
     const { client, ...own } = await newLimitedImport(50)
     own.write(upTo(2000).map((n) => ownEvent(n)))
     const command = own.start()
-    await vi.waitUntil(async () => (await client.listEvents()).data?.data.length, {
-      timeout: 30_000,
-      interval: 5,
-    })
+    const hasBegun = async () => (await client.listEvents()).data?.data.length
+    await vi.waitUntil(hasBegun, { ...withPatience, interval: 5 })
     command.process.kill('SIGINT')
     const { code, stdout, stderr } = await command.ended
     expect([code, stderr]).toEqual([
@@ -376,15 +372,16 @@ describe('cairn import', () => {
   })
 
   it('keeps to the rate of its key, and says that this holds it', async () => {
-    const { client, log, ...own } = await newLimitedImport(100)
-    own.write(upTo(900).map((n) => ownEvent(n)))
+    // So few that the rate holds it on a busy machine too, and not the machine.
+    const { client, log, ...own } = await newLimitedImport(20)
+    own.write(upTo(180).map((n) => ownEvent(n)))
     const { code, summary, stderr } = await own.import()
-    expect([code, summary]).toMatchObject([0, { created: 900, refused: 0 }])
-    // 200 at once, the rest at 100 a second.
+    expect([code, summary]).toMatchObject([0, { created: 180, refused: 0 }])
+    // 40 at once, the rest at 20 a second.
     expect(summary.seconds).toBeGreaterThan(6)
     expect(summary.held_seconds).toBeGreaterThan(3)
-    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, held by the rate limit of 100 events\/s$/m)
-    expect(await storedNumbers(client)).toEqual(upTo(900))
+    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, held by the rate limit of 20 events\/s$/m)
+    expect(await storedNumbers(client)).toEqual(upTo(180))
     const refused = log.filter(({ status }) => status === 429)
     expect(refused).toEqual([])
   })
