@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
+import { processorTime_ms } from '../processor-time.ts'
 import { chunk, head, openConnection, refusal, send } from './requests.ts'
 
 const KIB = 1024
@@ -65,10 +66,11 @@ describe('the limit of a body', () => {
   it('lets a bomb of 200 MB inflate no further than that', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * MIB))
     const before = process.memoryUsage.rss()
-    const started = performance.now()
-    const reply = await createEvent(bomb, { 'content-encoding': 'gzip' })
-    expect(await refusal(reply)).toEqual({ status: 413, code: 'body_too_large' })
-    expect(performance.now() - started).toBeLessThan(1000)
+    const took_ms = await processorTime_ms(async () => {
+      const reply = await createEvent(bomb, { 'content-encoding': 'gzip' })
+      expect(await refusal(reply)).toEqual({ status: 413, code: 'body_too_large' })
+    })
+    expect(took_ms).toBeLessThan(1000)
     expect(process.memoryUsage.rss() - before).toBeLessThan(50 * MIB)
   })
 

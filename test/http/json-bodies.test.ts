@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { processorTime_ms } from '../processor-time.ts'
 import { problemOf, refusal, send } from './requests.ts'
 
 let cairn: Cairn
@@ -454,24 +455,27 @@ describe('the pointer of an unknown field', () => {
   })
 
   it('is cut where the name is endless, at once', async () => {
-    const started = performance.now()
-    for (const name of ['/'.repeat(30_000), '~'.repeat(60_000), 'x'.repeat(60_000), 'a/'.repeat(30_000)]) {
-      const { errors } = await refusal(await createEvent(JSON.stringify({ ...event, [name]: 1 })))
-      const pointer = errors?.[0]?.pointer ?? ''
-      expect(pointer.length).toBeGreaterThan(1990)
-      expect(pointer).toMatch(/^\/([^~/]|~[01])*$/)
-    }
-    expect(performance.now() - started).toBeLessThan(2000)
+    const took_ms = await processorTime_ms(async () => {
+      for (const name of ['/'.repeat(30_000), '~'.repeat(60_000), 'x'.repeat(60_000), 'a/'.repeat(30_000)]) {
+        const { errors } = await refusal(await createEvent(JSON.stringify({ ...event, [name]: 1 })))
+        const pointer = errors?.[0]?.pointer ?? ''
+        expect(pointer.length).toBeGreaterThan(1990)
+        expect(pointer).toMatch(/^\/([^~/]|~[01])*$/)
+      }
+    })
+    expect(took_ms).toBeLessThan(2000)
   })
 })
 
 describe('a body full of faults', () => {
-  /** Sends a body that must be refused, and tells how much came back and how long it took. */
+  /** Sends a body that must be refused, and tells how much came back and what it cost. */
   async function refused(path: string, body: string) {
     expect(body.length).toBeLessThanOrEqual(65_536)
-    const started = performance.now()
-    const text = await (await post(path, body)).text()
-    return { ...JSON.parse(text), size: text.length, took_ms: performance.now() - started }
+    let text = ''
+    const took_ms = await processorTime_ms(async () => {
+      text = await (await post(path, body)).text()
+    })
+    return { ...JSON.parse(text), size: text.length, took_ms }
   }
 
   it.each([

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { processorTime_ms } from '../processor-time.ts'
 import { refusal, send } from './requests.ts'
 
 let cairn: Cairn
@@ -76,12 +77,13 @@ describe('the header Content-Type', () => {
 
   it('is read at once where it holds 15,000 spaces', async () => {
     const gap = ' '.repeat(15_000)
-    const started = performance.now()
-    for (const type of [`application/json${gap}x`, `application/json; charset=utf-8${gap}x`]) {
-      for (const _ of Array(10)) expect((await createEvent({ 'content-type': type })).status).toBe(415)
-    }
+    const took_ms = await processorTime_ms(async () => {
+      for (const type of [`application/json${gap}x`, `application/json; charset=utf-8${gap}x`]) {
+        for (const _ of Array(10)) expect((await createEvent({ 'content-type': type })).status).toBe(415)
+      }
+    })
     // 20 requests; where spaces are tried in every combination, each takes 0.2 s.
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(took_ms).toBeLessThan(2000)
   })
 
   it('costs no memory, however many there are', async () => {
