@@ -11,10 +11,8 @@ import { sync, withStoreCopy } from './store-copy.ts'
 
 type BackupOptions = { overwrite?: boolean; json?: boolean }
 
-export function addBackup(program: Command, config: () => Config): void {
-  program
-    .command('backup')
-    .description('copy the store to a file, beside a running server or without one')
+export function defineBackup(command: Command, config: () => Config): void {
+  command
     .argument('<file>', 'where the copy goes; its folder must exist')
     .option('--overwrite', 'replace the file where it exists')
     .option('--json', 'print one JSON object and nothing else')

@@ -8,4 +8,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(1)
 }
+// Imported here, because an old Node does not know it.
+const { enableCompileCache } = await import('node:module')
+// To read all TypeScript anew takes half of a command's time, as it does where the folder cannot be written.
+enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/node`)
 await import('./commands.ts')

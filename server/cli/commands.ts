@@ -1,15 +1,49 @@
 import { Command, CommanderError } from 'commander'
-import { processEnvironment, readConfig, settings } from '../config.ts'
+import { type Config, processEnvironment, readConfig, settings } from '../config.ts'
 import { version } from '../version.ts'
-import { addBackup } from './backup.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { addImport } from './import.ts'
-import { addInit } from './init.ts'
-import { addKey } from './key.ts'
-import { addMember } from './member.ts'
-import { addRestore } from './restore.ts'
-import { addServe } from './serve.ts'
-import { addSetupLink } from './setup-link.ts'
+
+type Listed = {
+  description: string
+  /** Loads the file of the command, which gives it its options and what it does. */
+  load: () => Promise<(command: Command, config: () => Config) => void>
+}
+
+/** Each is loaded when it is asked for: what a server or an import needs would keep every other command waiting. */
+const commands: Record<string, Listed> = {
+  serve: {
+    description: 'run the server until it is told to stop (SIGTERM, SIGINT)',
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  init: {
+    description: 'make a workspace with an active journey, a secret and a publishable key',
+    load: async () => (await import('./init.ts')).defineInit,
+  },
+  key: {
+    description: 'make and manage service keys',
+    load: async () => (await import('./key.ts')).defineKey,
+  },
+  member: {
+    description: 'make and list the people who sign in',
+    load: async () => (await import('./member.ts')).defineMember,
+  },
+  'setup-link': {
+    description: 'make a one-time link that creates a first person, an owner, in the browser',
+    load: async () => (await import('./setup-link.ts')).defineSetupLink,
+  },
+  backup: {
+    description: 'copy the store to a file, beside a running server or without one',
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  restore: {
+    description: 'put a backup in the place of the store, while no server runs',
+    load: async () => (await import('./restore.ts')).defineRestore,
+  },
+  import: {
+    description: 'send the events and customers of a file through the API',
+    load: async () => (await import('./import.ts')).defineImport,
+  },
+}
 
 const program = new Command('cairn')
   .description('Registers customers and takes in their events, journey by journey.')
@@ -25,14 +59,12 @@ const config = () => {
     throw new CommandFailure(error instanceof Error ? error.message : String(error), ExitCode.usage)
   }
 }
-addServe(program, config)
-addInit(program, config)
-addKey(program, config)
-addMember(program, config)
-addSetupLink(program, config)
-addBackup(program, config)
-addRestore(program, config)
-addImport(program, config)
+// Of `cairn key list` and `cairn help key` alike.
+const asked = process.argv.slice(2, 4)
+for (const [name, { description, load }] of Object.entries(commands)) {
+  const command = program.command(name).description(description)
+  if (asked.includes(name)) (await load())(command, config)
+}
 
 try {
   await program.parseAsync()

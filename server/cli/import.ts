@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, fstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import { type Config, processEnvironment } from '../config.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -42,20 +42,17 @@ Exit code 4: the import came to its end, and the refused lines are in a file of 
 {"line_number", "code", "detail", "line"}. Correct each line there and import that file, or correct FILE and import it
 again.`
 
-export function addImport(program: Command, config: () => Config): void {
-  program
-    .command('import')
-    .description('send the events and customers of a file through the API')
+export function defineImport(command: Command, config: () => Config): void {
+  command
     .argument('<file>', 'NDJSON, plain or gzipped; - for the standard input')
     .option('--base-url <url>', 'where the API is (default: http://127.0.0.1:PORT/v1)', baseUrl)
     .option('--key-file <file>', 'a file that holds the service key and nothing else')
     .option('--journey <journey_id>', 'the journey of lines that name none', name)
     .option('--refused <file>', 'where refused lines go (default: FILE.refused.ndjson)')
-    .option(
-      '--give-up-after <time>',
-      `how long the server may be away (default: ${PATIENCE})`,
-      duration_ms,
-      duration_ms(PATIENCE),
+    .addOption(
+      new Option('--give-up-after <time>', 'how long the server may be away')
+        .argParser(duration_ms)
+        .default(duration_ms(PATIENCE), PATIENCE),
     )
     .option('--dry-run', 'only read the file; what the server would refuse is not found')
     .option('--json', 'print the summary as one JSON object')

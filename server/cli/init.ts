@@ -11,10 +11,8 @@ import { inStore } from './store.ts'
 
 type InitOptions = { workspace: string; journey: string; json?: boolean }
 
-export function addInit(program: Command, config: () => Config): void {
-  program
-    .command('init')
-    .description('make a workspace with an active journey, a secret and a publishable key')
+export function defineInit(command: Command, config: () => Config): void {
+  command
     .requiredOption('--workspace <name>', 'name of the new workspace', name)
     .requiredOption('--journey <name>', 'name of its first journey', name)
     .option('--json', 'print one JSON object and nothing else')

@@ -17,7 +17,7 @@ type CreateOptions = {
   workspace?: string
   kind: KeyKind
   name: string
-  origin: string[]
+  origin?: string[]
   expiresIn?: number
   rateLimit?: number
   json?: boolean
@@ -25,8 +25,7 @@ type CreateOptions = {
 
 const GRACE = '24h'
 
-export function addKey(program: Command, config: () => Config): void {
-  const key = program.command('key').description('make and manage service keys')
+export function defineKey(key: Command, config: () => Config): void {
   const workspace = () =>
     new Option('--workspace <name>', 'whose keys; needed where there are several').argParser(name)
   const json = () => new Option('--json', 'print one JSON value and nothing else')
@@ -37,12 +36,7 @@ export function addKey(program: Command, config: () => Config): void {
     .addOption(workspace())
     .addOption(new Option('--kind <kind>').choices(['secret', 'publishable']).makeOptionMandatory())
     .requiredOption('--name <name>', 'what it is for, as lists show it', name)
-    .option(
-      '--origin <origin>',
-      'allow only this origin; may be repeated (publishable keys)',
-      collectOrigins,
-      [],
-    )
+    .option('--origin <origin>', 'allow only this origin; may be repeated (publishable keys)', collectOrigins)
     .option('--expires-in <time>', 'let it expire, for example 30d', duration_ms)
     .option('--rate-limit <events>', 'events a second, 0 for no limit', rate)
     .addOption(json())
@@ -73,8 +67,8 @@ export function addKey(program: Command, config: () => Config): void {
 }
 
 async function create(config: Config, options: CreateOptions) {
-  const { kind, rateLimit = null, expiresIn } = options
-  if (kind === 'secret' && options.origin.length > 0) {
+  const { kind, origin = [], rateLimit = null, expiresIn } = options
+  if (kind === 'secret' && origin.length > 0) {
     throw new CommandFailure(
       '--origin is for publishable keys; browsers never hold a secret one',
       ExitCode.usage,
@@ -90,7 +84,7 @@ async function create(config: Config, options: CreateOptions) {
       kind,
       name: options.name,
       token,
-      allowed_origins: options.origin,
+      allowed_origins: origin,
       rate_limit: rateLimit,
       expires_ms: expiresIn === undefined ? null : now_ms + expiresIn,
     }
@@ -147,7 +141,7 @@ async function findKey(db: Transaction, keyId: string): Promise<keys.ServiceKey>
   return key
 }
 
-function collectOrigins(text: string, before: string[]): string[] {
+function collectOrigins(text: string, before: string[] = []): string[] {
   return [...before, origin(text)]
 }
 

@@ -36,8 +36,7 @@ const PASSWORD_LENGTHS = { least: 12, most: 256 }
 /** More rows than any terminal is read for. */
 const LISTED = 10_000
 
-export function addMember(program: Command, config: () => Config): void {
-  const member = program.command('member').description('make and list the people who sign in')
+export function defineMember(member: Command, config: () => Config): void {
   const workspace = () =>
     new Option('--workspace <name>', 'whose members; needed where there are several').argParser(name)
   const json = () => new Option('--json', 'print one JSON value and nothing else')

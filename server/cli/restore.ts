@@ -23,10 +23,8 @@ Sessions, set-up links and invitations of the backup end. Keys that have been re
 where the store that is replaced can be read. Everybody else who could get in when the backup was made can again: the
 keys and members are listed, with what has changed since.`
 
-export function addRestore(program: Command, config: () => Config): void {
-  program
-    .command('restore')
-    .description('put a backup in the place of the store, while no server runs')
+export function defineRestore(command: Command, config: () => Config): void {
+  command
     .argument('<file>', 'what cairn backup has made; it stays as it is')
     .option('--json', 'print one JSON object and nothing else')
     .addHelpText('after', HELP)

@@ -1,19 +1,15 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
+import { startServer } from '../main.ts'
 
 /** What was taken is finished within this time, or given up. */
 const STOP_MS = 10_000
 
-export function addServe(program: Command, config: () => Config): void {
-  program
-    .command('serve')
-    .description('run the server until it is told to stop (SIGTERM, SIGINT)')
-    .action(() => serve(config()))
+export function defineServe(command: Command, config: () => Config): void {
+  command.action(() => serve(config()))
 }
 
 async function serve(config: Config) {
-  // Loaded here: the other commands would take twice as long with all that only a server needs.
-  const { startServer } = await import('../main.ts')
   const server = await startServer({ config })
   const listens = `Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`
   // The log goes to the standard output, and is kept and read by others; first, so that whoever has the line has it.

@@ -10,10 +10,8 @@ import { workspaceOf } from './workspace.ts'
 
 type SetupLinkOptions = { workspace?: string; json?: boolean }
 
-export function addSetupLink(program: Command, config: () => Config): void {
-  program
-    .command('setup-link')
-    .description('make a one-time link that creates a first person, an owner, in the browser')
+export function defineSetupLink(command: Command, config: () => Config): void {
+  command
     .option('--workspace <name>', 'whose owner; needed where there are several', name)
     .option('--json', 'print one JSON object and nothing else')
     .addHelpText('after', '\nIt works for an hour, and only until the next one is made.')

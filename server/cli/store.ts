@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { Kysely, type Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
-import { migrate } from '../storage/migrate.ts'
 import { openWritable } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
+import { migrateFile } from '../storage/sqlite/migrate-file.ts'
 import { sqlitePath } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
@@ -20,10 +20,10 @@ export async function inStore<Result>(
 ): Promise<Result> {
   const path = sqlitePath(databaseUrl)
   if (!create) assertStore(path)
-  const database = openWritable(path, { create })
+  await migrateFile(path)
+  const database = openWritable(path, { create: false })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
   try {
-    await migrate(db)
     return await db.transaction().execute(work)
   } finally {
     await db.destroy()

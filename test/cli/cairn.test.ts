@@ -4,6 +4,8 @@ import { settings } from '../../server/config.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { cairnFile, runCairn, startCommand } from '../command.ts'
 
+const COMMANDS = ['serve', 'init', 'key', 'member', 'setup-link', 'backup', 'restore', 'import']
+
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 describe('cairn', () => {
@@ -15,11 +17,43 @@ describe('cairn', () => {
         new RegExp(`^ +${name} +${description} \\(default: ${value || 'none'}\\)$`, 'm'),
       )
     }
-    for (const command of ['serve', 'init', 'key', 'backup', 'import']) {
+    for (const command of COMMANDS) {
       expect(help.stdout).toMatch(new RegExp(`^ +${command} `, 'm'))
     }
     expect(help.stdout).toMatch(/^Exit codes: 0 .+, 1 .+, 2 .+, 3 .+,\n +4 .+, 130 .+$/m)
     expect(Math.max(...help.stdout.split('\n').map((line) => line.length))).toBeLessThan(130)
+  })
+
+  it('tells each default once, and for each command what it takes', async () => {
+    const nested = ['key create', 'key rotate', 'member add', 'member set-password']
+    const asked = [...COMMANDS, ...nested].map((command) => command.split(' '))
+    for (const args of asked) {
+      const { code, stdout, stderr } = await runCairn([...args, '--help'])
+      expect([args, code, stderr]).toEqual([args, 0, ''])
+      expect(stdout).toContain(`Usage: cairn ${args.join(' ')} [options]`)
+      // An option and all that is said of it.
+      const options = stdout.split(/\n(?= +(?:-\w, )?--)/).map((text) => text.replace(/\s+/g, ' '))
+      expect(options.filter((text) => text.split('default: ').length > 2)).toEqual([])
+      expect(stdout).not.toMatch(/default: (\[\]|[0-9]{4,})/)
+    }
+    const byHelp = await runCairn(['help', 'backup'])
+    expect(byHelp.stdout).toBe((await runCairn(['backup', '--help'])).stdout)
+  })
+
+  it('loads for a command what it needs and no other', async () => {
+    const source =
+      "import { registerHooks } from 'node:module'; registerHooks({ load: (url, context, next) => " +
+      '(process.stderr.write(url.concat(" ")), next(url, context)) })'
+    const preload = `data:text/javascript,${encodeURIComponent(source)}`
+    const loaded = async (...args: string[]) => {
+      return (await startCommand(process.execPath, ['--import', preload, cairnFile, ...args]).ended).stderr
+    }
+    const version = await loaded('--version')
+    expect(version).toContain('/commander/')
+    expect(version).not.toMatch(/kysely|better-sqlite3|server\/storage/)
+    const help = await loaded('key', '--help')
+    expect(help).toContain('/kysely/')
+    expect(help).not.toMatch(/\/(express|pino|argon2)\/|server\/(app|main)\.ts|cairn\/client/)
   })
 
   it('--version prints the version of the package, also by way of npx', async () => {
