@@ -34,15 +34,16 @@ async function newImport() {
   return { ...workspace, ...importerOf(`${cairn.url}/v1`, workspace.secret_key, workspace.journey_id) }
 }
 
-function importerOf(baseUrl: string, key: string, journey_id: string) {
+function importerOf(baseUrl: string, key: string, journey_id?: string) {
   const folder = temporaryFolder()
   const file = join(folder, 'events.ndjson')
   const options = {
     environment: { CAIRN_SERVICE_KEY: key, DATABASE_URL: `sqlite:${folder}/none.db` },
     folder,
   }
+  const journey = journey_id === undefined ? [] : ['--journey', journey_id]
   const args = (path: string, more: string[]) => {
-    return ['import', path, '--base-url', baseUrl, '--journey', journey_id, '--json', ...more]
+    return ['import', path, '--base-url', baseUrl, ...journey, '--json', ...more]
   }
   return {
     folder,
@@ -143,6 +144,32 @@ describe('cairn import', () => {
     writeFileSync(moved, readFileSync(own.file, 'utf8') + textOf([ownEvent(5), ownEvent(1)]))
     expect((await own.import(moved)).summary).toMatchObject({ created: 2, duplicate: 6 })
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
+  })
+
+  it('stops at the first line where lines need a journey, and names the option', async () => {
+    const { client, secret_key } = await newImport()
+    const own = importerOf(`${cairn.url}/v1`, secret_key)
+    own.write(Array.from({ length: 3000 }, (_, index) => ownEvent(index)))
+    const stderr =
+      'cairn: line 1 names no journey. Say with --journey JOURNEY_ID which one is that of lines without a journey_id.\n'
+    for (const more of [[], ['--dry-run']]) {
+      const { summary, ...ended } = await own.import(own.file, ...more)
+      expect(ended).toEqual({ code: 2, stderr })
+      expect(summary).toMatchObject({ lines: 1, created: 0, refused: 0 })
+    }
+    expect(existsSync(`${own.file}.refused.ndjson`)).toBe(false)
+    expect((await client.listCustomers()).data?.data).toEqual([])
+  })
+
+  it('refuses a line without a journey where others have named theirs, and names the option', async () => {
+    const { secret_key, journey_id } = await newImport()
+    const own = importerOf(`${cairn.url}/v1`, secret_key)
+    own.write(['{"a":1}', ownEvent(1, { journey_id }), ownEvent(2)])
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 2 } })
+    expect(own.refused()).toMatchObject([
+      { line_number: 1, code: 'ambiguous_line' },
+      { line_number: 3, code: 'invalid_request', detail: expect.stringContaining('--journey') },
+    ])
   })
 
   it('takes events by customer_id after the line that enters the customer in the journey', async () => {
@@ -450,7 +477,7 @@ describe('cairn import', () => {
   it('--dry-run sends nothing and needs no key', async () => {
     const { client, write, ...own } = await newImport()
     write([ownEvent(1), '{'])
-    const { code, stdout } = await runCairn(['import', own.file, '--dry-run'])
+    const { code, stdout } = await runCairn(['import', own.file, '--dry-run', '--journey', 'jrn_any'])
     expect([code, stdout]).toEqual([4, '2 lines read, 1 of them refused; nothing was sent\n'])
     expect(await listAll(client)).toEqual([])
   })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Schemas } from '../../../client/index.ts'
 import { type JsonValue, parseJson } from '../../domain/json.ts'
 import { type Fault, Problem, type ProblemCode } from '../../problems.ts'
+import { CommandFailure, ExitCode } from '../failure.ts'
 import { LINE_BYTES, type Line } from './lines.ts'
 import { Occurrences } from './occurrences.ts'
 
@@ -44,12 +45,14 @@ const OWN_FIELDS = ['client_customer_id', 'customer_type', 'customer_name']
 export class LineReader {
   readonly #journeyId: string | undefined
   readonly #occurrences = new Occurrences()
+  #hasNamedJourney = false
 
   /** @param options.journeyId for lines without a journey of their own */
   constructor({ journeyId }: { journeyId: string | undefined }) {
     this.#journeyId = journeyId
   }
 
+  /** @throws {CommandFailure} where lines need a journey and none so far has named its own: the option is missing */
   read(line: Line): LineRecord {
     const refused = (code: Refusal['code'], detail: string): LineRecord => {
       return { kind: 'refused', line, refusal: { code, detail } }
@@ -70,8 +73,15 @@ export class LineReader {
     }
     const own = OWN_FIELDS.filter((name) => name in value)
     const ofEvents = EVENT_FIELDS.filter((name) => name in value)
+    if (!('event_id' in value) && own.length === 0) {
+      return refused('ambiguous_line', 'Has neither event_id nor client_customer_id.')
+    }
+    if (!('journey_id' in fields)) {
+      if (!this.#hasNamedJourney) throw journeyMissing(line)
+      return refused('invalid_request', 'journey_id: is required; --journey gives one to lines without.')
+    }
+    this.#hasNamedJourney = true
     if (!('event_id' in value)) {
-      if (own.length === 0) return refused('ambiguous_line', 'Has neither event_id nor client_customer_id.')
       if (ofEvents.length === 0) return { kind: 'customer', line, customer: customerOf(fields) }
       return refused('ambiguous_line', `Has ${ofEvents.join(', ')} like an event, but no event_id.`)
     }
@@ -96,6 +106,11 @@ export class LineReader {
     const occurrence = this.#occurrences.next(digest) ?? `line-${line.number}`
     return { ...event, message_id: `import:${digest.toString('base64url')}:${occurrence}` }
   }
+}
+
+function journeyMissing({ number }: Line): CommandFailure {
+  const advice = 'Say with --journey JOURNEY_ID which one is that of lines without a journey_id.'
+  return new CommandFailure(`line ${number} names no journey. ${advice}`, ExitCode.usage)
 }
 
 /** What a line of a file of refused lines is about; any other line as it is. */
