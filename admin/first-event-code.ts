@@ -6,21 +6,21 @@ export type CodeValues = {
   serviceKey: string | undefined
 }
 
-const placeholder = '$SERVICE_KEY'
+const placeholder = '$CAIRN_SERVICE_KEY'
 
-/** Commands for a shell like bash, with nothing but curl and sed. Without a key they read the variable SERVICE_KEY. */
+/** Commands for a shell like bash, with nothing but curl and sed. Without a key they read the variable CAIRN_SERVICE_KEY. */
 export function curlCommands({ baseUrl, journey_id, serviceKey }: CodeValues): string {
   const customer = { ...firstCustomer, journey_id }
   const event = { journey_id, customer_id: '$CUSTOMER_ID', ...firstEvent('curl') }
   const eventBody = quoted(wrapped(event)).replace('$CUSTOMER_ID', `'"$CUSTOMER_ID"'`)
-  return `${serviceKey ? `SERVICE_KEY=${quoted(serviceKey)}\n` : ''}ANSWER=$(curl -sS ${quoted(`${baseUrl}/customers/initialize`)} \\
-  -H "x-service-key: $SERVICE_KEY" \\
+  return `${serviceKey ? `CAIRN_SERVICE_KEY=${quoted(serviceKey)}\n` : ''}ANSWER=$(curl -sS ${quoted(`${baseUrl}/customers/initialize`)} \\
+  -H "x-service-key: $CAIRN_SERVICE_KEY" \\
   -H 'content-type: application/json' \\
   -d ${quoted(wrapped(customer))})
 echo "$ANSWER"
 CUSTOMER_ID=$(echo "$ANSWER" | sed -n 's/.*"customer_id": *"\\([^"]*\\)".*/\\1/p')
 curl -sS -w '\\n' ${quoted(`${baseUrl}/events/create`)} \\
-  -H "x-service-key: $SERVICE_KEY" \\
+  -H "x-service-key: $CAIRN_SERVICE_KEY" \\
   -H 'content-type: application/json' \\
   -d ${eventBody}
 `

@@ -63,7 +63,7 @@ describe('the README', () => {
     const rows = Object.fromEntries(made.split('\n').map((line) => line.split(/\s+/)))
     const shown = blockAfter('npx cairn init', '')
     expect(made.replace(/(?<=_)[0-9A-Za-z]{26,}/g, '…')).toBe(shown.replace(/(?<=_)[0-9a-z]{26}/g, '…'))
-    Object.assign(shell, { JOURNEY_ID: rows.journey_id, SERVICE_KEY: rows.secret_key })
+    Object.assign(shell, { JOURNEY_ID: rows.journey_id, CAIRN_SERVICE_KEY: rows.secret_key })
 
     const customer = await execute(block('/customers/initialize'))
     expect(shape(customer)).toEqual(shape(blockAfter('/customers/initialize', 'json')))

@@ -90,8 +90,8 @@ type Explained = Pick<KeyChoiceProps, 'kind' | 'token'> & { canChange: boolean }
 function explanation({ kind, token, canChange }: Explained): string {
   if (!token) {
     return canChange
-      ? `The code needs a ${kind} key in place of $SERVICE_KEY. Make one here, or put in one that you have.`
-      : `The code needs a ${kind} key in place of $SERVICE_KEY. An owner or an admin of the workspace can make one.`
+      ? `The code needs a ${kind} key in place of $CAIRN_SERVICE_KEY. Make one here, or put in one that you have.`
+      : `The code needs a ${kind} key in place of $CAIRN_SERVICE_KEY. An owner or an admin of the workspace can make one.`
   }
   return kind === 'secret'
     ? 'The code holds a secret key named “First event”. It is shown only while this page is open; do not put it where others can read it.'

@@ -82,7 +82,7 @@ function curlSample(request: Request): string {
   const implied = body === undefined ? 'GET' : 'POST'
   const command = method === implied ? 'curl' : `curl -X ${method}`
   const lines = [`${command} ${BASE_URL}${filled}`]
-  lines.push(...(opensByKey(request) ? ['-H "x-service-key: $SERVICE_KEY"'] : sessionOptions(request)))
+  lines.push(...(opensByKey(request) ? ['-H "x-service-key: $CAIRN_SERVICE_KEY"'] : sessionOptions(request)))
   if (body !== undefined) {
     lines.push("-H 'content-type: application/json'", `-d '${JSON.stringify(body, null, 2)}'`)
   }

@@ -139,7 +139,7 @@ describe('The API reference', () => {
       await operation.getByRole('tab', { name: 'curl' }).click()
       await operation
         .locator('pre', { hasText: `${contract.servers[0].url}${path.split('{')[0]}` })
-        .filter({ hasText: opensByKey ? '-H "x-service-key: $SERVICE_KEY"' : bySession })
+        .filter({ hasText: opensByKey ? '-H "x-service-key: $CAIRN_SERVICE_KEY"' : bySession })
         .waitFor()
       await operation.getByRole('tab', { name: 'TypeScript client' }).click()
       await operation

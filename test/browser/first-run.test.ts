@@ -165,7 +165,7 @@ describe('the first visit', () => {
     await page.getByText('The code holds a secret key').waitFor()
     const commands = await copiedCode(page, 'curl commands')
     await page.reload()
-    await page.getByText('The code needs a secret key in place of $SERVICE_KEY').waitFor()
+    await page.getByText('The code needs a secret key in place of $CAIRN_SERVICE_KEY').waitFor()
     expect(await copiedCode(page, 'curl commands')).not.toContain('sk_')
 
     await run('bash', ['-c', commands])
