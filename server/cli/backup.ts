@@ -1,26 +1,43 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import type { Command } from 'commander'
+import { basename, dirname, join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { COMPANIONS } from '../storage/sqlite/private-files.ts'
 import { sqlitePath } from '../storage/storage.ts'
+import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { count } from './options.ts'
 import { assertStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'
 
-type BackupOptions = { overwrite?: boolean; json?: boolean }
+type BackupOptions = { keep?: number; overwrite?: boolean; json?: boolean }
+
+const HELP = `
+cairn restore puts it back.
+
+With --keep the backup gets a name by its time (UTC), for example cairn-2026-11-21T03-10-00-000Z.db. When it has been
+checked and is on disk, the oldest backups of the same store are removed until so many are left; all other files stay.`
 
 export function defineBackup(command: Command, config: () => Config): void {
   command
-    .argument('<file>', 'where the copy goes; its folder must exist')
-    .option('--overwrite', 'replace the file where it exists')
+    .argument('<file>', 'where the copy goes, with --keep the folder; the folder must exist')
+    .option('--keep <count>', 'in a folder: keep so many backups and remove older ones', count)
+    .addOption(new Option('--overwrite', 'replace the file where it exists').conflicts('keep'))
     .option('--json', 'print one JSON object and nothing else')
-    .addHelpText('after', '\ncairn restore puts it back.')
-    .action((file: string, options: BackupOptions) => backup(config(), file, options))
+    .addHelpText('after', HELP)
+    .action((place: string, options: BackupOptions) => backup(config(), place, options))
 }
 
-async function backup(config: Config, file: string, { overwrite = false, json }: BackupOptions) {
+async function backup(config: Config, place: string, { keep, overwrite = false, json }: BackupOptions) {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
+  if (keep !== undefined && !isFolder) {
+    throw new CommandFailure(`--keep is for a folder, and there is none at ${place}`, ExitCode.conflict)
+  }
+  if (keep === undefined && isFolder) {
+    throw new CommandFailure(`${place} is a folder; name a file in it, or add --keep 7`, ExitCode.usage)
+  }
+  const file = keep === undefined ? place : join(place, nameOfBackup(Date.now()))
   const path = sqlitePath(config.databaseUrl)
   assertStore(path)
   assertFree(file, path, overwrite)
@@ -33,11 +50,26 @@ async function backup(config: Config, file: string, { overwrite = false, json }:
     })
     const newest_event_at = newest_ms === null ? null : instantText(newest_ms)
     const made = { file, bytes: statSync(file).size, events, newest_event_at }
-    process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made))
+    const removed = keep === undefined ? undefined : removeOld(file, keep)
+    process.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`no backup was made: ${error instanceof Error ? error.message : error}`)
+    throw new CommandFailure(`no backup was made: ${messageOf(error)}`)
   }
+}
+
+/** @returns the files that were removed */
+function removeOld(file: string, keep: number): string[] {
+  const folder = dirname(file)
+  try {
+    return removeOldBackups(folder, { name: basename(file), keep }).map((name) => join(folder, name))
+  } catch (error) {
+    throw new CommandFailure(`${file} was made, but older ones could not be removed: ${messageOf(error)}`)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** @throws {CommandFailure} where the copy may not or cannot go there */
@@ -83,7 +115,9 @@ function report(made: {
   bytes: number
   events: number
   newest_event_at: string | null
+  removed: string[] | undefined
 }): string {
+  const removed = made.removed?.map((old) => `${old}: removed\n`).join('') ?? ''
   const newest = made.newest_event_at === null ? '' : `, the newest received at ${made.newest_event_at}`
-  return `${made.file}: ${made.bytes} bytes, ${made.events} events${newest}\n`
+  return `${made.file}: ${made.bytes} bytes, ${made.events} events${newest}\n${removed}`
 }

@@ -35,6 +35,13 @@ export function rate(text: string): number {
   return Number(text)
 }
 
+/** How many are kept, at least one. */
+export function count(text: string): number {
+  if (!/^[1-9][0-9]{0,3}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
+  return Number(text)
+}
+
 /** Where the API is, for example `https://cairn.example.com/v1`. */
 export function baseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {

@@ -1,4 +1,15 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
@@ -163,6 +174,114 @@ describe('cairn backup', () => {
       stdout: '',
       stderr: expect.stringContaining('malformed'),
     })
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('cairn backup --keep', () => {
+  const NAME = /^cairn-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/
+
+  /** A store with a folder in which there are backups of it that were made on these days, and what gives their names. */
+  async function newSeries(days: readonly string[]) {
+    const store = await newStore()
+    const { folder, backup } = store
+    for (const day of days) {
+      const { stdout } = await backup('--json', '--keep', '9999', folder)
+      renameSync(JSON.parse(stdout).file, join(folder, nameOf(day)))
+    }
+    return { ...store, backups: () => readdirSync(folder).filter((name) => NAME.test(name)) }
+  }
+
+  const nameOf = (day: string) => `cairn-${day}T03-10-00-000Z.db`
+
+  it('names the backup by its time and keeps so many, itself among them', async () => {
+    const { folder, backup, backups } = await newSeries(['2026-01-01', '2026-01-02', '2026-01-03'])
+    const began_ms = Date.now()
+    const made = await backup('--keep', '3', folder)
+    const [, , newest = ''] = backups()
+    expect(backups()).toEqual([nameOf('2026-01-02'), nameOf('2026-01-03'), expect.stringMatching(NAME)])
+    const [, day, time] = /^cairn-(.{10})T(.{12})Z/.exec(newest) ?? []
+    const at_ms = Date.parse(`${day}T${time?.replace(/-/g, ':').replace(/:(?=...$)/, '.')}Z`)
+    expect(at_ms).toBeGreaterThanOrEqual(began_ms)
+    expect(at_ms).toBeLessThanOrEqual(Date.now())
+    expect(statSync(join(folder, newest)).mode & 0o777).toBe(0o600)
+    const [first, second] = made.stdout.trim().split('\n')
+    expect(first).toMatch(new RegExp(`^${join(folder, newest)}: \\d+ bytes, 0 events$`))
+    expect([made.code, made.stderr, second]).toEqual([
+      0,
+      '',
+      `${join(folder, nameOf('2026-01-01'))}: removed`,
+    ])
+
+    const next = await backup('--keep', '1', '--json', folder)
+    const removed = [newest, nameOf('2026-01-03'), nameOf('2026-01-02')].map((name) => join(folder, name))
+    expect(JSON.parse(next.stdout)).toMatchObject({ file: expect.not.stringContaining(newest), removed })
+    expect(backups()).toHaveLength(1)
+  })
+
+  it('removes nothing that is not a backup of this store, nor one that was served since or is newer', async () => {
+    const { folder, file, backup, backups } = await newSeries(['2026-01-01', '2999-01-01'])
+    const other = await newSeries(['2026-01-02'])
+    copyFileSync(join(other.folder, nameOf('2026-01-02')), join(folder, nameOf('2026-01-02')))
+    writeFileSync(join(folder, nameOf('2026-01-03')), 'notes')
+    mkdirSync(join(folder, nameOf('2026-01-04')))
+    symlinkSync(join(folder, nameOf('2026-01-01')), join(folder, nameOf('2026-01-05')))
+    await backup(file)
+    copyFileSync(file, join(folder, 'cairn-2026-01-06.db'))
+    copyFileSync(file, join(folder, nameOf('2026-01-07')))
+    const served = await startChildServer({ databaseUrl: `sqlite:${join(folder, nameOf('2026-01-07'))}` })
+    await served.end('SIGTERM')
+    const before = readdirSync(folder)
+
+    const { stdout } = await backup('--keep', '1', '--json', folder)
+    const { file: made, removed } = JSON.parse(stdout)
+    expect(removed).toEqual([join(folder, nameOf('2026-01-01'))])
+    const left = before.filter((name) => name !== nameOf('2026-01-01'))
+    expect(readdirSync(folder)).toEqual([...left, made.slice(folder.length + 1)].sort())
+    expect(backups()).toContain(nameOf('2999-01-01'))
+  })
+
+  it('removes what interrupted ones have left a day ago', async () => {
+    const { folder, backup, backups } = await newSeries([])
+    const partial = (id: string) => `.cairn-copy-${id.repeat(8)}-0000-4000-8000-000000000000.partial`
+    for (const name of [partial('a'), partial('b'), '.cairn-copy-notes.partial']) {
+      writeFileSync(join(folder, name), 'x')
+    }
+    const [now, ago] = [Date.now() / 1000, Date.now() / 1000 - 25 * 3600]
+    for (const name of [partial('a'), '.cairn-copy-notes.partial']) utimesSync(join(folder, name), now, ago)
+    expect(await backup('--keep', '1', folder)).toMatchObject({ code: 0 })
+    expect(readdirSync(folder)).toEqual([partial('b'), '.cairn-copy-notes.partial', ...backups()].sort())
+  })
+
+  it('removes nothing where no backup could be made', async () => {
+    const { path, folder, backup } = await newSeries(['2026-01-01', '2026-01-02'])
+    writeFileSync(path, readFileSync(path).fill(0xff, 3 * 4096, 5 * 4096))
+    expect(await backup('--keep', '1', folder)).toMatchObject({ code: 1, stdout: '' })
+    expect(readdirSync(folder)).toEqual([nameOf('2026-01-01'), nameOf('2026-01-02')])
+  })
+
+  it('is for a folder, which is no place for a backup without it', async () => {
+    const { folder, file, backup } = await newStore()
+    const refused = async (...args: string[]) => {
+      const { code, stdout, stderr } = await backup(...args)
+      return [code, stdout, stderr]
+    }
+    expect(await refused('--keep', '7', file)).toEqual([
+      3,
+      '',
+      `cairn: --keep is for a folder, and there is none at ${file}\n`,
+    ])
+    expect(await refused(folder)).toEqual([
+      2,
+      '',
+      `cairn: ${folder} is a folder; name a file in it, or add --keep 7\n`,
+    ])
+    expect(await refused('--keep', '7', '--overwrite', folder)).toEqual([
+      2,
+      '',
+      expect.stringContaining('cannot be'),
+    ])
+    expect(await refused('--keep', '0', folder)).toEqual([2, '', expect.stringContaining('from 1 to 9999')])
     expect(readdirSync(folder)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { duration_ms, name, origin, rate } from '../../server/cli/options.ts'
+import { count, duration_ms, name, origin, rate } from '../../server/cli/options.ts'
 
 describe('a name', () => {
   it('has 1 to 255 characters without NUL', () => {
@@ -49,6 +49,14 @@ describe('an origin', () => {
     'file:///index.html',
   ])('may not be %s, which no browser sends', (text) => {
     expect(() => origin(text)).toThrow('https://app.example.com, without a path')
+  })
+})
+
+describe('a count', () => {
+  it('is a whole number from 1 to 9999', () => {
+    expect([count('1'), count('9999')]).toEqual([1, 9999])
+    for (const text of ['', '0', '-1', '07', '10000', '1.5', 'all'])
+      expect(() => count(text)).toThrow('whole number')
   })
 })
 
