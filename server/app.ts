@@ -14,6 +14,7 @@ import { newId } from './domain/identifiers.ts'
 import { JsonBytes } from './domain/json-bytes.ts'
 import { networkOf, plainAddress } from './domain/networks.ts'
 import { isServiceKey } from './domain/service-keys.ts'
+import { type LoggedFault, loggedFaults } from './log-faults.ts'
 import { loggedPaths } from './log-paths.ts'
 import { assertHead, noteBegun } from './malformed-http.ts'
 import type { Metrics } from './metrics.ts'
@@ -21,7 +22,7 @@ import { mayReadMetrics } from './metrics-access.ts'
 import { allOperations } from './operations/index.ts'
 import type { Reached } from './origins.ts'
 import type { Passwords } from './passwords.ts'
-import { Problem } from './problems.ts'
+import { type Fault, Problem } from './problems.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 import { sharedLook } from './readiness.ts'
 import { type BodyPlaces, drain, ignoreBody } from './request-body.ts'
@@ -52,6 +53,8 @@ export type AppOptions = {
   metrics: Metrics
   metricsToken: string | undefined
   log: Logger
+  /** Whether the log has the addresses of senders. */
+  logAddresses: boolean
   /** Milliseconds since 1970. */
   now: () => number
   /** Whether new work is refused because the process ends. */
@@ -60,9 +63,12 @@ export type AppOptions = {
 
 /** The whole way of a request, in order. */
 export function createApp(options: AppOptions): Express {
-  const { contract, storage, log, publicUrl } = options
-  const proxies = new ProxyWatch({ publicUrl, log })
-  const logged = loggedPaths(contract.routes.map(({ path }) => path))
+  const { contract, storage, log, logAddresses, publicUrl } = options
+  const proxies = new ProxyWatch({ publicUrl, log, logAddresses })
+  const told = {
+    path: loggedPaths(contract.routes.map(({ path }) => path)),
+    faults: loggedFaults(contract.document),
+  }
   const assertWritable = sharedLook(() => storage.assertWritable())
   const app = express()
   app.set('strict routing', true)
@@ -72,7 +78,7 @@ export function createApp(options: AppOptions): Express {
   app.set('trust proxy', [...options.trustedProxies])
   app.disable('x-powered-by')
   app.use((req, res, next) => {
-    beginRequest(req, res, { ...options, logged })
+    beginRequest(req, res, { ...options, told })
     const peer = plainAddress(req.socket.remoteAddress ?? '')
     proxies.look({ headers: req.headers, peer, address: res.locals.address })
     noteBegun(res, (problem) => refuse(res, problem, options))
@@ -254,9 +260,12 @@ function addressOf({ ip = '', socket }: Request): string {
   return plainAddress(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
-type Logged = Pick<AppOptions, 'log' | 'metrics'> & { logged: (target: string) => string }
+type Logged = Pick<AppOptions, 'log' | 'logAddresses' | 'metrics'> & {
+  /** What of a request is fit for the log. */
+  told: { path: (target: string) => string; faults: (faults: readonly Fault[]) => LoggedFault[] }
+}
 
-function beginRequest(req: Request, res: Response, { log, metrics, logged }: Logged) {
+function beginRequest(req: Request, res: Response, { log, logAddresses, metrics, told }: Logged) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
   // A key that someone puts here by mistake would be logged.
@@ -268,18 +277,19 @@ function beginRequest(req: Request, res: Response, { log, metrics, logged }: Log
   res.locals.address = address
   res.locals.headers = { 'X-Request-Id': requestId }
   res.once('close', () => {
-    const { operation, key_id, person_id, code } = res.locals
+    const { operation, key_id, person_id, code, faults = [] } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
     log.info({
       request_id: requestId,
-      address,
+      address: logAddresses ? address : undefined,
       method: req.method,
       operation,
-      path: operation === undefined ? logged(req.originalUrl) : undefined,
+      path: operation === undefined ? told.path(req.originalUrl) : undefined,
       status,
       code,
+      errors: faults.length > 0 ? told.faults(faults) : undefined,
       key_id,
       person_id,
       duration_ms,
@@ -292,6 +302,7 @@ function refuse(res: Response, error: unknown, options: AppOptions) {
   const { log } = options
   const problem = problemOf(error)
   res.locals.code = problem.code
+  res.locals.faults = problem.faults
   // An overload or a stop has no cause to look for, and must not fill the log.
   if (problem.status >= 500 && problem.cause !== undefined) {
     log.error({ request_id: res.locals.requestId, code: problem.code, err: problem.cause }, 'request failed')

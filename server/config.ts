@@ -40,6 +40,12 @@ export const settings = [
     description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
   },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
+  {
+    name: 'CAIRN_LOG_ADDRESSES',
+    default: 'on',
+    description:
+      'Whether the log has the addresses of senders, on or off; the audit log has them in any case',
+  },
 ] as const
 
 type SettingName = (typeof settings)[number]['name']
@@ -61,6 +67,8 @@ export type Config = {
   /** Opens `/metrics`; without one only this machine reads it. */
   metricsToken: string | undefined
   logLevel: string
+  /** Whether the log has the addresses of senders. */
+  logAddresses: boolean
 }
 
 /** A path to a file: not in memory, no folder, and no host, which `data` would be in `sqlite://data/cairn.db`. */
@@ -90,6 +98,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     accounts: accounts(text('CAIRN_ACCOUNTS')),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
     logLevel: text('LOG_LEVEL'),
+    logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
   }
   // Never with what it is: the message ends up in a log.
   if (config.metricsToken !== undefined && !METRICS_TOKEN.test(config.metricsToken)) {
@@ -114,6 +123,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     if (value === 'invitation' || value === 'operator') return value
     faults.push('CAIRN_ACCOUNTS must be invitation or operator')
     return 'operator'
+  }
+
+  function isOn(name: SettingName): boolean {
+    const value = text(name)
+    if (value !== 'on' && value !== 'off') faults.push(`${name} must be on or off`)
+    return value !== 'off'
   }
 
   function publicUrl(value: string): URL | undefined {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { createApp } from './app.ts'
 import { Attempts } from './attempts.ts'
 import { Callers } from './callers.ts'
@@ -29,10 +29,6 @@ const KEEP_ALIVE_MS = 65_000
  */
 const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
-/** So much of the log is written at once, or what there is after this time. */
-const LOG_BYTES = 8_192
-const LOG_FLUSH_MS = 200
-
 /** How often a stopping server looks for connections that have become idle. */
 const IDLE_CHECK_MS = 20
 
@@ -50,7 +46,7 @@ export type RunningServer = {
 
 export type ServerOptions = {
   config: Config
-  log?: Logger
+  log: Logger
   /** Milliseconds since 1970. */
   now?: () => number
   /** How long a sender may take. */
@@ -70,7 +66,6 @@ export async function startServer({
   patience = PATIENCE,
   contract: loaded,
 }: ServerOptions): Promise<RunningServer> {
-  const logger = log ?? pino({ level: config.logLevel }, logDestination())
   const died = Promise.withResolvers<never>()
   // Nobody need wait for it.
   died.promise.catch(() => {})
@@ -85,13 +80,13 @@ export async function startServer({
     onOutsideChange: () => credentials?.refresh(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
-    onIndexingFailure: (error) => logger.error({ err: error }, 'could not fill the indexes of events'),
-    onDisk: (disk) => logDisk(logger, disk),
+    onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
+    onDisk: (disk) => logDisk(log, disk),
   })
   credentials = new Credentials({
     storage,
     now,
-    onError: (error) => logger.warn({ err: error }, 'could not note when a key was last used'),
+    onError: (error) => log.warn({ err: error }, 'could not note when a key was last used'),
     onLookUp: () => metrics.keyLookedUp(),
   })
   const limiter = new RateLimiter({ defaultRate: config.rateLimit, now })
@@ -103,7 +98,7 @@ export async function startServer({
       storage,
       publicUrl: config.publicUrl,
       now,
-      onError: (error) => logger.warn({ err: error }, 'could not note when a session was last used'),
+      onError: (error) => log.warn({ err: error }, 'could not note when a session was last used'),
     }),
     passwords: new Passwords(),
     attempts: new Attempts({ now }),
@@ -116,7 +111,8 @@ export async function startServer({
     answers: new UnreadAnswers(),
     metrics,
     metricsToken: config.metricsToken,
-    log: logger,
+    log,
+    logAddresses: config.logAddresses,
     now,
     isStopping: () => isStopping,
   })
@@ -131,7 +127,7 @@ export async function startServer({
     requireHostHeader: false,
   }
   const server = createServer(options, app)
-  refuseMalformed(server, { log: logger, metrics })
+  refuseMalformed(server, { log, metrics, logAddresses: config.logAddresses })
   let setupLink: string | undefined
   try {
     await listen(server, config)
@@ -154,25 +150,20 @@ export async function startServer({
       await closed
       clearInterval(timer)
       await storage.close()
-      logger.flush()
+      log.flush()
     },
   }
 }
 
 /** Says why writes are refused, and when they are taken again. */
-function logDisk(logger: Logger, { refusing, ...bytes }: Disk) {
-  if (refusing === null) logger.info(bytes, 'writes are taken again')
-  else logger.error(bytes, `writes are refused: ${WHY_REFUSED[refusing]}`)
+function logDisk(log: Logger, { refusing, ...bytes }: Disk) {
+  if (refusing === null) log.info(bytes, 'writes are taken again')
+  else log.error(bytes, `writes are refused: ${WHY_REFUSED[refusing]}`)
 }
 
 const WHY_REFUSED = {
   disk: 'the disk is nearly full; make room on it',
   log: 'something has read the store for so long that the log has reached its limit; let a backup end, or end it',
-}
-
-/** The standard output. Lines go out together, because a system call for each would take 20 µs of every request. */
-function logDestination() {
-  return pino.destination({ dest: 1, sync: false, minLength: LOG_BYTES, periodicFlush: LOG_FLUSH_MS })
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {

@@ -56,7 +56,10 @@ function isHost(text: string, at: number): boolean {
  * Answers, logs and counts what Node refuses by itself: what is no HTTP, is too large in its head, or does not arrive in
  * time. Each as a problem, as every other refusal; also where there is no request to answer.
  */
-export function refuseMalformed(server: Server, { log, metrics }: { log: Logger; metrics: Metrics }): void {
+export function refuseMalformed(
+  server: Server,
+  { log, metrics, logAddresses }: { log: Logger; metrics: Metrics; logAddresses: boolean },
+): void {
   const refused = new WeakSet<Socket>()
 
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
@@ -99,7 +102,7 @@ export function refuseMalformed(server: Server, { log, metrics }: { log: Logger;
   ) {
     const { status, code } = problem
     const request_id = randomUUID()
-    const address = plainAddress(socket.remoteAddress ?? '')
+    const address = logAddresses ? plainAddress(socket.remoteAddress ?? '') : undefined
     socket.on('error', () => {})
     socket.end(answerText(problem, request_id))
     socket.resume()

@@ -37,12 +37,15 @@ type Seen = {
 export class ProxyWatch {
   readonly #publicUrl: URL | undefined
   readonly #log: Logger
+  readonly #logAddresses: boolean
   readonly #programs = new Map<string, Set<string>>()
   #hasWarned = false
 
-  constructor({ publicUrl, log }: { publicUrl: URL | undefined; log: Logger }) {
-    this.#publicUrl = publicUrl
-    this.#log = log
+  /** @param options.logAddresses whether the log is to have the address: a sender may pretend to be a proxy */
+  constructor(options: { publicUrl: URL | undefined; log: Logger; logAddresses: boolean }) {
+    this.#publicUrl = options.publicUrl
+    this.#log = options.log
+    this.#logAddresses = options.logAddresses
   }
 
   look({ headers, peer, address }: Seen): void {
@@ -53,7 +56,7 @@ export class ProxyWatch {
     this.#hasWarned = true
     this.#programs.clear()
     this.#log.warn(
-      { address: peer, sign },
+      { address: this.#logAddresses ? peer : undefined, sign },
       'a proxy that is not in CAIRN_TRUSTED_PROXIES, or that adds no X-Forwarded-For, seems to pass requests on; all of its senders count as one',
     )
   }

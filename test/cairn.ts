@@ -46,6 +46,7 @@ export type CairnOptions = Partial<
     | 'metricsToken'
     | 'trustedProxies'
     | 'logLevel'
+    | 'logAddresses'
   >
 > &
   Pick<ServerOptions, 'now' | 'patience'> & { publicUrl?: string }
@@ -62,6 +63,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     trustedProxies = [],
     host = '127.0.0.1',
     logLevel = 'info',
+    logAddresses = true,
     databaseUrl = `sqlite:${await newStore()}`,
     patience,
   } = options
@@ -83,6 +85,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     accounts,
     metricsToken,
     logLevel,
+    logAddresses,
   }
   const server = await startServer({
     config,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
+import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
 
 /** What was taken is finished within this time, or given up. */
@@ -10,31 +11,41 @@ export function defineServe(command: Command, config: () => Config): void {
 }
 
 async function serve(config: Config) {
-  const server = await startServer({ config })
-  const listens = `Cairn listens on ${server.url} (API reference: ${server.url}/docs/)\n`
-  // The log goes to the standard output, and is kept and read by others; first, so that whoever has the line has it.
+  const log = openLog(config.logLevel)
+  const server = await startServer({ config, log })
+  // The standard output is the log, which is kept and read by others. First, so that whoever has its line has the link.
   if (server.setupLink !== undefined) {
     process.stderr.write(
       `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
     )
   }
-  process.stdout.write(listens)
-  const end = Promise.race([signal(), server.died])
-  await end.catch(() => {})
-  process.once('SIGTERM', () => process.exit(1))
-  process.once('SIGINT', () => process.exit(1))
+  // For who sits before it; the log has the line in its own form.
+  if (process.stderr.isTTY) process.stderr.write(`Cairn listens on ${server.url}; Ctrl+C stops it.\n\n`)
+  logListening(log, server.url)
+  const end = Promise.race([nextSignal(), server.died])
+  await end.then(
+    (signal) => log.info({ signal }, 'Cairn stops: no new work is taken, what was taken is finished'),
+    (error) => log.fatal({ err: error }, 'Cairn stops: it can no longer work'),
+  )
+  nextSignal().then((signal) => {
+    log.warn({ signal }, 'Cairn ends at once: it was told to stop a second time')
+    process.exit(1)
+  })
   setTimeout(() => {
-    process.stderr.write(`cairn: gave up on requests that did not end within ${STOP_MS / 1000} s\n`)
+    const text = `gave up on requests that did not end within ${STOP_MS / 1000} s`
+    log.error(`Cairn ${text}`)
+    process.stderr.write(`cairn: ${text}\n`)
     process.exit(1)
   }, STOP_MS).unref()
   await server.stop()
+  log.info('Cairn has stopped')
   // Throws what the server died of.
   await end
 }
 
-function signal(): Promise<void> {
+function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve())
-    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
   })
 }

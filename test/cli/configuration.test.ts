@@ -16,6 +16,7 @@ const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
 const PROXIES =
   'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
+const ADDRESSES = 'CAIRN_LOG_ADDRESSES must be on or off'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
 const DATABASE = 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
 
@@ -32,6 +33,7 @@ describe('the configuration', () => {
       accounts: 'invitation',
       metricsToken: undefined,
       logLevel: 'info',
+      logAddresses: true,
     }
     expect(readConfig({})).toEqual(defaults)
     expect(readConfig(Object.fromEntries(settings.map(({ name }) => [name, ''])))).toEqual(defaults)
@@ -81,6 +83,7 @@ describe('the configuration', () => {
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
     ['LOG_LEVEL', 'verbose', LEVEL],
     ['LOG_LEVEL', 'INFO', LEVEL],
+    ['CAIRN_LOG_ADDRESSES', 'no', ADDRESSES],
     [
       'DATABASE_URL',
       'postgres://localhost/cairn',
@@ -113,7 +116,7 @@ describe('the configuration', () => {
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -1,6 +1,8 @@
+import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { startChildServerWithCustomer } from '../child-server.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 import { send } from './requests.ts'
@@ -48,6 +50,7 @@ describe('the log', () => {
           operation: 'createEvent',
           status: 400,
           code: 'invalid_json',
+          errors: [{ pointer: '', detail: expect.any(String) }],
           key_id: expect.stringMatching(/^key_/),
         },
       ],
@@ -102,6 +105,11 @@ describe('the log', () => {
         ['POST /events/create', { key: wrong, body: body({ event_id: 's3cret' }) }],
         ['POST /events/create', { body: secret_key }],
         [`GET /events?event_id=s3cret&key=${secret_key}`, { key: secret_key }],
+        [
+          'POST /events/create',
+          { key: secret_key, body: body({ custom_variables: { s3cret: { s3cret: '\ud800' } } }) },
+        ],
+        [`GET /events?s3cret=1&limit=s3cret`, { key: secret_key }],
         [`GET /events?${secret_key}`, { key: secret_key }],
         [`GET /events?x-service-key=${secret_key}`, {}],
         [`GET /customers/${secret_key}`, { key: secret_key }],
@@ -125,4 +133,115 @@ describe('the log', () => {
       expect(log).not.toContain('s3cret')
     },
   )
+
+  it('names the fields of a refused request, those that the contract has by their names, and never a value', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { secret_key: key } = workspace
+    const refusals: [string, string, object | undefined, object[]][] = [
+      ['missing', 'POST /events/create', { ...event, event_id: undefined }, [{ pointer: '/event_id' }]],
+      ['number', 'POST /events/create', { ...event, event_id: 4711 }, [{ pointer: '/event_id' }]],
+      ['unknown', 'POST /events/create', { ...event, surname: 'x' }, [{ pointer: '/*' }]],
+      [
+        'in a list',
+        'POST /events/batch',
+        { events: [event, { ...event, event_id: '' }] },
+        [{ pointer: '/events/1/event_id' }],
+      ],
+      [
+        'deep',
+        'POST /events/create',
+        { ...event, custom_variables: { 4711: ['\ud800'] } },
+        [{ pointer: '/custom_variables/*/*' }],
+      ],
+      [
+        'parameters',
+        'GET /events?limit=0&surname=x',
+        undefined,
+        [{ parameter: '*' }, { parameter: 'limit' }],
+      ],
+      [
+        'many',
+        'POST /events/batch',
+        { events: Array(9).fill({}) },
+        Array(5).fill({ pointer: expect.stringMatching(/^\/events\/\d\/[a-z]+_id$/) }),
+      ],
+    ]
+    for (const [name, line, body, errors] of refusals) {
+      const id = `fault-${name.replaceAll(' ', '-')}`
+      await send(cairn, line, {
+        key,
+        ...(body && { body: JSON.stringify(body) }),
+        headers: { 'x-request-id': id },
+      })
+      const [logged] = await linesOf(id)
+      const told = errors.map((fault) => ({ ...fault, detail: expect.any(String) }))
+      expect([name, logged?.errors]).toEqual([name, told])
+    }
+  })
+
+  it('has the address of the sender behind a trusted proxy', async () => {
+    const cairn = await startCairnForTest({ trustedProxies: ['loopback'] })
+    await send(cairn, 'GET /events', { headers: { 'x-forwarded-for': '198.51.100.7, 203.0.113.9' } })
+    await vi.waitFor(
+      () => expect(cairn.log).toMatchObject([{ status: 401, address: '203.0.113.9' }]),
+      withPatience,
+    )
+  })
+
+  it('has no address of anybody where it is told so', async () => {
+    const cairn = await startCairnForTest({ logAddresses: false })
+    await send(cairn, 'GET /events', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    const { port } = new URL(cairn.url)
+    connect(Number(port), '127.0.0.1').end('no HTTP\r\n\r\n').resume()
+    const lines = [{ status: 401 }, { code: 'malformed_request' }, { sign: 'forwarding header' }]
+    await vi.waitFor(() => {
+      expect(cairn.log).toEqual(expect.arrayContaining(lines.map((line) => expect.objectContaining(line))))
+    }, withPatience)
+    expect(JSON.stringify(cairn.log)).not.toMatch(/127\.0\.0\.1|203\.0\.113\.9/)
+  })
+})
+
+describe('the standard output of a server', () => {
+  /** Lets a server warn as Node does, on a signal. */
+  const preload = "process.on('SIGUSR2', () => process.emitWarning('careful\\nnow', { code: 'TEST01' }))"
+  const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(preload)}` }
+
+  it('has JSON in every line, from where it listens to that it has stopped, with what Node warns of', async () => {
+    const { server, client } = await startChildServerWithCustomer({
+      environment: { ...environment, LOG_LEVEL: 'info' },
+    })
+    await client.listJourneys()
+    server.kill('SIGUSR2')
+    await vi.waitUntil(() => server.stdout().includes('careful'), withPatience)
+    const { stdout, stderr, code } = await server.end('SIGTERM')
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines[0]).toMatchObject({
+      url: server.url,
+      msg: expect.stringContaining(`listens on ${server.url}`),
+    })
+    expect(lines).toContainEqual(expect.objectContaining({ operation: 'listJourneys', status: 200 }))
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 40, warning: 'Warning', msg: 'careful\nnow' }),
+    )
+    expect(lines.slice(-2)).toMatchObject([
+      { signal: 'SIGTERM', msg: expect.stringMatching(/^Cairn stops/) },
+      { msg: 'Cairn has stopped' },
+    ])
+  })
+
+  it('has at LOG_LEVEL=silent where it listens, and no more', async () => {
+    const { server, client } = await startChildServerWithCustomer()
+    await client.listJourneys()
+    const { stdout } = await server.end('SIGTERM')
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([{ url: server.url }])
+  })
 })

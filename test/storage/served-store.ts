@@ -52,6 +52,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     metrics,
     metricsToken: undefined,
     log: pino({ level: 'silent' }),
+    logAddresses: true,
     now: Date.now,
     isStopping: () => false,
   })

@@ -144,7 +144,7 @@ test('a client by Redocly initializes a customer, saves an event and reads it ba
 /** @returns {Promise<string>} the address on which the server listens */
 async function listening() {
   for await (const line of createInterface(server.stdout)) {
-    const address = /^Cairn listens on (\S+)/.exec(line)?.[1]
+    const address = /Cairn listens on (\S+)/.exec(line)?.[1]
     if (address) return address
   }
   throw new Error('the server ended before it listened')
