@@ -276,6 +276,9 @@ export interface paths {
          * Look up a setup link
          * @description Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used
          *     up. A link works once, for one hour, and only until the next one is made; afterwards it is not found.
+         *
+         *     The link of an empty store makes a workspace. Where one has been made meanwhile (`cairn init`), it is for that one; it
+         *     is not found where there are several without members, or somebody has been made a member (`cairn member add`).
          */
         post: operations["findSetupLink"];
         delete?: never;

@@ -1,13 +1,16 @@
 import proxyaddr from 'proxy-addr'
 
+/** The only store whose folder is made: in any other place a missing one is more likely a slip of the pen. */
+export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
+
 /** The environment variables, for `--help` and for the README. */
 export const settings = [
   { name: 'PORT', default: '3000', description: 'Port to listen on' },
   { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all' },
   {
     name: 'DATABASE_URL',
-    default: 'sqlite:./data/cairn.db',
-    description: 'Where the data is kept, sqlite:PATH',
+    default: DEFAULT_DATABASE_URL,
+    description: 'Where the data is kept, sqlite:PATH; its folder must exist',
   },
   {
     name: 'CAIRN_PUBLIC_URL',

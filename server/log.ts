@@ -25,8 +25,8 @@ export function openLog(level: string): Logger {
 }
 
 /** Tells at every level, `silent` too, where the server listens: whoever has started it waits for that line. */
-export function logListening(log: Logger, url: string): void {
+export function logListening(log: Logger, { url, siteUrl }: { url: string; siteUrl: string }): void {
   const always = log.child({}, { level: 'info' })
-  always.info({ url }, `Cairn listens on ${url} (API reference: ${url}/docs/)`)
+  always.info({ url }, `Cairn listens on ${url} (API reference: ${siteUrl}/docs/)`)
   always.flush()
 }

@@ -36,6 +36,8 @@ const IDLE_CHECK_MS = 20
 export type RunningServer = {
   /** For example `http://127.0.0.1:3000`. */
   url: string
+  /** Where a browser finds it. */
+  siteUrl: string
   /** A one-time link that creates the first person; where there is any data, there is none. A secret. */
   setupLink: string | undefined
   /** Refuses new work, finishes what was taken, and closes the store. */
@@ -128,11 +130,13 @@ export async function startServer({
   }
   const server = createServer(options, app)
   refuseMalformed(server, { log, metrics, logAddresses: config.logAddresses })
+  let siteUrl: string
   let setupLink: string | undefined
   try {
     await listen(server, config)
     const { port } = server.address() as AddressInfo
-    setupLink = await firstSetupLink(storage, { baseUrl: browserUrl(config, port), now_ms: now() })
+    siteUrl = browserUrl(config, port)
+    setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
     server.close()
     await storage.close()
@@ -140,6 +144,7 @@ export async function startServer({
   }
   return {
     url: urlOf(server, config.host),
+    siteUrl,
     setupLink,
     died: died.promise,
     async stop() {

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
 import { newToken } from './domain/tokens.ts'
 import { hasPeople } from './storage/people.ts'
@@ -30,9 +31,23 @@ export async function firstSetupLink(
   return await db.transaction().execute((db) => makeSetupLink(db, { workspace_id: null, baseUrl, now_ms }))
 }
 
-/** Where a browser on this machine, or wherever `CAIRN_PUBLIC_URL` says, finds the server. */
-export function browserUrl({ publicUrl, host }: Config, port: number): string {
+/**
+ * Where a browser finds the server: where `CAIRN_PUBLIC_URL` says, else at the address that it listens on. Who lets it
+ * listen on all of them means other machines too, so that it is one of those that they can reach.
+ */
+export function browserUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>, port: number): string {
   if (publicUrl) return publicUrl.origin
-  const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
-  return `http://${name}:${port}`
+  const address = host === '0.0.0.0' || host === '::' ? reachableAddress(host) : host
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
+/** An address of this machine on a network; the machine's own, where it is on none. */
+function reachableAddress(host: '0.0.0.0' | '::'): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found)
+  // Addresses that a network card gives itself need its name beside them, or lead nowhere.
+  const reachable = addresses.filter(
+    ({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/.test(address),
+  )
+  const first = (family: string) => reachable.find((address) => address.family === family)?.address
+  return first('IPv4') ?? (host === '::' ? (first('IPv6') ?? '::1') : '127.0.0.1')
 }

@@ -72,7 +72,11 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
       const [workspace] = (await taken(cairnFor().setUp({ body }))).workspaces
       return { workspace, withJourney: body.journey_name !== undefined }
     },
-    onError: (error) => {
+    onError: async (error) => {
+      // A workspace may have been made on the command line meanwhile; then the link is for that one.
+      if (codeOf(error) === 'workspace_exists') {
+        await queryClient.invalidateQueries({ queryKey: ['setup-link', token] })
+      }
       form.setErrors({
         ...fieldErrors(error),
         ...(codeOf(error) === 'workspace_exists' && { workspace_name: 'There is a workspace of this name' }),

@@ -2,12 +2,14 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { newId } from '../domain/identifiers.ts'
 import { newServiceKey } from '../domain/service-keys.ts'
+import { browserUrl } from '../setup-link.ts'
 import { commandLine } from '../storage/audit-log.ts'
 import * as audited from '../storage/audited-changes.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
-import { inStore } from './store.ts'
+import { assertFolder, inStore } from './store.ts'
+import { printable, quoted } from './table.ts'
 
 type InitOptions = { workspace: string; journey: string; json?: boolean }
 
@@ -20,8 +22,9 @@ export function defineInit(command: Command, config: () => Config): void {
 }
 
 async function init(config: Config, { workspace, journey, json }: InitOptions) {
+  assertFolder(config.databaseUrl)
   const made = await createWorkspace(config.databaseUrl, { workspace, journey })
-  process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made))
+  process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made) + wayIn(config, workspace))
 }
 
 /**
@@ -53,4 +56,12 @@ export async function createWorkspace(databaseUrl: string, names: { workspace: s
 function report(made: Record<string, string>): string {
   const rows = Object.entries(made).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
   return `${rows.join('')}\nKeep the secret key now: it is stored as a digest and not shown again.\n`
+}
+
+function wayIn(config: Config, workspace: string): string {
+  const command = `npx cairn setup-link --workspace ${quoted(printable(workspace))}`
+  return (
+    `\nThe administration interface is at ${browserUrl(config, config.port)}/admin/ while the server runs.\n` +
+    `This makes a link by which the first owner of the workspace gets in: ${command}\n`
+  )
 }

@@ -12,6 +12,7 @@ import { addMember as addAuditedMember } from '../storage/audited-changes.ts'
 import { membershipsOf, newestMembers } from '../storage/members.ts'
 import { findPersonByEmail, insertPerson, updatePassword } from '../storage/people.ts'
 import { deleteSessionsOf } from '../storage/sessions.ts'
+import { deleteFirstSetupLink } from '../storage/setup-links.ts'
 import type { Database } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { name } from './options.ts'
@@ -97,6 +98,8 @@ async function add(config: Config, options: AddOptions) {
     if (!(await addAuditedMember(db, { workspace_id, role }, person, commandLine(joined_ms)))) {
       throw new CommandFailure('the person is a member already', ExitCode.conflict)
     }
+    // Whoever has it would make a workspace of their own beside this one.
+    await deleteFirstSetupLink(db)
     return { person_id: person.person_id, name: person.name, email: person.email, role }
   })
   process.stdout.write(

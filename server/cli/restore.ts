@@ -12,7 +12,7 @@ import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { sqlitePath } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { inStore } from './store.ts'
+import { assertFolder, inStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'
 import { columns } from './table.ts'
 
@@ -33,6 +33,7 @@ export function defineRestore(command: Command, config: () => Config): void {
 
 async function restore(config: Config, file: string, json = false) {
   if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
+  assertFolder(config.databaseUrl)
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
   if (!lock) throw new CommandFailure('a server runs on the store; stop it first', ExitCode.conflict)
   try {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
+import { assertFolder } from './store.ts'
 
 /** What was taken is finished within this time, or given up. */
 const STOP_MS = 10_000
@@ -11,6 +12,7 @@ export function defineServe(command: Command, config: () => Config): void {
 }
 
 async function serve(config: Config) {
+  assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   const server = await startServer({ config, log })
   // The standard output is the log, which is kept and read by others. First, so that whoever has its line has the link.
@@ -20,8 +22,8 @@ async function serve(config: Config) {
     )
   }
   // For who sits before it; the log has the line in its own form.
-  if (process.stderr.isTTY) process.stderr.write(`Cairn listens on ${server.url}; Ctrl+C stops it.\n\n`)
-  logListening(log, server.url)
+  if (process.stderr.isTTY) process.stderr.write(`Cairn serves ${server.siteUrl}; Ctrl+C stops it.\n\n`)
+  logListening(log, server)
   const end = Promise.race([nextSignal(), server.died])
   await end.then(
     (signal) => log.info({ signal }, 'Cairn stops: no new work is taken, what was taken is finished'),

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { Kysely, type Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
+import { DEFAULT_DATABASE_URL } from '../config.ts'
 import { openWritable } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { migrateFile } from '../storage/sqlite/migrate-file.ts'
 import { sqlitePath } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
+import { quoted } from './table.ts'
 
 /**
  * Runs one transaction on the store of `DATABASE_URL`, beside a running server or without one. It takes the write lock
@@ -28,6 +31,17 @@ export async function inStore<Result>(
   } finally {
     await db.destroy()
   }
+}
+
+/**
+ * Refuses to make folders for a store: a store in a wrong place looks like one that has lost everything.
+ * @throws {CommandFailure} where the folder is missing, unless it is that of the default
+ */
+export function assertFolder(databaseUrl: string): void {
+  const folder = dirname(resolve(sqlitePath(databaseUrl)))
+  if (databaseUrl === DEFAULT_DATABASE_URL || existsSync(folder)) return
+  const advice = `Make it (mkdir -p ${quoted(folder)}), or correct DATABASE_URL`
+  throw new CommandFailure(`there is no folder ${folder} for the store. ${advice}`, ExitCode.usage)
 }
 
 /** @throws {CommandFailure} where there is no store at the path */

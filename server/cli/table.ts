@@ -6,6 +6,11 @@ export function columns(texts: string[][]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
+/** A text as one word of a shell's command. */
+export function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
 /** A text that a terminal shows as it is: what would move its cursor, colour it or turn the direction is spelled out. */
 export function printable(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

@@ -1,9 +1,10 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
-import { runCairn } from '../command.ts'
+import { cairnFile, runCairn, startCommand } from '../command.ts'
 
 const JSON_LINE =
   /^\{"workspace_id":"wsp_.{26}","journey_id":"jrn_.{26}","secret_key":"sk_.{49}","publishable_key":"pk_.{49}"\}\n$/
@@ -12,6 +13,7 @@ function newStore() {
   const path = join(temporaryFolder(), 'cairn.db')
   const environment = { DATABASE_URL: `sqlite:${path}` }
   return {
+    environment,
     databaseUrl: environment.DATABASE_URL,
     init: (workspace: string, journey: string, ...more: string[]) =>
       runCairn(['init', '--workspace', workspace, '--journey', journey, ...more], { environment }),
@@ -57,7 +59,46 @@ describe('cairn init', () => {
       '',
       'Keep the secret key now: it is stored as a digest and not shown again.',
       '',
+      'The administration interface is at http://127.0.0.1:3000/admin/ while the server runs.',
+      "This makes a link by which the first owner of the workspace gets in: npx cairn setup-link --workspace 'Example Ltd'",
+      '',
     ])
+  })
+
+  it('tells the way into the interface that the settings say, by a command that works', async () => {
+    const { environment, databaseUrl } = newStore()
+    const names = ['--workspace', "Ada's", '--journey', 'Onboarding']
+    const settings = { ...environment, CAIRN_PUBLIC_URL: 'https://cairn.example.com' }
+    const { stdout } = await runCairn(['init', ...names], { environment: settings })
+    expect(stdout).toContain('The administration interface is at https://cairn.example.com/admin/ ')
+    await runCairn(['init', '--workspace', 'Another', '--journey', 'Onboarding'], { environment })
+    const [, args = ''] = /: npx cairn (setup-link .+)\n$/.exec(stdout) ?? []
+    const shell = ['-c', `exec "$0" "$1" ${args}`, process.execPath, cairnFile]
+    const made = await startCommand('bash', shell, { environment: { DATABASE_URL: databaseUrl } }).ended
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('/admin/setup#token='),
+    })
+  })
+
+  it('makes no folder for a store but that of the default', async () => {
+    const folder = temporaryFolder()
+    const init = (environment: Record<string, string>) =>
+      runCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder })
+    const missing = join(folder, 'missing')
+    const stderr = `cairn: there is no folder ${missing} for the store. Make it (mkdir -p ${missing}), or correct DATABASE_URL\n`
+    const refused = { code: 2, stdout: '', stderr }
+    expect(await init({ DATABASE_URL: `sqlite:${missing}/cairn.db` })).toMatchObject(refused)
+    expect(await init({ DATABASE_URL: 'sqlite:missing/cairn.db' })).toMatchObject(refused)
+    const serve = await runCairn(['serve'], {
+      environment: { DATABASE_URL: 'sqlite:missing/cairn.db' },
+      folder,
+    })
+    expect(serve).toMatchObject(refused)
+    expect(readdirSync(folder)).toEqual([])
+    expect(await init({})).toMatchObject({ code: 0 })
+    expect(readdirSync(join(folder, 'data'))).toContain('cairn.db')
   })
 
   it('makes nothing and ends with exit code 3 where the workspace exists', async () => {

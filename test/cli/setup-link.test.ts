@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
@@ -86,14 +87,33 @@ describe('cairn setup-link', () => {
   it.each<[Record<string, string>, string]>([
     [{ CAIRN_PUBLIC_URL: 'https://cairn.example.com/' }, 'https://cairn.example.com/'],
     [{ CAIRN_PUBLIC_URL: 'https://cairn.example.com:8443' }, 'https://cairn.example.com:8443/'],
-    [{ HOST: '0.0.0.0', PORT: '8080' }, 'http://127.0.0.1:8080/'],
-    [{ HOST: '::' }, 'http://[::1]:3000/'],
     [{ HOST: '::1' }, 'http://[::1]:3000/'],
     [{ HOST: 'localhost' }, 'http://localhost:3000/'],
   ])('leads to where a browser finds the server: %j', async (environment, base) => {
     const { stdout } = await setupLink([], environment)
     expect(stdout.replace(/#.*\n/, '')).toBe(`${base}admin/setup`)
   })
+
+  it.each(['0.0.0.0', '::'])(
+    'leads to an address that other machines reach, where HOST is %s',
+    async (HOST) => {
+      const everywhere = await startCairnForTest({ host: HOST })
+      const { port: itsPort } = new URL(everywhere.url)
+      const { stdout } = await setupLink([], { HOST, PORT: itsPort, DATABASE_URL: everywhere.databaseUrl })
+      const { origin, hostname, pathname } = new URL(stdout.trim())
+      expect(pathname).toBe('/admin/setup')
+      expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+      const others = Object.values(networkInterfaces())
+        .flat()
+        .filter((found) => found && !found.internal && !/^(fe80:|169\.254\.)/.test(found.address))
+        .map((found) => found?.address)
+      const own = HOST === '::' ? '::1' : '127.0.0.1'
+      const reachable = others.filter((other) => HOST === '::' || !other?.includes(':'))
+      const address = hostname.replace(/[[\]]/g, '')
+      expect(reachable.length > 0 ? reachable : [own]).toContain(address)
+      expect(new URL(everywhere.setupLink ?? '').origin).toBe(origin)
+    },
+  )
 
   it('is noted in the audit log of the workspace', async () => {
     const { workspace_id } = await cairn.workspace()

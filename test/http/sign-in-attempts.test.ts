@@ -492,7 +492,8 @@ describe('guesses at the token of a link', () => {
     const { fetch } = await signUp(cairn, workspace, 'owner')
     const made = await fetch('POST /invitations', { body: { email: newEmail(), role: 'viewer' } })
     const invitation: string = (await made.json()).token
-    const link = { workspace_id: null, baseUrl: cairn.url, now_ms: now }
+    const { workspace_id } = workspace
+    const link = { workspace_id, baseUrl: cairn.url, now_ms: now }
     const url = await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link))
     const setup = new URL(url).hash.replace('#token=', '')
 

@@ -147,16 +147,66 @@ describe('the link of a new store', () => {
   })
 })
 
+describe('the link of a new store, when cairn init has made workspaces meanwhile', () => {
+  const init = (workspace: string) => {
+    return createWorkspace(cairn.databaseUrl, { workspace, journey: 'Onboarding' })
+  }
+
+  it('leads to the one that there is, and makes its first owner and no other workspace', async () => {
+    const token = tokenOf(cairn.setupLink)
+    const { workspace_id } = await init('Acme')
+    const found = await nobody().findSetupLink({ body: { token } })
+    expect(found.data).toEqual({ workspace_name: 'Acme', expires_at: '2026-11-20T13:00:00.000Z' })
+    // Who opened the page before, and was asked for a name, makes no second one.
+    expect(await setUp(form(token, { workspace_name: 'Babbage' }))).toBe('workspace_exists')
+
+    const { client } = await browserAfter(form(token))
+    const { data } = await client().getSession()
+    expect(data?.workspaces).toEqual([{ workspace_id, name: 'Acme', role: 'owner' }])
+    expect((await client().listJourneys()).data?.data).toMatchObject([{ name: 'Onboarding' }])
+    expect((await client().listServiceKeys()).data?.data).toHaveLength(2)
+  })
+
+  it('leads nowhere where there are several: cairn setup-link says which', async () => {
+    const token = tokenOf(cairn.setupLink)
+    await init('Acme')
+    expect(await find(token)).toBe(null)
+    await init('Babbage')
+    expect(await find(token)).toBe('link_not_found')
+    expect(await setUp(form(token))).toBe('link_not_found')
+    expect(await setUp(form(token, { workspace_name: 'Third' }))).toBe('link_not_found')
+  })
+
+  it('leads nowhere where somebody is a member: its holder may not join them', async () => {
+    const token = tokenOf(cairn.setupLink)
+    await init('Acme')
+    const person = ['--email', 'ada@example.com', '--name', 'Ada']
+    const environment = { DATABASE_URL: cairn.databaseUrl }
+    const added = await runCairn(['member', 'add', ...person], {
+      environment,
+      stdin: 'enigma-is-a-machine\n',
+    })
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    expect(await find(token)).toBe('link_not_found')
+    expect(await setUp(form(token))).toBe('link_not_found')
+  })
+
+  it('makes one owner where two use it at once', async () => {
+    const token = tokenOf(cairn.setupLink)
+    await init('Acme')
+    const codes = await Promise.all([setUp(form(token)), setUp(form(token))])
+    expect(codes.sort()).toEqual(['link_not_found', null])
+  })
+})
+
 describe('a setup that is refused', () => {
   it('leaves the link usable and nothing half made', async () => {
     const { email } = await newPerson(cairn)
-    await createWorkspace(cairn.databaseUrl, { workspace: 'Babbage', journey: 'Onboarding' })
     const token = await newToken()
     const journey_name = 'Onboarding'
     const good = form(token, { workspace_name: 'Acme', journey_name })
     const { workspace_name: _, ...unnamed } = good
     expect(await setUp({ ...good, email: email.toUpperCase() })).toBe('person_exists')
-    expect(await setUp({ ...good, workspace_name: 'Babbage' })).toBe('workspace_exists')
     expect(await setUp(unnamed)).toBe('workspace_name_required')
 
     expect(await find(token)).toBe(null)
@@ -178,7 +228,8 @@ describe('a setup that is refused', () => {
       expect(error).toMatchObject({ status: 400, errors: [{ pointer: '/password' }] })
     }
     expect(await setUp(body('0123456789ab'))).toBe(null)
-    const long = form(await newToken(), { password: '👾'.repeat(256), workspace_name: randomUUID() })
+    const { workspace_id } = await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'First' })
+    const long = form(await newToken(workspace_id), { password: '👾'.repeat(256) })
     expect(await setUp(long)).toBe(null)
     await expect(signIn(cairn, long)).resolves.toBeDefined()
     await expect(signIn(cairn, { ...long, password: '👾'.repeat(255) })).rejects.toThrow('401')
