@@ -31,9 +31,14 @@ const CONTENT_TYPES: Record<string, string> = {
 
 const folder = fileURLToPath(new URL('../dist/admin', import.meta.url))
 
+/** Whether there is an administration interface to serve. */
+export function isAdministrationBuilt(): boolean {
+  return existsSync(`${folder}/index.html`)
+}
+
 /**
- * The administration interface as `npm ci` has built it, each file by its path below `/admin/`; empty where it was not
- * built. Read whole, so that one build is served to the end, also while the next one takes its place.
+ * The administration interface as `npm run build` has built it, each file by its path below `/admin/`; empty where it was
+ * not built. Read whole, so that one build is served to the end, also while the next one takes its place.
  */
 export function readAdministrationSite(): ReadonlyMap<string, AdministrationFile> {
   if (!existsSync(folder)) return new Map()

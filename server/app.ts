@@ -422,7 +422,9 @@ function mountAdministration(app: Express, options: AppOptions) {
     // At the first request: most starts are followed by none.
     site ??= readAdministrationSite()
     if (site.size === 0) {
-      throw new Problem('not_found', { detail: 'The administration interface is not built; run npm ci.' })
+      throw new Problem('not_found', {
+        detail: 'The administration interface is not built; run npm run build.',
+      })
     }
     const file =
       site.get(req.path.slice(1)) ?? (extname(req.path) === '' ? site.get('index.html') : undefined)

@@ -4,7 +4,8 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
     `Cairn needs Node 22.18 or later and was started with ${process.versions.node}. Start it with npm (npm start, ` +
-      'npx cairn), which uses the Node that npm ci has installed for it.\n',
+      'npx cairn), which uses the Node that is installed with it. Where npm was told to run no scripts, that is ' +
+      'missing: npm rebuild node --ignore-scripts=false installs it.\n',
   )
   process.exit(1)
 }

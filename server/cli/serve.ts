@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isAdministrationBuilt } from '../administration-site.ts'
 import type { Config } from '../config.ts'
 import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
@@ -20,6 +21,9 @@ async function serve(config: Config) {
     process.stderr.write(
       `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
     )
+  }
+  if (!isAdministrationBuilt()) {
+    process.stderr.write('The administration interface is not built: stop, npm run build, and start again.\n')
   }
   // For who sits before it; the log has the line in its own form.
   if (process.stderr.isTTY) process.stderr.write(`Cairn serves ${server.siteUrl}; Ctrl+C stops it.\n\n`)

@@ -1,14 +1,32 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
+
+/** Where Redoc is: a package for development, of which `npm run build` keeps what is needed for an installation without. */
+const places = ['../../node_modules/redoc', '../../dist/redoc'].map((folder) =>
+  fileURLToPath(new URL(`${folder}/bundles/redoc.standalone.js`, import.meta.url)),
+)
+
+/** In place of Redoc, where neither is: says what to do. */
+const notBuilt = {
+  script: `globalThis.Redoc = {
+  init() {
+    document.querySelector('#reference').textContent = 'The API reference is not built; run npm run build.'
+  },
+}
+`,
+  searchWorker: '',
+  licenses: '',
+}
 
 /**
  * Redoc as the files of a site that asks no other host for anything and runs nothing but its own files. Throws where
  * Redoc is not built as expected.
  */
 export function redocFiles() {
-  const path = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
+  const path = places.find(existsSync)
+  if (path === undefined) return notBuilt
   const bundle = readFileSync(path, 'utf8')
 
   // Redoc carries its search as a string and starts it from a blob: URL, which the policy would have to allow.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { processEnvironment } from '../../server/config.ts'
 
 const built = 'dist/admin'
-const sources = ['admin', 'client', 'package-lock.json']
+const sources = ['admin', 'client', 'package.json', 'package-lock.json']
 
 /** Builds the administration interface before a run, if it is missing or older than what it is built from. */
 export function setup(): void {

@@ -1,0 +1,132 @@
+/**
+ * Development: `npm run check:install` installs Cairn as the README says and serves what that leaves. It takes minutes and
+ * asks the registry, so it is a step of its own.
+ */
+import { doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { processEnvironment } from '../../server/config.ts'
+
+const run = promisify(execFile)
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const root = mkdtempSync(join(tmpdir(), 'cairn-install-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+
+/** The reader's shell: what npm has set for this run, and the Node that it has put first, are not in it. */
+const shell = Object.fromEntries(
+  Object.entries(processEnvironment()).filter(([name]) => !/^npm_/i.test(name) || /registry$/i.test(name)),
+)
+shell.PATH = (shell.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(delimiter)
+
+async function bash(command: string, folder: string): Promise<string> {
+  const { stdout, stderr } = await run('bash', ['-ec', command], { cwd: folder, env: shell })
+  return stdout + stderr
+}
+
+/** A folder with the files of the repository as they are, without what is ignored. */
+async function clone(name: string): Promise<string> {
+  const folder = join(root, name)
+  const { stdout } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
+  for (const file of stdout.split('\0').filter(Boolean)) {
+    mkdirSync(join(folder, file, '..'), { recursive: true })
+    cpSync(file, join(folder, file))
+  }
+  return folder
+}
+
+/** Starts a server by the command, asks it, and stops it as a supervisor does. */
+async function whileServing(
+  command: string,
+  folder: string,
+  ask: (url: string) => Promise<void>,
+): Promise<string> {
+  const databaseUrl = `sqlite:${join(mkdtempSync(join(root, 'store-')), 'cairn.db')}`
+  const server = spawn('bash', ['-c', `exec ${command}`], {
+    cwd: folder,
+    env: { ...shell, PORT: '0', DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [server.stdout, server.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        printed += text
+        const found = /listens on (\S+)/.exec(printed)?.[1]
+        if (found) resolve(found)
+      })
+    }
+    server.once('exit', (code) => reject(new Error(`${command} ended with ${code}: ${printed}`)))
+  })
+  try {
+    await ask(url)
+  } finally {
+    server.kill('SIGTERM')
+    await once(server, 'exit')
+  }
+  equal(server.exitCode, 0)
+  return printed
+}
+
+/** The interface and the reference are there, whole. */
+async function hasItsPages(url: string) {
+  const page = await (await fetch(`${url}/admin/`)).text()
+  const [, script] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? []
+  equal(
+    (await fetch(new URL(script ?? '/', url))).headers.get('content-type'),
+    'text/javascript; charset=utf-8',
+  )
+  ok((await (await fetch(`${url}/docs/redoc.js`)).text()).length > 500_000)
+  ok((await (await fetch(`${url}/docs/`)).text()).includes('<main id="reference">'))
+  match(await (await fetch(`${url}/v1/openapi.yaml`)).text(), new RegExp(`^  version: ${version}$`, 'm'))
+}
+
+async function megabytes(folder: string): Promise<number> {
+  return Number.parseInt(await bash('du -sm node_modules', folder), 10)
+}
+
+/** A command of the README, as it stands there. */
+function commandOfReadme(text: string): string {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```sh\n(.*?)```/gs)]
+  const found = blocks.map(([, block = '']) => block).find((block) => block.includes(text))
+  if (!found) throw new Error(`the README has no command with ${text}`)
+  return found
+}
+
+describe('a clone', () => {
+  it('with production dependencies alone serves the interface, and is small', async () => {
+    const folder = await clone('production')
+    await bash('npm ci --omit=dev', folder)
+    ok((await megabytes(folder)) < 300, 'less than 300 MB')
+    doesNotMatch(await bash('ls node_modules', folder), /^(vite|rolldown|react|redoc|typescript)$/m)
+    equal(await bash('ls dist', folder), 'admin\nredoc\n')
+    const printed = await whileServing('npm start', folder, hasItsPages)
+    doesNotMatch(printed, /not built/)
+  })
+
+  it('installed without scripts says what to do, and that does it', async () => {
+    const folder = await clone('without-scripts')
+    await bash('npm ci --omit=dev --ignore-scripts', folder)
+    const own = await bash('node -p "process.versions.node"', folder)
+    const [major = 0, minor = 0] = own.split('.').map(Number)
+    if (major < 22 || (major === 22 && minor < 18)) {
+      const refused = await bash('npm start || true', folder)
+      match(refused, /npm rebuild node --ignore-scripts=false installs it/)
+    }
+    await bash('npm rebuild node --ignore-scripts=false', folder)
+    const printed = await whileServing('npm start', folder, async (url) => {
+      const { detail } = await (await fetch(`${url}/admin/`)).json()
+      equal(detail, 'The administration interface is not built; run npm run build.')
+    })
+    match(printed, /The administration interface is not built: stop, npm run build, and start again/)
+    await bash(commandOfReadme('--ignore-scripts=false'), folder)
+    await whileServing('npm start', folder, hasItsPages)
+  })
+})
