@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
+import manifest from '../package.json' with { type: 'json' }
 
 const styles = `${import.meta.dirname}/../node_modules/@mantine/core/styles`
 
@@ -48,6 +49,7 @@ const compressed: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/admin/',
+  define: { CAIRN_VERSION: JSON.stringify(manifest.version) },
   plugins: [mantineStyles, compressed],
   build: {
     outDir: '../dist/admin',

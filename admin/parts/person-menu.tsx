@@ -45,6 +45,8 @@ export function PersonMenu() {
           <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
             Sign out
           </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>Cairn {CAIRN_VERSION}</Menu.Label>
         </Menu.Dropdown>
       </Menu>
       <Modal opened={signOut.isError} onClose={signOut.reset} title="You are still signed in">

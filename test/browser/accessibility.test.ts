@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/sessions.ts'
@@ -278,6 +279,7 @@ const states: Omit<Screen, 'route'>[] = [
       const page = await inWorkspace('account', (page) => page.getByRole('heading', { name: 'Sessions' }))
       await page.getByRole('button', { name: /account and sign out$/ }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+      await page.getByText(`Cairn ${manifest.version}`, { exact: true }).waitFor()
       return page
     },
   },

@@ -2,12 +2,12 @@
  * Development: `npm run check:install` installs Cairn as the README says and serves what that leaves. It takes minutes and
  * asks the registry, so it is a step of its own.
  */
-import { doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { processEnvironment } from '../../server/config.ts'
@@ -27,8 +27,8 @@ shell.PATH = (shell.PATH ?? '')
   .join(delimiter)
 
 async function bash(command: string, folder: string): Promise<string> {
-  const { stdout, stderr } = await run('bash', ['-ec', command], { cwd: folder, env: shell })
-  return stdout + stderr
+  const { stdout } = await run('bash', ['-ec', command], { cwd: folder, env: shell })
+  return stdout
 }
 
 /** A folder with the files of the repository as they are, without what is ignored. */
@@ -94,9 +94,13 @@ async function megabytes(folder: string): Promise<number> {
 
 /** A command of the README, as it stands there. */
 function commandOfReadme(text: string): string {
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```sh\n(.*?)```/gs)]
-  const found = blocks.map(([, block = '']) => block).find((block) => block.includes(text))
-  if (!found) throw new Error(`the README has no command with ${text}`)
+  return blockOfReadme('sh', text)
+}
+
+function blockOfReadme(language: string, text: string): string {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```(\w*)\n(.*?)```/gs)]
+  const found = blocks.find(([, of, block = '']) => of === language && block.includes(text))?.[2]
+  if (!found) throw new Error(`the README has no block with ${text}`)
   return found
 }
 
@@ -117,7 +121,7 @@ describe('a clone', () => {
     const own = await bash('node -p "process.versions.node"', folder)
     const [major = 0, minor = 0] = own.split('.').map(Number)
     if (major < 22 || (major === 22 && minor < 18)) {
-      const refused = await bash('npm start || true', folder)
+      const refused = await bash('npm start 2>&1 || true', folder)
       match(refused, /npm rebuild node --ignore-scripts=false installs it/)
     }
     await bash('npm rebuild node --ignore-scripts=false', folder)
@@ -128,5 +132,47 @@ describe('a clone', () => {
     match(printed, /The administration interface is not built: stop, npm run build, and start again/)
     await bash(commandOfReadme('--ignore-scripts=false'), folder)
     await whileServing('npm start', folder, hasItsPages)
+  })
+})
+
+describe('a release', () => {
+  const tarball = resolve('dist', 'release', `cairn-${version}.tgz`)
+  const folder = join(root, 'elsewhere')
+
+  it('is made by one command, and installed gives a cairn that serves', async () => {
+    await bash('npm run release', '.')
+    await bash('sha256sum --check SHA256SUMS', resolve('dist', 'release'))
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'package.json'), '{"private": true}')
+    await bash(`npm install ${tarball}`, folder)
+    ok((await megabytes(folder)) < 300, 'less than 300 MB')
+    equal(await bash('npx --no cairn -- --version', folder), `${version}\n`)
+    await whileServing('npx --no cairn serve', folder, hasItsPages)
+  })
+
+  it('has the other commands too, and what they need', async () => {
+    const environment = `DATABASE_URL=sqlite:${join(root, 'store.db')}`
+    const made = JSON.parse(
+      await bash(`${environment} npx --no cairn init --workspace Acme --journey Onboarding --json`, folder),
+    )
+    const line = {
+      client_customer_id: 'u',
+      customer_type: 'contact',
+      customer_name: 'Ada',
+      event_id: 'signed_up',
+    }
+    writeFileSync(join(folder, 'history.ndjson'), JSON.stringify(line))
+    await bash(`${environment} npx --no cairn backup ${join(root, 'copy.db')}`, folder)
+    const copy = `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`
+    await whileServing(`${copy} npx --no cairn serve`, folder, async (url) => {
+      const send = `npx --no cairn import history.ndjson --journey ${made.journey_id} --base-url ${url}/v1`
+      await bash(`CAIRN_SERVICE_KEY=${made.secret_key} ${send}`, folder)
+      const reply = await fetch(`${url}/v1/events`, { headers: { 'x-service-key': made.secret_key } })
+      const { data } = await reply.json()
+      deepEqual(
+        data.map(({ event_id }: { event_id: string }) => event_id),
+        ['signed_up'],
+      )
+    })
   })
 })

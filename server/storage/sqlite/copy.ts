@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { CopiedStore } from './copy-thread.ts'
+import { threadModule } from './thread-module.ts'
 
 /**
  * Copies the state of a store at one moment, while others write to it, and checks the copy. The store is only read.
@@ -9,7 +10,7 @@ import type { CopiedStore } from './copy-thread.ts'
  * @throws {Error} where either file fails, the disk is full, or the copy is damaged
  */
 export async function copyStore(options: { path: string; copy: string }): Promise<CopiedStore> {
-  const thread = new Worker(new URL('./copy-thread.ts', import.meta.url), { workerData: options })
+  const thread = new Worker(threadModule('copy-thread', import.meta.url), { workerData: options })
   const [copied] = await once(thread, 'message')
   return copied
 }

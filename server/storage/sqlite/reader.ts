@@ -7,6 +7,7 @@ import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
+import { threadModule } from './thread-module.ts'
 import { errorOf } from './writer.ts'
 
 /** Lists of so many workspaces are read at a time. */
@@ -92,7 +93,7 @@ export class Reader {
     const { path, ring, onDeath } = options
     const start = (isForLists: boolean) => {
       const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
-      return new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData })
+      return new Worker(threadModule('reader-thread', import.meta.url), { workerData })
     }
     const lookUpThread = start(false)
     const listThreads = Array.from({ length: LIST_THREADS }, () => start(true))

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Disk } from '../storage.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from './connection.ts'
+import { threadModule } from './thread-module.ts'
 
 const MIB = 1024 * 1024
 
@@ -95,7 +96,7 @@ export class WriteAheadLog {
   }
 
   #startMover() {
-    const thread = new Worker(new URL('./log-mover-thread.ts', import.meta.url), {
+    const thread = new Worker(threadModule('log-mover-thread', import.meta.url), {
       workerData: { path: this.#path },
     })
     const mover = { thread, isIdle: true }

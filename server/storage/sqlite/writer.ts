@@ -5,6 +5,7 @@ import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
+import { threadModule } from './thread-module.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
@@ -80,7 +81,7 @@ export class Writer {
    */
   static async open(options: WriterOptions): Promise<Writer> {
     const { port1, port2 } = new MessageChannel()
-    const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+    const thread = new Worker(threadModule('writer-thread', import.meta.url), {
       workerData: { path: options.path, ring: options.ring.buffer, port: port2 } satisfies WriterThreadData,
       transferList: [port2],
     })

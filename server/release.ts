@@ -1,0 +1,140 @@
+/**
+ * Development: `npm run release` makes the tarballs of this version in dist/release: `cairn`, which is Cairn as
+ * JavaScript with the administration interface, and `cairn-client`.
+ *
+ * `npm run release -- 1.2.0` names the next version first, everywhere, and prints what to commit.
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Manifest = { name: string; version: string; dependencies: Record<string, string> }
+type Lock = { version: string; packages: Record<string, { version: string }> }
+
+/** What is in the package as it is here, beside what is built. */
+const KEPT = ['openapi.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
+
+const stage = join('dist', 'package')
+const target = join('dist', 'release')
+
+try {
+  const [next] = process.argv.slice(2)
+  const files = next === undefined ? [] : nameVersion(next)
+  await makeTarballs()
+  if (files.length > 0) {
+    process.stdout.write(
+      `\nThe release is one commit:\n  git add ${files.join(' ')}\n  git commit -m 'Release ${next}' && git tag v${next}\n`,
+    )
+  }
+} catch (error) {
+  process.stderr.write(`release: ${error instanceof Error ? error.message : error}\n`)
+  process.exitCode = 1
+}
+
+/**
+ * Names a version wherever the current one is named. What changed since the last one is its entry of the changelog,
+ * and its contract is what later ones are compared with.
+ * @returns the files that it changed
+ */
+function nameVersion(next: string): string[] {
+  const { version } = manifest('package.json')
+  if (!/^\d+\.\d+\.\d+$/.test(next) || !isLater(next, version)) {
+    throw new Error(`the next version is three numbers and later than ${version}, for example 1.2.0`)
+  }
+  const unreleased = /^## Unreleased\n(.*?)(?=^## |$(?![\s\S]))/ms.exec(readFileSync('CHANGELOG.md', 'utf8'))
+  if (!unreleased?.[1]?.trim()) throw new Error('CHANGELOG.md has nothing under "## Unreleased"')
+
+  const today = new Date().toISOString().slice(0, 10)
+  const old = version.replaceAll('.', '\\.')
+  const edits: [file: string, pattern: RegExp, text: string][] = [
+    ['package.json', new RegExp(`^(  "version": ")${old}`, 'm'), `$1${next}`],
+    ['client/package.json', new RegExp(`^(  "version": ")${old}`, 'm'), `$1${next}`],
+    ['openapi.yaml', new RegExp(`^(  version: )${old}$`, 'm'), `$1${next}`],
+    ['CHANGELOG.md', /^## Unreleased\n/m, `## Unreleased\n\n## ${next} (${today})\n`],
+    ['README.md', new RegExp(`(cairn(?:-client)?-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
+    ['client/README.md', new RegExp(`(cairn-client-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
+    ['README.md', new RegExp(`(git checkout v)${old}`), `$1${next}`],
+  ]
+  for (const [file, pattern, text] of edits) edit(file, pattern, text)
+
+  const lock: Lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  lock.version = next
+  for (const folder of ['', 'client']) Object.assign(lock.packages[folder] ?? {}, { version: next })
+  writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
+
+  const released = 'test/contract/released.yaml'
+  cpSync('openapi.yaml', released)
+  return [...new Set(edits.map(([file]) => file)), 'package-lock.json', released]
+}
+
+function edit(file: string, pattern: RegExp, text: string) {
+  const before = readFileSync(file, 'utf8')
+  const after = before.replace(pattern, text)
+  if (after === before) throw new Error(`${file} does not name the current version where it should`)
+  writeFileSync(file, after)
+}
+
+function isLater(next: string, version: string): boolean {
+  return next.localeCompare(version, 'en', { numeric: true }) > 0
+}
+
+async function makeTarballs() {
+  execFileSync(process.execPath, ['server/build.js'], { stdio: 'inherit' })
+  // After the build: the version is compiled into the interface.
+  makePackage()
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  for (const folder of [stage, 'client']) {
+    execFileSync('npm', ['pack', `./${folder}`, '--pack-destination', target, '--loglevel', 'error'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  }
+  const sums = readdirSync(target).map((name) => {
+    const digest = createHash('sha256')
+      .update(readFileSync(join(target, name)))
+      .digest('hex')
+    return `${digest}  ${name}\n`
+  })
+  writeFileSync(join(target, 'SHA256SUMS'), sums.join(''))
+  process.stdout.write(`In ${target}:\n${sums.join('')}`)
+}
+
+/** Cairn as it is installed: Node reads no TypeScript below node_modules. */
+function makePackage() {
+  rmSync(stage, { recursive: true, force: true })
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.release.json'], {
+    stdio: 'inherit',
+  })
+  for (const name of readdirSync('server/docs').filter((name) => !name.endsWith('.ts'))) {
+    cpSync(join('server/docs', name), join(stage, 'server/docs', name))
+  }
+  for (const name of KEPT) cpSync(name, join(stage, name), { recursive: true })
+
+  const { name, version, description, license, engines, dependencies } = {
+    ...manifest('package.json'),
+  } as Manifest & Record<string, unknown>
+  const released = {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines,
+    bin: { cairn: 'server/cli/cairn.js' },
+    // The import sends by the client, which is in the package.
+    dependencies: exact({ ...dependencies, ...manifest('client/package.json').dependencies }),
+  }
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(released, null, 2)}\n`)
+}
+
+/** The versions with which this one was tested. */
+function exact(dependencies: Record<string, string>): Record<string, string> {
+  const { packages }: Lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const names = Object.keys(dependencies).sort()
+  return Object.fromEntries(names.map((name) => [name, packages[`node_modules/${name}`]?.version ?? '']))
+}
+
+function manifest(file: string): Manifest {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
