@@ -80,15 +80,17 @@ describe('the README', () => {
     ])
   })
 
-  it('does the same from TypeScript in eight lines, with the client as it is published', async () => {
+  it('does the same from TypeScript in eleven lines, and prints both answers', async () => {
     mkdirSync('dist', { recursive: true })
     const packed = await execute(`${block('npm pack').trim()} --pack-destination dist`)
     expect(packed.trim()).toMatch(/^cairn-client-.*\.tgz$/m)
     expect(readme).toContain(`npm install ../cairn/${packed.trim().split('\n').at(-1)}`)
     const example = block('createClient').replaceAll('http://127.0.0.1:3000', cairn.url)
-    expect(example.trim().split('\n').length).toBeLessThanOrEqual(9)
+    expect(example.match(/^.+$/gm)?.length).toBeLessThanOrEqual(11)
     writeFileSync('dist/readme-example.ts', example)
-    await execute('node dist/readme-example.ts')
+    const printed = await execute('node dist/readme-example.ts')
+    expect(printed).toMatch(/customer_id: 'cus_\w+', created: false/)
+    expect(printed).toMatch(/success: true,\s+id: 'evt_\w+',\s+duplicate: false/)
     const timeline = JSON.parse(await execute(block('$CUSTOMER_ID/events')))
     expect(timeline.data[0]).toMatchObject({ event_id: 'plan_chosen' })
   })

@@ -2,7 +2,7 @@
  * Development: `npm run check:install` installs Cairn as the README says and serves what that leaves. It takes minutes and
  * asks the registry, so it is a step of its own.
  */
-import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok, rejects } from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -173,6 +173,29 @@ describe('a release', () => {
         data.map(({ event_id }: { event_id: string }) => event_id),
         ['signed_up'],
       )
+    })
+  })
+
+  it("has a client that the README's example uses, from an empty folder", async () => {
+    const project = join(root, 'project')
+    mkdirSync(project)
+    const { journey_id, secret_key } = JSON.parse(
+      await bash(
+        `DATABASE_URL=sqlite:${join(root, 'copy.db')} npx --no cairn init --workspace Own --journey First --json`,
+        folder,
+      ),
+    )
+    const copy = `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`
+    await whileServing(`${copy} npx --no cairn serve`, folder, async (url) => {
+      const [setUp, build] = ['npm pkg set type=module', 'npx tsc &&'].map(commandOfReadme)
+      const example = blockOfReadme('ts', 'createClient').replaceAll('http://127.0.0.1:3000', url)
+      await bash(`${setUp}`.replace('../cairn/', `${resolve('dist', 'release')}/`), project)
+      writeFileSync(join(project, 'first-event.ts'), example)
+      const keys = `export JOURNEY_ID=${journey_id} CAIRN_SERVICE_KEY=`
+      const printed = await bash(`${keys}${secret_key}\n${build}`, project)
+      match(printed, /customer_id: 'cus_\w+', created: true/)
+      match(printed, /success: true,\s+id: 'evt_\w+',\s+duplicate: false/)
+      await rejects(bash(`${keys}sk_wrong\n${build}`, project), /invalid_key|"code":"\w+"/)
     })
   })
 })
