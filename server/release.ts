@@ -1,6 +1,6 @@
 /**
  * Development: `npm run release` makes the tarballs of this version in dist/release: `cairn`, which is Cairn as
- * JavaScript with the administration interface, and `cairn-client`.
+ * JavaScript with the administration interface and the samples of deploy/, and `cairn-client`.
  *
  * `npm run release -- 1.2.0` names the next version first, everywhere, and prints what to commit.
  */
@@ -13,7 +13,7 @@ type Manifest = { name: string; version: string; dependencies: Record<string, st
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
 /** What is in the package as it is here, beside what is built. */
-const KEPT = ['openapi.yaml', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
+const KEPT = ['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
 
 const stage = join('dist', 'package')
 const target = join('dist', 'release')
@@ -54,6 +54,7 @@ function nameVersion(next: string): string[] {
     ['CHANGELOG.md', /^## Unreleased\n/m, `## Unreleased\n\n## ${next} (${today})\n`],
     ['README.md', new RegExp(`(cairn(?:-client)?-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['client/README.md', new RegExp(`(cairn-client-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
+    ['deploy/README.md', new RegExp(`(cairn-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['README.md', new RegExp(`(git checkout v)${old}`), `$1${next}`],
   ]
   for (const [file, pattern, text] of edits) edit(file, pattern, text)

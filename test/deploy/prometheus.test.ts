@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startCairn, temporaryFolder } from '../cairn.ts'
+import { scrape } from '../http/exposition.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { hasPrograms, pathOf } from './programs.ts'
+
+type Rules = { groups: { rules: { alert: string; expr: string; for?: string }[] }[] }
+type Panel = { title: string; type: string; targets?: { expr: string }[]; panels?: Panel[] }
+
+const folder = 'deploy/prometheus'
+const rules = (load(readFileSync(`${folder}/cairn.rules.yaml`, 'utf8')) as Rules).groups.flatMap(
+  ({ rules }) => rules,
+)
+const dashboard: { panels: Panel[] } = JSON.parse(readFileSync('deploy/grafana/cairn.json', 'utf8'))
+/** Of every panel, as Prometheus would get it. */
+const expressions = dashboard.panels
+  .flatMap(({ targets = [] }) => targets)
+  .map(({ expr }) =>
+    expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'cairn').replaceAll('$instance', '.*'),
+  )
+
+/** What a server tells. */
+const names = new Set<string>()
+
+beforeAll(async () => {
+  const cairn = await startCairn()
+  const { workspace, event } = await customerInJourney(cairn)
+  await workspace.client.createEvent({ body: event })
+  for (const { name } of await scrape(cairn)) names.add(name)
+  return cairn.stop
+})
+
+function metricsIn(expression: string): string[] {
+  return expression.match(/\b(cairn|process|nodejs)_[a-z0-9_]+/g) ?? []
+}
+
+describe('the rules for Prometheus', () => {
+  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s asks for metrics that there are', (_, expr) => {
+    expect([...names]).toEqual(expect.arrayContaining(metricsIn(expr)))
+  })
+
+  it('are those of the README, and no others', () => {
+    const [, table = ''] = readFileSync('README.md', 'utf8').split('### What to alert on')
+    const rows = [...table.matchAll(/^\| (`.+?) \| [A-Z]/gm)].map(([, when = '']) =>
+      when.replaceAll('\\|', '|'),
+    )
+    const told = rows.flatMap((row) => [...row.matchAll(/`(.+?)`/g)].map(([, code = '']) => code))
+    const asked = told.filter((code) => code !== '/readyz')
+    const text = rules.map(({ expr }) => expr.replace(/\s+/g, ' ')).join('\n')
+    expect(asked.length).toBeGreaterThan(14)
+    expect(asked.filter((code) => !text.includes(code))).toEqual([])
+    expect(
+      rules.filter(({ expr }) => !asked.some((code) => expr.replace(/\s+/g, ' ').includes(code))),
+    ).toEqual([])
+  })
+
+  it.skipIf(!hasPrograms('promtool'))('are accepted by promtool, and fire when they should', () => {
+    const run = (...args: string[]) =>
+      execFileSync(pathOf('promtool') ?? '', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+    expect(run('check', 'rules', 'cairn.rules.yaml')).toContain(`SUCCESS: ${rules.length} rules found`)
+    expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS')
+    expect(run('test', 'rules', 'cairn.rules.test.yaml')).toContain('SUCCESS')
+  })
+})
+
+describe('the dashboard for Grafana', () => {
+  it('asks for metrics that there are', () => {
+    expect(expressions.length).toBeGreaterThan(20)
+    const asked = expressions.flatMap(metricsIn)
+    expect([...names]).toEqual(expect.arrayContaining([...new Set(asked)]))
+  })
+
+  it.skipIf(!hasPrograms('promtool'))('asks in PromQL', () => {
+    const file = join(temporaryFolder(), 'dashboard.yaml')
+    const recorded = expressions.map((expr, index) => ({ record: `panel:${index}`, expr }))
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }))
+    const checked = execFileSync(pathOf('promtool') ?? '', ['check', 'rules', file], { encoding: 'utf8' })
+    expect(checked).toContain(`SUCCESS: ${expressions.length} rules found`)
+  })
+})

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../cairn.ts'
+import { hasPrograms, pathOf } from './programs.ts'
+
+const unit = readFileSync('deploy/systemd/cairn.service', 'utf8')
+const flags = manifest.scripts.start.match(/--[a-z-]+=[0-9]+/g) ?? []
+
+describe('the samples that start a server', () => {
+  it.each(['deploy/systemd/cairn.service', 'deploy/Containerfile'])(
+    '%s give Node the limits of npm start',
+    (file) => {
+      expect(flags.length).toBeGreaterThan(1)
+      const text = readFileSync(file, 'utf8')
+      expect(flags.filter((flag) => !text.includes(flag))).toEqual([])
+    },
+  )
+})
+
+describe.skipIf(!hasPrograms('systemd-analyze'))('the unit for systemd', () => {
+  const analyze = (...args: string[]) =>
+    execFileSync(pathOf('systemd-analyze') ?? '', args, { encoding: 'utf8', stdio: 'pipe' })
+
+  it('has nothing to complain about', () => {
+    // What it starts must be there; it is installed elsewhere.
+    const file = join(temporaryFolder(), 'cairn.service')
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+    expect(analyze('verify', '--man=no', file)).toBe('')
+  })
+
+  it('exposes little: below 2 of 10, where 9.6 is a service without hardening', () => {
+    analyze('security', '--offline=true', '--threshold=19', 'deploy/systemd/cairn.service')
+  })
+})
