@@ -62,7 +62,8 @@ function buildElsewhere() {
     }),
   )
   // biome-ignore lint/style/noProcessEnv: npm says there where it is
-  const npm = process.env.npm_execpath ?? ''
+  const npm = process.env.npm_execpath
+  if (!npm) fail('run it by npm: npm run build.')
   run([npm, 'install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
   build(folder)
 }
@@ -85,9 +86,13 @@ function run(args, folder) {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (status === 0) return
-  process.stderr.write(
-    'The administration interface is not built: see above. `npm ci && npm prune --omit=dev` installs the same in two ' +
-      'steps; `npm ci --omit=dev --ignore-scripts` goes without it.\n',
+  fail(
+    'see above. `npm ci && npm prune --omit=dev` installs the same in two steps; ' +
+      '`npm ci --omit=dev --ignore-scripts` goes without it.',
   )
+}
+
+function fail(reason) {
+  process.stderr.write(`The administration interface is not built: ${reason}\n`)
   process.exit(1)
 }

@@ -138,6 +138,8 @@ describe('a clone', () => {
 describe('a release', () => {
   const tarball = resolve('dist', 'release', `cairn-${version}.tgz`)
   const folder = join(root, 'elsewhere')
+  // As a supervisor starts it: npx hands no signal on, and would leave the server behind.
+  const serve = 'env PATH="$PWD/node_modules/.bin:$PATH" cairn serve'
 
   it('is made by one command, and installed gives a cairn that serves', async () => {
     await bash('npm run release', '.')
@@ -147,7 +149,7 @@ describe('a release', () => {
     await bash(`npm install ${tarball}`, folder)
     ok((await megabytes(folder)) < 300, 'less than 300 MB')
     equal(await bash('npx --no cairn -- --version', folder), `${version}\n`)
-    await whileServing('npx --no cairn serve', folder, hasItsPages)
+    await whileServing(serve, folder, hasItsPages)
   })
 
   it('has the other commands too, and what they need', async () => {
@@ -163,8 +165,8 @@ describe('a release', () => {
     }
     writeFileSync(join(folder, 'history.ndjson'), JSON.stringify(line))
     await bash(`${environment} npx --no cairn backup ${join(root, 'copy.db')}`, folder)
-    const copy = `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`
-    await whileServing(`${copy} npx --no cairn serve`, folder, async (url) => {
+    const copy = serve.replace('env', `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`)
+    await whileServing(copy, folder, async (url) => {
       const send = `npx --no cairn import history.ndjson --journey ${made.journey_id} --base-url ${url}/v1`
       await bash(`CAIRN_SERVICE_KEY=${made.secret_key} ${send}`, folder)
       const reply = await fetch(`${url}/v1/events`, { headers: { 'x-service-key': made.secret_key } })
@@ -185,8 +187,8 @@ describe('a release', () => {
         folder,
       ),
     )
-    const copy = `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`
-    await whileServing(`${copy} npx --no cairn serve`, folder, async (url) => {
+    const copy = serve.replace('env', `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`)
+    await whileServing(copy, folder, async (url) => {
       const [setUp, build] = ['npm pkg set type=module', 'npx tsc &&'].map(commandOfReadme)
       const example = blockOfReadme('ts', 'createClient').replaceAll('http://127.0.0.1:3000', url)
       await bash(`${setUp}`.replace('../cairn/', `${resolve('dist', 'release')}/`), project)
