@@ -2,7 +2,7 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
 import { createBrowserRouter, Outlet, RouterProvider, ScrollRestoration } from 'react-router'
-import { RouteFailure } from './parts/route-failure.tsx'
+import { RouteFailure } from './frame/route-failure.tsx'
 import { queryClient } from './query-client.ts'
 import { cssVariablesResolver, theme } from './theme.ts'
 
@@ -13,16 +13,16 @@ const router = createBrowserRouter(
       ErrorBoundary: RouteFailure,
       HydrateFallback: () => null,
       children: [
-        { index: true, lazy: screen(() => import('./screens/home.tsx').then((m) => m.HomeScreen)) },
-        { path: 'setup', lazy: screen(() => import('./screens/setup.tsx').then((m) => m.SetupScreen)) },
+        { index: true, lazy: screen(() => import('./frame/home.tsx').then((m) => m.HomeScreen)) },
+        { path: 'setup', lazy: screen(() => import('./session/setup.tsx').then((m) => m.SetupScreen)) },
         {
           path: 'invitation',
-          lazy: screen(() => import('./screens/invitation.tsx').then((m) => m.InvitationScreen)),
+          lazy: screen(() => import('./session/invitation.tsx').then((m) => m.InvitationScreen)),
         },
-        { path: 'sign-in', lazy: screen(() => import('./screens/sign-in.tsx').then((m) => m.SignInScreen)) },
+        { path: 'sign-in', lazy: screen(() => import('./session/sign-in.tsx').then((m) => m.SignInScreen)) },
         {
           path: 'w/:workspaceId',
-          lazy: screen(() => import('./parts/frame.tsx').then((m) => m.Frame)),
+          lazy: screen(() => import('./frame/frame.tsx').then((m) => m.Frame)),
           children: [
             {
               // Of its own, so that the frame stays around a screen that fails.
@@ -30,53 +30,53 @@ const router = createBrowserRouter(
               children: [
                 {
                   path: 'journeys',
-                  lazy: screen(() => import('./screens/journeys.tsx').then((m) => m.JourneysScreen)),
+                  lazy: screen(() => import('./journeys/journeys.tsx').then((m) => m.JourneysScreen)),
                 },
                 {
                   path: 'journeys/:journeyId',
-                  lazy: screen(() => import('./screens/journey.tsx').then((m) => m.JourneyScreen)),
+                  lazy: screen(() => import('./journeys/journey.tsx').then((m) => m.JourneyScreen)),
                 },
                 {
                   path: 'keys',
-                  lazy: screen(() => import('./screens/keys.tsx').then((m) => m.KeysScreen)),
+                  lazy: screen(() => import('./keys/keys.tsx').then((m) => m.KeysScreen)),
                 },
                 {
                   path: 'first-event',
-                  lazy: screen(() => import('./screens/first-event.tsx').then((m) => m.FirstEventScreen)),
+                  lazy: screen(() => import('./first-event/first-event.tsx').then((m) => m.FirstEventScreen)),
                 },
                 {
                   path: 'customers',
-                  lazy: screen(() => import('./screens/customers.tsx').then((m) => m.CustomersScreen)),
+                  lazy: screen(() => import('./customers/customers.tsx').then((m) => m.CustomersScreen)),
                 },
                 {
                   path: 'customers/:customerId',
-                  lazy: screen(() => import('./screens/customer.tsx').then((m) => m.CustomerScreen)),
+                  lazy: screen(() => import('./customers/customer.tsx').then((m) => m.CustomerScreen)),
                 },
                 {
                   path: 'events',
-                  lazy: screen(() => import('./screens/events.tsx').then((m) => m.EventsScreen)),
+                  lazy: screen(() => import('./events/events.tsx').then((m) => m.EventsScreen)),
                 },
                 {
                   path: 'members',
-                  lazy: screen(() => import('./screens/members.tsx').then((m) => m.MembersScreen)),
+                  lazy: screen(() => import('./members/members.tsx').then((m) => m.MembersScreen)),
                 },
                 {
                   path: 'audit-log',
-                  lazy: screen(() => import('./screens/audit-log.tsx').then((m) => m.AuditLogScreen)),
+                  lazy: screen(() => import('./audit-log/audit-log.tsx').then((m) => m.AuditLogScreen)),
                 },
                 {
                   path: 'account',
-                  lazy: screen(() => import('./screens/account.tsx').then((m) => m.AccountScreen)),
+                  lazy: screen(() => import('./account/account.tsx').then((m) => m.AccountScreen)),
                 },
                 {
                   path: '*',
-                  lazy: screen(() => import('./screens/not-found.tsx').then((m) => m.NotFoundScreen)),
+                  lazy: screen(() => import('./frame/not-found.tsx').then((m) => m.NotFoundScreen)),
                 },
               ],
             },
           ],
         },
-        { path: '*', lazy: screen(() => import('./screens/not-found.tsx').then((m) => m.NotFoundScreen)) },
+        { path: '*', lazy: screen(() => import('./frame/not-found.tsx').then((m) => m.NotFoundScreen)) },
       ],
     },
   ],

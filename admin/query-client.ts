@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { codeOf } from './problem.ts'
-import { sessionQuery, setSessionEnded } from './session.ts'
+import { sessionQuery, setSessionEnded } from './session/session.ts'
 
 const [sessionName] = sessionQuery.queryKey
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconCheck, IconCopy, IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
-import { copyText } from '../clipboard.ts'
+import { copyText } from './clipboard.ts'
 
 const says = { idle: '', copied: 'Copied', failed: 'Could not copy; select the text instead' }
 

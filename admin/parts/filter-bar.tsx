@@ -1,7 +1,7 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
-import { useIsNarrow } from '../narrow.ts'
+import { useIsNarrow } from './narrow.ts'
 
 /**
  * The fields that narrow a list. On a narrow screen they are behind a button that tells how many are set, so that the

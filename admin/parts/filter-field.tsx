@@ -1,7 +1,7 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useDraft } from '../filters.ts'
-import { monospaceField } from '../monospace-field.ts'
+import { useDraft } from './filters.ts'
+import { monospaceField } from './monospace-field.ts'
 
 /** The contract takes no more characters in a name or an identifier. */
 const limitCharacters = 255

@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { useDraft } from '../filters.ts'
+import { useDraft } from './filters.ts'
 
 /** The contract takes no instant before 1900; a browser makes one of the first digits of a year. */
 const earliestMs = Date.UTC(1900, 0, 2)

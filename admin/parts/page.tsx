@@ -1,8 +1,8 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useContext } from 'react'
 import { useParams } from 'react-router'
-import { useArrival } from '../arrival.ts'
-import { SessionContext } from '../session.ts'
+import { SessionContext } from '../session/session.ts'
+import { useArrival } from './arrival.ts'
 
 /**
  * A screen: its heading, which gets the focus when one navigates here, and what it is for. `title` stands in the

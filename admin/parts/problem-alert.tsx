@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ProblemError } from '../problem.ts'
-import { CookieNotKeptError } from '../session.ts'
+import { CookieNotKeptError } from '../session/session.ts'
 import { Identifier } from './identifier.tsx'
 
 /**

@@ -1,0 +1,137 @@
+import { Alert, Button, DataList, Paper, Stack, Text, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCheck } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { cairnFor } from '../cairn.ts'
+import { roleName } from '../members/role.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Page } from '../parts/page.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { codeOf, fieldErrors, taken } from '../problem.ts'
+import { NewPassword, newPasswordFault } from '../session/new-password.tsx'
+import { PasswordField } from '../session/password-field.tsx'
+import { sessionQuery, useMembership, useSession } from '../session/session.ts'
+import { openSignIn } from '../session/sign-out.tsx'
+
+/** What belongs to the person rather than to a workspace: the password and the sessions. */
+export function AccountScreen() {
+  const { person, created_at, expires_at } = useSession()
+  const { name, role } = useMembership()
+  return (
+    <Page title="Account" description="Your own account, the same in all your workspaces.">
+      <Paper withBorder p="lg">
+        <DataList orientation="vertical">
+          <DataList.Item>
+            <DataList.ItemLabel>Name</DataList.ItemLabel>
+            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.name}</DataList.ItemValue>
+          </DataList.Item>
+          <DataList.Item>
+            <DataList.ItemLabel>Email</DataList.ItemLabel>
+            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.email}</DataList.ItemValue>
+          </DataList.Item>
+          <DataList.Item>
+            <DataList.ItemLabel>Role in {name}</DataList.ItemLabel>
+            <DataList.ItemValue>{roleName[role]}</DataList.ItemValue>
+          </DataList.Item>
+        </DataList>
+      </Paper>
+      <Paper withBorder p="lg">
+        <Title order={2} size="h4" mb="md">
+          Change password
+        </Title>
+        <PasswordForm email={person.email} />
+      </Paper>
+      <Paper withBorder p="lg">
+        <Stack align="flex-start">
+          <Title order={2} size="h4">
+            Sessions
+          </Title>
+          <Text>
+            This one began <Instant at={created_at} />. It ends after 12 hours without use, at the latest{' '}
+            <Instant at={expires_at} />.
+          </Text>
+          <SignOutEverywhere />
+        </Stack>
+      </Paper>
+    </Page>
+  )
+}
+
+function PasswordForm({ email }: { email: string }) {
+  const queryClient = useQueryClient()
+  const form = useForm({
+    initialValues: { current_password: '', new_password: '' },
+    validate: {
+      current_password: (value) => (value === '' ? 'Type the password that you sign in with now' : null),
+      new_password: newPasswordFault,
+    },
+  })
+  const change = useMutation({
+    mutationFn: (body: typeof form.values) => taken(cairnFor().changePassword({ body })),
+    onSuccess: (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session)
+      form.reset()
+    },
+    onError: (error) =>
+      form.setErrors(
+        codeOf(error) === 'password_wrong'
+          ? { current_password: 'This is not your current password' }
+          : fieldErrors(error),
+      ),
+  })
+  return (
+    <form noValidate onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Stack align="stretch" maw="26rem">
+        {/* Tells a password manager whose password this is. */}
+        <input type="text" autoComplete="username" value={email} readOnly hidden />
+        <PasswordField
+          label="Current password"
+          autoComplete="current-password"
+          required
+          {...form.getInputProps('current_password')}
+        />
+        <NewPassword label="New password" maxLength={256} {...form.getInputProps('new_password')} />
+        {codeOf(change.error) !== 'password_wrong' && <ProblemAlert error={change.error} />}
+        <div role="status">
+          {change.isSuccess && (
+            <Alert color="green" icon={<IconCheck aria-hidden />} title="Password changed">
+              Your other sessions have ended. Sign in there with the new password.
+            </Alert>
+          )}
+        </div>
+        <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
+          Change password
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function SignOutEverywhere() {
+  const [opened, dialog] = useDisclosure()
+  const signOut = useMutation({
+    mutationFn: () => taken(cairnFor().signOutEverywhere()),
+    onSuccess: openSignIn,
+  })
+  return (
+    <>
+      <Button variant="default" onClick={dialog.open}>
+        Sign out everywhere
+      </Button>
+      <ConfirmDialog
+        opened={opened}
+        onClose={dialog.close}
+        title="Sign out everywhere?"
+        confirmLabel="Sign out"
+        onConfirm={() => signOut.mutate()}
+        pending={signOut.isPending}
+        error={signOut.error}
+      >
+        All your sessions end at once, in every browser and on every device, this one too. Service keys go on
+        working.
+      </ConfirmDialog>
+    </>
+  )
+}

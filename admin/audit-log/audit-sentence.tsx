@@ -1,0 +1,153 @@
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { useMembership } from '../session/session.ts'
+
+type Entry = Schemas['AuditEntry']
+
+/** What was done, as a sentence: “Grace Hopper changed the role of Alan Turing from viewer to admin”. */
+export function AuditSentence({ entry }: { entry: Entry }) {
+  return (
+    <Text span inherit style={{ overflowWrap: 'anywhere' }}>
+      <Actor actor={entry.actor} /> {predicate(entry)}
+    </Text>
+  )
+}
+
+/** The verb and what follows it. An action of a newer server is told in its own words. */
+function predicate(entry: Entry): ReactNode {
+  const { actor, before, after } = entry
+  const subject = <Subject subject={entry.subject} />
+  const isOwn = actor.id !== null && actor.id === entry.subject.id
+  switch (entry.action) {
+    case 'signed_in':
+      return 'signed in'
+    case 'sign_in_failed':
+      return <>failed to sign in as {named(textOf(after, 'email')) ?? subject}</>
+    case 'signed_out':
+      return 'signed out'
+    case 'signed_out_everywhere':
+      return 'signed out everywhere'
+    case 'password_changed':
+      return isOwn ? 'changed their own password' : <>changed the password of {subject}</>
+    case 'password_change_failed':
+      return 'failed to change their own password: the current one was wrong'
+    case 'workspace_created':
+      return <>created the workspace {subject}</>
+    case 'setup_link_created':
+      return <>made a link for a new owner of {subject}</>
+    case 'store_restored':
+      return <>restored {subject} from a backup</>
+    case 'member_added':
+      return (
+        <>
+          added {subject} to the members{as(after)}
+        </>
+      )
+    case 'member_invited':
+      return (
+        <>
+          invited {subject}
+          {as(after)}
+        </>
+      )
+    case 'invitation_revoked':
+      return <>revoked the invitation of {subject}</>
+    case 'member_joined':
+      return isOwn ? (
+        <>joined the workspace{as(after)}</>
+      ) : (
+        <>
+          accepted the invitation of {subject}
+          {as(after)}
+        </>
+      )
+    case 'member_role_changed':
+      return (
+        <>
+          changed {isOwn ? 'their own role' : <>the role of {subject}</>}
+          {fromTo(textOf(before, 'role'), textOf(after, 'role'))}
+        </>
+      )
+    case 'member_removed':
+      return isOwn ? 'left the workspace' : <>removed {subject} from the workspace</>
+    case 'service_key_created':
+      return <>created the service key {subject}</>
+    case 'service_key_updated':
+      return <>changed the service key {subject}</>
+    case 'service_key_rotated':
+      return <>rotated the service key {subject}</>
+    case 'service_key_revoked':
+      return <>revoked the service key {subject}</>
+    case 'journey_created':
+      return <>created the journey {subject}</>
+    case 'journey_updated':
+      return <>changed the journey {subject}</>
+    case 'journey_archived':
+      return <>archived the journey {subject}</>
+    case 'journey_restored':
+      return <>restored the journey {subject}</>
+    default: {
+      const action: string = entry.action
+      const kind: string = entry.subject.kind
+      return (
+        <>
+          – {action.replaceAll('_', ' ')} ({kind.replaceAll('_', ' ')} {subject})
+        </>
+      )
+    }
+  }
+}
+
+function Actor({ actor }: { actor: Schemas['AuditActor'] }) {
+  switch (actor.kind) {
+    case 'command_line':
+      return <strong>The cairn command</strong>
+    case 'service_key':
+      return <>The service key {named(actor.name)}</>
+    default:
+      return named(actor.name) ?? <strong>Somebody</strong>
+  }
+}
+
+function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {
+  const { workspace_id } = useMembership()
+  if (subject.kind !== 'journey') return named(subject.name)
+  return (
+    <Text
+      component={Link}
+      inherit
+      fw={600}
+      td="underline"
+      c="inherit"
+      to={`/w/${workspace_id}/journeys/${subject.id}`}
+    >
+      <bdi>{subject.name}</bdi>
+    </Text>
+  )
+}
+
+function named(name: string | null | undefined): ReactNode {
+  return (
+    name && (
+      <strong>
+        <bdi>{name}</bdi>
+      </strong>
+    )
+  )
+}
+
+function as(after: Entry['after']): string {
+  const role = textOf(after, 'role')
+  return role ? ` as ${role}` : ''
+}
+
+function fromTo(before: string | undefined, after: string | undefined): string {
+  return before && after ? ` from ${before} to ${after}` : ''
+}
+
+function textOf(fields: Entry['after'], name: string): string | undefined {
+  const value = fields?.[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

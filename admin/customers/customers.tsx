@@ -1,0 +1,133 @@
+import { Anchor, Box, Group, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
+import { IconSearch, IconUsers } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { useFilters } from '../parts/filters.ts'
+import { LoadMore } from '../parts/load-more.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { Page } from '../parts/page.tsx'
+import { usePages } from '../parts/pages.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { CustomerTable } from './customer-table.tsx'
+
+/** The customers of the workspace, newest first, searched by the beginning of a name or of the company's own identifier. */
+export function CustomersScreen() {
+  const cairn = useCairn()
+  const filters = useFilters(['search', 'type'])
+  const { values } = filters
+  // What was pasted often begins with a space; names hardly ever do.
+  const search = values.search.trimStart()
+  const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
+
+  const key = useWorkspaceKey('customers', 'list', { search, type })
+  const customers = usePages(
+    key,
+    (cursor, signal) =>
+      taken(
+        cairn.listCustomers({
+          query: {
+            ...(search && { search }),
+            ...(type && { customer_type: type }),
+            ...(cursor && { cursor }),
+          },
+          signal,
+        }),
+      ),
+    // The list stays while the next search is on its way, but never into another workspace.
+    { keepsList: (earlier) => earlier[0] === key[0] },
+  )
+  const { items } = customers
+
+  return (
+    <Page
+      title="Customers"
+      description="Everybody your application has registered: companies (accounts) and people (contacts). Open one to see its way through your journeys."
+    >
+      <Stack gap="md">
+        <Group align="flex-end" gap="md">
+          <Box flex="1 1 18rem">
+            <FilterField
+              label="Search customers"
+              placeholder="Beginning of a name or of your identifier"
+              leftSection={<IconSearch size={16} aria-hidden />}
+              value={values.search}
+              onChange={(value) => filters.set('search', value)}
+            />
+          </Box>
+          <SegmentedControl
+            aria-label="Type of customer"
+            data={[
+              { value: '', label: 'All' },
+              { value: 'account', label: 'Accounts' },
+              { value: 'contact', label: 'Contacts' },
+            ]}
+            value={type ?? ''}
+            onChange={(value) => filters.set('type', value)}
+          />
+        </Group>
+
+        <VisuallyHidden role="status">
+          {filters.count > 0 && customers.data && !customers.isPlaceholderData
+            ? found(items.length, customers.hasNextPage)
+            : ''}
+        </VisuallyHidden>
+        {customers.error && !customers.isFetchNextPageError && (
+          <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
+        )}
+        {customers.isPending && <Loading lines={8} />}
+        {customers.data && (
+          <Stack
+            gap="md"
+            aria-busy={customers.isPlaceholderData}
+            style={{ opacity: customers.isPlaceholderData ? 0.6 : 1 }}
+          >
+            {items.length > 0 && <CustomerTable customers={items} />}
+            {customers.isEmpty && <NoCustomers search={search} type={type} />}
+            {!customers.isPlaceholderData && <LoadMore query={customers} />}
+          </Stack>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function NoCustomers({ search, type }: { search: string; type: Schemas['CustomerType'] | undefined }) {
+  const { workspace_id } = useMembership()
+  if (search) {
+    return (
+      <EmptyState title="No customer found" icon={<IconSearch />}>
+        No {type ?? 'customer'}’s name or identifier begins with “<bdi>{search}</bdi>”. In identifiers, upper
+        and lower case differ.
+      </EmptyState>
+    )
+  }
+  if (type) {
+    return (
+      <EmptyState title={type === 'account' ? 'No accounts yet' : 'No contacts yet'} icon={<IconUsers />}>
+        A customer is registered as an account or a contact by the customer_type of its first call.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      title="No customers yet"
+      icon={<IconUsers />}
+      action={
+        <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
+          See how to send the first event
+        </Anchor>
+      }
+    >
+      A customer appears here with the first initializeCustomer call that your application makes for it.
+    </EmptyState>
+  )
+}
+
+function found(count: number, hasMore: boolean): string {
+  if (hasMore) return count === 0 ? '' : `The first ${count} of more customers found`
+  return count === 1 ? '1 customer found' : `${count} customers found`
+}

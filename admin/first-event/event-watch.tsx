@@ -1,0 +1,123 @@
+import { Anchor, Box, Group, Paper, Stack, Text, ThemeIcon } from '@mantine/core'
+import { IconCheck, IconClock } from '@tabler/icons-react'
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { Fact } from '../parts/fact.tsx'
+import { Identifier } from '../parts/identifier.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { ProblemError, taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+/**
+ * Waits for events of the journey while the page is visible, and shows and announces the latest within a second of
+ * its arrival.
+ */
+export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
+  const cairn = useCairn()
+  const { workspace_id } = useMembership()
+  const { journey_id, name } = journey
+  const { data, error } = useQuery({
+    queryKey: useWorkspaceKey('events', 'latest', journey_id),
+    queryFn: ({ signal }) => taken(cairn.listEvents({ query: { journey_id, limit: 1 }, signal })),
+    // Who is refused asks less often: somebody has to do something first.
+    refetchInterval: ({ state }) => (state.error instanceof ProblemError ? 5000 : 500),
+    staleTime: 0,
+  })
+  const event = data?.data[0]
+
+  return (
+    <Stack>
+      <Paper
+        withBorder
+        p="md"
+        mih={96}
+        role="status"
+        aria-label="Events that arrive"
+        style={event && { borderColor: 'var(--mantine-color-green-filled)', borderWidth: 2 }}
+      >
+        <Group align="flex-start" wrap="nowrap">
+          <ThemeIcon color={event ? 'green' : 'gray'} radius="xl" aria-hidden>
+            {event ? <IconCheck size={18} /> : <IconClock size={18} />}
+          </ThemeIcon>
+          <Box miw={0} flex={1}>
+            {event ? (
+              <LatestEvent event={event} journeyName={name} />
+            ) : (
+              <>
+                <Text fw={500}>Waiting for the first event in {name}…</Text>
+                <Text size="sm">It appears here by itself as soon as it is stored.</Text>
+              </>
+            )}
+            {error && (
+              <Text size="sm" mt="xs">
+                {error instanceof ProblemError
+                  ? error.problem.detail
+                  : 'Cairn does not answer at the moment.'}{' '}
+                This page goes on trying.
+              </Text>
+            )}
+          </Box>
+        </Group>
+      </Paper>
+      {event && (
+        <Box component="nav" aria-label="Next steps">
+          <Text fw={500} mb={4}>
+            Next steps
+          </Text>
+          <Group gap="lg">
+            <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
+              {journey.steps.length > 0 ? 'See' : 'Define'} the steps of {name}
+            </Anchor>
+            <Anchor component={Link} to={`/w/${workspace_id}/customers`}>
+              See your customers
+            </Anchor>
+            <Anchor component={Link} to={`/w/${workspace_id}/events?journey_id=${journey_id}`}>
+              See the events of {name}
+            </Anchor>
+          </Group>
+        </Box>
+      )}
+    </Stack>
+  )
+}
+
+function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyName: string }) {
+  const cairn = useCairn()
+  const { workspace_id } = useMembership()
+  const { customer_id } = event
+  const { data: customer } = useQuery({
+    queryKey: useWorkspaceKey('customers', customer_id, 'of-latest-event'),
+    queryFn: customer_id
+      ? ({ signal }) => taken(cairn.getCustomer({ path: { customer_id }, signal }))
+      : skipToken,
+  })
+  return (
+    <>
+      <Text fw={500} mb="xs" style={{ overflowWrap: 'anywhere' }}>
+        {event.event_id} has arrived in {journeyName}
+      </Text>
+      <Stack component="dl" gap="xs" m={0}>
+        <Fact name="Customer">
+          <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer_id}`}>
+            {customer?.customer_name ?? customer_id}
+          </Anchor>
+          {customer && <> – {customer.client_customer_id}</>}
+        </Fact>
+        <Fact name="Received">
+          <Instant at={event.received_at} />
+        </Fact>
+        <Fact name="Event">
+          <Identifier value={event.id} label="id of the event" />
+        </Fact>
+        <Fact name="Custom variables">
+          {event.custom_variables === null ? 'none' : <JsonView value={event.custom_variables} />}
+        </Fact>
+      </Stack>
+      <Text size="sm" mt="xs">
+        This page goes on watching: the next event takes this one's place.
+      </Text>
+    </>
+  )
+}

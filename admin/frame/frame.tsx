@@ -1,0 +1,166 @@
+import { AppShell, Burger, Button, Divider, Group, Image, Modal, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { Loading } from '../parts/loading.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { codeOf } from '../problem.ts'
+import { SessionContext, sessionQuery, useSessionEnded } from '../session/session.ts'
+import { SignInForm } from '../session/sign-in-form.tsx'
+import { openSignIn } from '../session/sign-out.tsx'
+import { ColorSchemeMenu } from './color-scheme-menu.tsx'
+import { ForeignWorkspace } from './foreign-workspace.tsx'
+import { Gate } from './gate.tsx'
+import { Navigation } from './navigation.tsx'
+import { PersonMenu } from './person-menu.tsx'
+import { WorkspaceSwitch } from './workspace-switch.tsx'
+
+// Nothing on the first view needs it.
+const Notifications = lazy(() =>
+  import('@mantine/notifications').then((module) => ({ default: module.Notifications })),
+)
+
+/** What stands around every screen of a workspace. Sends those who are not signed in to do so first. */
+export function Frame() {
+  const { workspaceId } = useParams()
+  const { pathname, search } = useLocation()
+  const { data: session, error, refetch } = useQuery(sessionQuery)
+
+  if (session) {
+    const isMember = session.workspaces.some(({ workspace_id }) => workspace_id === workspaceId)
+    return (
+      <SessionContext value={session}>
+        <SamePerson key={workspaceId} session={session}>
+          {isMember ? <Shell /> : <ForeignWorkspace session={session} />}
+        </SamePerson>
+      </SessionContext>
+    )
+  }
+  if (codeOf(error) === 'unauthorized') {
+    return <Navigate to={`/sign-in?to=${encodeURIComponent(pathname + search)}`} replace />
+  }
+  if (error) {
+    return (
+      <Gate title="Administration">
+        <ProblemAlert error={error} onRetry={refetch} />
+      </Gate>
+    )
+  }
+  return (
+    <AppShell header={{ height: 56 }} padding="md">
+      <AppShell.Header />
+      <AppShell.Main>
+        <Loading />
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+/** Keeps the page to one person: asks to sign in again when the session has ended, with all that has been typed kept. */
+function SamePerson({ session, children }: { session: Schemas['Session']; children: ReactNode }) {
+  const ended = useSessionEnded()
+  const [person_id] = useState(session.person.person_id)
+  const isSame = session.person.person_id === person_id
+
+  useEffect(() => {
+    // Somebody else signed in, in another tab: nothing of this page is theirs.
+    if (!isSame) location.reload()
+  }, [isSame])
+
+  if (!isSame) return null
+  return (
+    <>
+      {children}
+      <Modal
+        opened={ended}
+        onClose={() => undefined}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Sign in again"
+      >
+        <Text size="sm" mb="md">
+          Your session has ended. Sign in to go on where you are; what you typed is kept, and what was not
+          saved can be saved again.
+        </Text>
+        <SignInForm email={session.person.email} />
+        <Button variant="subtle" fullWidth mt="sm" onClick={openSignIn}>
+          Sign in as somebody else
+        </Button>
+      </Modal>
+    </>
+  )
+}
+
+function Shell() {
+  const [navigationOpened, navigation] = useDisclosure()
+  const { pathname } = useLocation()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what closes it.
+  useEffect(() => navigation.close(), [pathname])
+
+  return (
+    <>
+      <SkipLink />
+      <AppShell
+        header={{ height: 56 }}
+        navbar={{ width: 232, breakpoint: 'md', collapsed: { mobile: !navigationOpened } }}
+        padding={{ base: 'md', md: 'xl' }}
+        transitionDuration={0}
+      >
+        <AppShell.Header>
+          <Group h="100%" px="md" gap="sm" wrap="nowrap">
+            <Burger
+              hiddenFrom="md"
+              size="sm"
+              opened={navigationOpened}
+              onClick={navigation.toggle}
+              aria-label="Navigation"
+              aria-expanded={navigationOpened}
+            />
+            <Group gap="xs" wrap="nowrap">
+              <Image src="/admin/icon.svg" alt="" w={26} h={26} />
+              <Text fw={650} visibleFrom="xs">
+                Cairn
+              </Text>
+            </Group>
+            <Divider orientation="vertical" my="md" visibleFrom="xs" />
+            <WorkspaceSwitch />
+            <Group gap={4} wrap="nowrap" ml="auto">
+              <ColorSchemeMenu />
+              <PersonMenu />
+            </Group>
+          </Group>
+        </AppShell.Header>
+        {/* Not displayed rather than moved away: what cannot be seen must not take the focus. */}
+        <AppShell.Navbar aria-label="Workspace" {...(!navigationOpened && { visibleFrom: 'md' })}>
+          <Navigation />
+        </AppShell.Navbar>
+        <AppShell.Main id="main" tabIndex={-1}>
+          <Outlet />
+        </AppShell.Main>
+      </AppShell>
+      <Suspense>
+        <Notifications position="bottom-right" />
+      </Suspense>
+    </>
+  )
+}
+
+function SkipLink() {
+  return (
+    <Link
+      className="skip-link"
+      to="#main"
+      onClick={(event) => {
+        // Nobody navigates: neither the address nor the history changes.
+        event.preventDefault()
+        document.getElementById('main')?.focus()
+      }}
+    >
+      Skip to the content
+    </Link>
+  )
+}

@@ -1,0 +1,44 @@
+import { Box, Center, Group, Image, Paper, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useArrival } from '../parts/arrival.ts'
+
+/** A screen outside a workspace, for example for signing in: one narrow card with a heading. */
+export function Gate({
+  title,
+  description,
+  children,
+}: {
+  title: string
+  description?: ReactNode
+  children?: ReactNode
+}) {
+  const heading = useArrival()
+  return (
+    <Center component="main" mih="100dvh" px="md" py="xl">
+      <title>{`${title} · Cairn`}</title>
+      <Box w="100%" maw="28rem">
+        <Group gap="xs" mb="lg" justify="center">
+          <Image src="/admin/icon.svg" alt="" w={28} h={28} />
+          <Text fw={650} fz="xl">
+            Cairn
+          </Text>
+        </Group>
+        <Paper withBorder p={{ base: 'md', xs: 'xl' }} radius="lg">
+          <Stack>
+            <Box>
+              <Title order={1} size="h3" tabIndex={-1} ref={heading}>
+                {title}
+              </Title>
+              {description && (
+                <Text component="div" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
+                  {description}
+                </Text>
+              )}
+            </Box>
+            {children}
+          </Stack>
+        </Paper>
+      </Box>
+    </Center>
+  )
+}

@@ -1,0 +1,57 @@
+import { ActionIcon, Menu, Modal, Text } from '@mantine/core'
+import { IconLogout, IconUserCircle, IconUserCog } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { roleName } from '../members/role.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { useMembership, useSession } from '../session/session.ts'
+import { useSignOut } from '../session/sign-out.tsx'
+
+/** Who is signed in, and the way out. */
+export function PersonMenu() {
+  const { person } = useSession()
+  const { workspace_id, role } = useMembership()
+  const signOut = useSignOut()
+  return (
+    <>
+      <Menu position="bottom-end" width={260}>
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={`${person.name}, account and sign out`}
+          >
+            <IconUserCircle size={22} stroke={1.6} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            <Text size="sm" fw={600} c="var(--mantine-color-text)" style={{ overflowWrap: 'anywhere' }}>
+              {person.name}
+            </Text>
+            <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+              {person.email}
+            </Text>
+            <Text size="xs">{roleName[role]}</Text>
+          </Menu.Label>
+          <Menu.Divider />
+          <Menu.Item
+            component={Link}
+            to={`/w/${workspace_id}/account`}
+            leftSection={<IconUserCog size={16} aria-hidden />}
+          >
+            Account
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
+            Sign out
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>Cairn {CAIRN_VERSION}</Menu.Label>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={signOut.isError} onClose={signOut.reset} title="You are still signed in">
+        <ProblemAlert error={signOut.error} onRetry={signOut.mutate} />
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,166 @@
+import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { LeaveGuard } from '../parts/leave-guard.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { fieldErrors, taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import {
+  carriedOver,
+  draftOfJourney,
+  fieldsChangedBetween,
+  type JourneyDraft,
+  journeyChanges,
+  journeyFaults,
+} from './journey-draft.ts'
+import { StepList } from './step-list.tsx'
+
+/**
+ * Edits name, description and steps. Only what was edited is sent. Where somebody else changes the journey in the
+ * meantime, nothing is saved before the person here has seen that.
+ *
+ * `journey` is the newest version known; it may be replaced by a newer one at any time.
+ */
+export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const journeysKey = useWorkspaceKey('journeys')
+  const journeyKey = useWorkspaceKey('journeys', journey.journey_id)
+  /** The version that the draft was begun from. */
+  const [base, setBase] = useState(journey)
+  const form = useForm<JourneyDraft>({ initialValues: draftOfJourney(journey), validate: journeyFaults })
+  const changes = journeyChanges(base, form.values)
+  const isEdited = Object.keys(changes).length > 0
+  const newer = journey.updated_at > base.updated_at ? journey : undefined
+  const changedElsewhere = newer ? fieldsChangedBetween(base, newer) : []
+  const mustDecide = isEdited && changedElsewhere.length > 0
+  const keepButton = useRef<HTMLButtonElement>(null)
+
+  useEffect(() => {
+    if (newer && !mustDecide) takeOver(newer)
+  })
+
+  function takeOver(version: Schemas['Journey']) {
+    form.setValues(carriedOver(form.values, base, version))
+    setBase(version)
+  }
+
+  function discard() {
+    const version = newer ?? base
+    form.setValues(draftOfJourney(version))
+    form.clearErrors()
+    setBase(version)
+    save.reset()
+  }
+
+  const save = useMutation({
+    mutationFn: async (body: Schemas['JourneyUpdate']) => {
+      const path = { journey_id: journey.journey_id }
+      // A read that is under way would put the version before this change in its place.
+      await queryClient.cancelQueries({ queryKey: journeyKey })
+      // The contract has no precondition: what was saved elsewhere since the last read is noticed only by reading.
+      const current = await taken(cairn.getJourney({ path }))
+      const isStale = current.updated_at > base.updated_at && fieldsChangedBetween(base, current).length > 0
+      if (isStale) return { version: current, isSaved: false }
+      return { version: await taken(cairn.updateJourney({ path, body })), isSaved: true }
+    },
+    onSuccess: ({ version, isSaved }) => {
+      queryClient.setQueryData(journeyKey, version)
+      if (!isSaved) return
+      setBase(version)
+      form.clearErrors()
+      void queryClient.invalidateQueries({ queryKey: journeysKey })
+    },
+    onError: (error) => form.setErrors(fieldErrors(error)),
+  })
+
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(
+        () => {
+          if (mustDecide) keepButton.current?.focus()
+          else if (isEdited) save.mutate(changes)
+        },
+        (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus(),
+      )}
+    >
+      <Stack gap="lg">
+        <Stack maw={640}>
+          <TextInput label="Name" withAsterisk {...form.getInputProps('name')} />
+          <Textarea
+            label="Description"
+            description="What the journey covers, for the people who read its reports. Optional."
+            autosize
+            minRows={2}
+            maxRows={12}
+            {...form.getInputProps('description')}
+          />
+        </Stack>
+        <section aria-labelledby="steps-heading">
+          <Title order={2} size="h4" id="steps-heading">
+            Steps
+          </Title>
+          <Text size="sm" mb="sm">
+            The events that mark a customer's way, in their order, for reports. A journey takes events of any
+            other event_id too. To change the steps never changes stored events.
+          </Text>
+          <StepList form={form} />
+        </section>
+        {/* In sight however long the list of steps is, with what is to be said about saving. */}
+        <Paper
+          pos="sticky"
+          bottom={0}
+          py="sm"
+          radius={0}
+          style={{ borderTop: '1px solid var(--mantine-color-default-border)', zIndex: 1 }}
+        >
+          <Stack gap="sm">
+            {mustDecide && (
+              <Alert role="alert" color="yellow" title="This journey was changed elsewhere">
+                <Text size="sm" mb="sm">
+                  Since you began, somebody saved another version ({listed(changedElsewhere)}). Your changes
+                  are not saved. You can keep them, and take over the rest of the newer version, or discard
+                  them.
+                </Text>
+                <Group>
+                  <Button ref={keepButton} variant="default" onClick={() => newer && takeOver(newer)}>
+                    Keep my changes
+                  </Button>
+                  <Button variant="default" onClick={discard}>
+                    Discard my changes
+                  </Button>
+                </Group>
+              </Alert>
+            )}
+            <ProblemAlert error={save.error} />
+            <Group gap="xs">
+              <Button type="submit" loading={save.isPending}>
+                Save changes
+              </Button>
+              {isEdited && (
+                <Button variant="default" onClick={discard}>
+                  Discard changes
+                </Button>
+              )}
+              <Text size="sm" role="status">
+                {isEdited ? 'There are unsaved changes.' : save.data?.isSaved ? 'Saved.' : 'Nothing to save.'}
+              </Text>
+            </Group>
+          </Stack>
+        </Paper>
+      </Stack>
+      <LeaveGuard active={isEdited} title="Leave without saving?" confirmLabel="Leave without saving">
+        Your changes to this journey are not saved. They are lost when you leave.
+      </LeaveGuard>
+    </form>
+  )
+}
+
+const listFormat = new Intl.ListFormat('en')
+
+function listed(words: string[]): string {
+  return listFormat.format(words)
+}

@@ -1,0 +1,270 @@
+import {
+  DragDropContext,
+  Draggable,
+  type DraggableProvidedDraggableProps,
+  type DraggableProvidedDragHandleProps,
+  type DraggableStateSnapshot,
+  Droppable,
+} from '@hello-pangea/dnd'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core'
+import type { useForm } from '@mantine/form'
+import { useReducedMotion } from '@mantine/hooks'
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
+import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
+import { monospaceField } from '../parts/monospace-field.ts'
+import { emptyStep, type JourneyDraft, type StepDraft, stepLimit } from './journey-draft.ts'
+
+/**
+ * The steps of a journey that is edited: add, remove, and put in order by dragging, by the arrow keys on a lifted
+ * handle, or by the buttons "up" and "down". What a button does is announced; the focus follows the step.
+ */
+export function StepList({ form }: { form: Form }) {
+  const { steps } = form.values
+  const listId = useId()
+  const isMotionReduced = useReducedMotion()
+  const [announcement, setAnnouncement] = useState('')
+  const focusNext = useRef('')
+
+  // What takes the focus may only be there, or only be in its place, after rendering.
+  useEffect(() => {
+    if (!focusNext.current) return
+    document.getElementById(focusNext.current)?.focus()
+    focusNext.current = ''
+  })
+
+  const elementId = (step: StepDraft, part: StepElement) => `${listId}-${step.key}-${part}`
+
+  function add() {
+    const step = emptyStep()
+    form.insertListItem('steps', step)
+    focusNext.current = elementId(step, 'event_id')
+  }
+
+  function remove(index: number, step: StepDraft) {
+    const neighbour = steps[index + 1] ?? steps[index - 1]
+    form.removeListItem('steps', index)
+    setAnnouncement(`${nameOf(step, index)} is removed.`)
+    focusNext.current = neighbour ? elementId(neighbour, 'remove') : `${listId}-add`
+  }
+
+  function move(from: number, to: number, step: StepDraft, focus: StepElement) {
+    if (to < 0 || to >= steps.length) return
+    form.reorderListItem('steps', { from, to })
+    setAnnouncement(`${nameOf(step, from)} is now step ${to + 1} of ${steps.length}.`)
+    focusNext.current = elementId(step, focus)
+  }
+
+  return (
+    <Stack>
+      <DragDropContext
+        dragHandleUsageInstructions="Press the space bar to lift the step, the arrow keys to move it, the space bar to put it down, or Escape to leave it where it was."
+        onDragStart={({ source: { index } }, { announce }) => {
+          const step = steps[index]
+          if (step) announce(`You have lifted ${nameOf(step, index)}, step ${index + 1} of ${steps.length}.`)
+        }}
+        onDragUpdate={({ destination }, { announce }) =>
+          announce(
+            destination
+              ? `It would now be step ${destination.index + 1} of ${steps.length}.`
+              : 'It is outside the list.',
+          )
+        }
+        onDragEnd={({ source, destination, reason }, { announce }) => {
+          const step = steps[source.index]
+          if (!step) return
+          const name = nameOf(step, source.index)
+          if (reason === 'CANCEL' || !destination) announce(`${name} stays step ${source.index + 1}.`)
+          else announce(`${name} is now step ${destination.index + 1} of ${steps.length}.`)
+          if (destination && destination.index !== source.index) {
+            form.reorderListItem('steps', { from: source.index, to: destination.index })
+          }
+        }}
+      >
+        <Droppable droppableId={listId}>
+          {(list) => (
+            <ol ref={list.innerRef} {...list.droppableProps} aria-label="Steps" style={listStyle}>
+              {steps.map((step, index) => (
+                <Draggable key={step.key} draggableId={step.key} index={index}>
+                  {(item, snapshot) => (
+                    <StepItem
+                      ref={item.innerRef}
+                      draggableProps={item.draggableProps}
+                      style={motionStyle(item.draggableProps.style, snapshot, isMotionReduced)}
+                      dragHandleProps={item.dragHandleProps}
+                      isDragging={snapshot.isDragging}
+                      form={form}
+                      index={index}
+                      count={steps.length}
+                      name={nameOf(step, index)}
+                      elementId={(part) => elementId(step, part)}
+                      onMove={(to, focus) => move(index, to, step, focus)}
+                      onRemove={() => remove(index, step)}
+                    />
+                  )}
+                </Draggable>
+              ))}
+              {list.placeholder}
+            </ol>
+          )}
+        </Droppable>
+      </DragDropContext>
+      {steps.length < stepLimit ? (
+        <Group>
+          <Button
+            id={`${listId}-add`}
+            variant="default"
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={add}
+          >
+            Add step
+          </Button>
+        </Group>
+      ) : (
+        <Text size="sm">
+          A journey has at most {stepLimit} steps: more do not fit side by side in a report.
+        </Text>
+      )}
+      <VisuallyHidden role="status">{announcement}</VisuallyHidden>
+    </Stack>
+  )
+}
+
+/** What is used of the form. */
+type Form = Pick<
+  ReturnType<typeof useForm<JourneyDraft>>,
+  'values' | 'getInputProps' | 'insertListItem' | 'removeListItem' | 'reorderListItem'
+>
+
+/** The parts of a step that can have the focus. */
+type StepElement = 'event_id' | 'up' | 'down' | 'remove'
+
+type StepItemProps = {
+  ref: Ref<HTMLLIElement>
+  draggableProps: DraggableProvidedDraggableProps
+  style: CSSProperties | undefined
+  dragHandleProps: DraggableProvidedDragHandleProps | null
+  isDragging: boolean
+  form: Form
+  index: number
+  count: number
+  name: string
+  elementId: (part: StepElement) => string
+  onMove: (to: number, focus: StepElement) => void
+  onRemove: () => void
+}
+
+function StepItem(props: StepItemProps) {
+  const { ref, draggableProps, dragHandleProps, form, index, count, name, elementId, onMove, onRemove } =
+    props
+  const number = index + 1
+  return (
+    <li ref={ref} {...draggableProps} style={props.style}>
+      <Paper withBorder p="sm" mb="sm" shadow={props.isDragging ? 'md' : ''}>
+        <Group justify="space-between" mb="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
+            {/* Not a button element: dragging never begins on one. */}
+            <ActionIcon
+              component="div"
+              variant="subtle"
+              color="gray"
+              aria-label={`Drag ${name}`}
+              style={{ cursor: 'grab' }}
+              {...dragHandleProps}
+            >
+              <IconGripVertical size={18} aria-hidden />
+            </ActionIcon>
+            <Text size="sm" fw={500}>
+              Step {number}
+            </Text>
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <ActionIcon
+              {...buttonProps}
+              id={elementId('up')}
+              aria-label={`Move ${name} up`}
+              {...idle(index === 0)}
+              onClick={() => onMove(index - 1, 'up')}
+            >
+              <IconArrowUp size={18} aria-hidden />
+            </ActionIcon>
+            <ActionIcon
+              {...buttonProps}
+              id={elementId('down')}
+              aria-label={`Move ${name} down`}
+              {...idle(number === count)}
+              onClick={() => onMove(index + 1, 'down')}
+            >
+              <IconArrowDown size={18} aria-hidden />
+            </ActionIcon>
+            <ActionIcon
+              {...buttonProps}
+              id={elementId('remove')}
+              aria-label={`Remove ${name}`}
+              onClick={onRemove}
+            >
+              <IconTrash size={18} aria-hidden />
+            </ActionIcon>
+          </Group>
+        </Group>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+          <TextInput
+            label={`event_id of step ${number}`}
+            description="As programs send it, for example signed_up."
+            autoCapitalize="off"
+            autoComplete="off"
+            spellCheck={false}
+            styles={{ input: { ...inSight, ...monospaceField } }}
+            {...form.getInputProps(`steps.${index}.event_id`)}
+            id={elementId('event_id')}
+          />
+          <TextInput
+            label={`Display name of step ${number}`}
+            description="As reports show it, for example Signed up."
+            autoComplete="off"
+            styles={{ input: inSight }}
+            {...form.getInputProps(`steps.${index}.name`)}
+          />
+        </SimpleGrid>
+      </Paper>
+    </li>
+  )
+}
+
+const listStyle = { listStyle: 'none', margin: 0, padding: 0 } satisfies CSSProperties
+
+/** What has the focus is scrolled to above the bar at the end of the form. */
+const inSight = { scrollMarginBottom: '8rem' } satisfies CSSProperties
+
+const buttonProps = { variant: 'subtle', color: 'gray', style: inSight } as const
+
+/** For a button that has nothing to do now, but keeps the focus. */
+function idle(isIdle: boolean) {
+  return isIdle ? { 'aria-disabled': true, 'data-disabled': true } : {}
+}
+
+function nameOf({ name, event_id }: StepDraft, index: number): string {
+  return name || event_id || `step ${index + 1}`
+}
+
+function motionStyle(
+  style: CSSProperties | undefined,
+  { isDropAnimating, isDragging }: DraggableStateSnapshot,
+  isMotionReduced: boolean,
+): CSSProperties | undefined {
+  if (!isMotionReduced) return style
+  // Not 0: the library waits for the end of the transition before it drops.
+  return {
+    ...style,
+    ...(isDropAnimating ? { transitionDuration: '0.001s' } : !isDragging && { transition: 'none' }),
+  }
+}

@@ -1,0 +1,88 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { draftOfKey, type KeyDraft, keyChanges, keyErrors, keyFaults } from './key-draft.ts'
+import { KeyFields } from './key-fields.tsx'
+
+type EditKeyDialogProps = {
+  serviceKey: Schemas['ServiceKey']
+  opened: boolean
+  onClose: () => void
+}
+
+/** Changes a key's name, origins, expiry and rate; sends only what was changed. */
+export function EditKeyDialog({ serviceKey, opened, onClose }: EditKeyDialogProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={`Edit ${serviceKey.name}`}
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      <EditKeyForm serviceKey={serviceKey} onClose={onClose} />
+    </Modal>
+  )
+}
+
+function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const keysKey = useWorkspaceKey('service-keys')
+  /** The version that is edited; the list may be read again meanwhile. */
+  const [base] = useState(serviceKey)
+  const form = useForm<KeyDraft>({
+    initialValues: draftOfKey(base),
+    validate: (draft) => keyFaults(draft),
+    validateInputOnChange: ['allowed_origins'],
+  })
+  const save = useMutation({
+    mutationFn: (body: Schemas['ServiceKeyUpdate']) =>
+      taken(cairn.updateServiceKey({ path: { key_id: base.key_id }, body })),
+    onSuccess: () => {
+      onClose()
+      void queryClient.invalidateQueries({ queryKey: keysKey })
+    },
+    onError: (error) => form.setErrors(keyErrors(error)),
+  })
+
+  function submit(draft: KeyDraft) {
+    const changes = keyChanges(base, draft, new Date())
+    if (Object.keys(changes).length > 0) save.mutate(changes)
+    else onClose()
+  }
+
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(submit, (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus())}
+    >
+      <Stack>
+        <KeyFields
+          form={form}
+          kind={base.kind}
+          presentExpiry={
+            base.expires_at ? `As it is: ${dateFormat.format(new Date(base.expires_at))}` : undefined
+          }
+        />
+        <Text size="sm">Changes count from the next request with this key.</Text>
+        <ProblemAlert error={save.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            Save changes
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })

@@ -1,0 +1,152 @@
+import type { Schemas } from '../../client/person.ts'
+import { nameFault, onlyFaults } from '../parts/field-faults.ts'
+import { codeOf, fieldErrors } from '../problem.ts'
+
+type ServiceKey = Schemas['ServiceKey']
+
+/** A service key as the form has it. */
+export type KeyDraft = {
+  name: string
+  allowed_origins: string[]
+  /** When it expires: as it does now, never, so many days from now, or on `expiryDate`. */
+  expiry: 'unchanged' | 'never' | '30' | '90' | '365' | 'date'
+  /** A day in the viewer's time zone, `2027-01-31`; the key is refused from its beginning. */
+  expiryDate: string
+  rate: 'default' | 'own' | 'unlimited'
+  /** With `own`: events a second. Text while nothing that is a number is typed. */
+  ratePerSecond: number | string
+}
+
+export const newKeyDraft: KeyDraft = {
+  name: '',
+  allowed_origins: [],
+  expiry: 'never',
+  expiryDate: '',
+  rate: 'default',
+  ratePerSecond: 500,
+}
+
+export function draftOfKey({ name, allowed_origins, expires_at, rate_limit }: ServiceKey): KeyDraft {
+  return {
+    ...newKeyDraft,
+    name,
+    allowed_origins,
+    expiry: expires_at ? 'unchanged' : 'never',
+    rate: rate_limit === null ? 'default' : rate_limit === 0 ? 'unlimited' : 'own',
+    ratePerSecond: rate_limit || newKeyDraft.ratePerSecond,
+  }
+}
+
+/** What the contract would refuse, by field. */
+export function keyFaults(draft: KeyDraft, now = new Date()): Record<string, string> {
+  const { name, allowed_origins, expiry, rate, ratePerSecond } = draft
+  const faults = {
+    name: nameFault(name, 'Give the key a name, for example the program that uses it.'),
+    allowed_origins: allowed_origins.length > 100 ? 'At most 100 origins.' : originFault(allowed_origins),
+    expiryDate: expiry === 'date' ? dateFault(draft, now) : undefined,
+    ratePerSecond: rate === 'own' ? rateFault(ratePerSecond) : undefined,
+  }
+  return onlyFaults(faults)
+}
+
+/** The body that makes this key. */
+export function keyCreation(
+  kind: Schemas['KeyKind'],
+  draft: KeyDraft,
+  now: Date,
+): Schemas['ServiceKeyCreation'] {
+  return {
+    kind,
+    name: draft.name,
+    expires_at: expiryOf(draft, now) ?? null,
+    rate_limit: rateOf(draft),
+    // Only a publishable key can have any: what was typed before the kind was changed does not count.
+    ...(kind === 'publishable' && { allowed_origins: draft.allowed_origins }),
+  }
+}
+
+/** The fields, in the form in which they are sent, that differ from the key's. */
+export function keyChanges(key: ServiceKey, draft: KeyDraft, now: Date): Schemas['ServiceKeyUpdate'] {
+  const expires_at = expiryOf(draft, now)
+  const rate_limit = rateOf(draft)
+  const { name, allowed_origins } = draft
+  return {
+    ...(name !== key.name && { name }),
+    ...(allowed_origins.join(' ') !== key.allowed_origins.join(' ') && { allowed_origins }),
+    ...(expires_at !== undefined && expires_at !== key.expires_at && { expires_at }),
+    ...(rate_limit !== key.rate_limit && { rate_limit }),
+  }
+}
+
+/** What the server refused, by the field of the form. */
+export function keyErrors(error: unknown): Record<string, string> {
+  const errors: Record<string, string> = {}
+  for (const [field, fault] of Object.entries(fieldErrors(error))) {
+    if (field.startsWith('allowed_origins')) errors.allowed_origins ??= fault
+    else if (field === 'expires_at') errors.expiry = fault
+    else if (field === 'rate_limit') errors.ratePerSecond = fault
+    else errors[field] = fault
+  }
+  if (codeOf(error) === 'expires_at_in_past') errors.expiry = 'Choose a time in the future.'
+  if (codeOf(error) === 'rate_limit_too_high') errors.rate = 'Choose a lower rate.'
+  return errors
+}
+
+/** The first day on which a new key can expire, for a date field. */
+export function tomorrow(now = new Date()): string {
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('-')
+}
+
+/** The contract's pattern. */
+const originPattern =
+  /^https?:\/\/([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/
+
+function originFault(origins: string[]): string | undefined {
+  const wrong = origins.find((origin) => !originPattern.test(origin) || origin.length > 255)
+  if (wrong === undefined) return undefined
+  if (wrong.includes('*')) return `“${wrong}” stands for many origins. List each of them by itself.`
+  const suggestion = originIn(wrong)
+  return suggestion
+    ? `“${wrong}” is not an origin. Did you mean ${suggestion}?`
+    : `“${wrong}” is not an origin. Write scheme, host and, if it is not the usual one, port: https://app.example.com`
+}
+
+/** The origin that somebody who typed this probably means. */
+function originIn(text: string): string | undefined {
+  const address = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
+  return address && originPattern.test(address.origin) ? address.origin : undefined
+}
+
+function dateFault(draft: KeyDraft, now: Date): string | undefined {
+  if (!draft.expiryDate) return 'Choose the day from which on the key is refused.'
+  const expiresAt = startOfDay(draft.expiryDate)
+  if (Number.isNaN(expiresAt.getTime()) || expiresAt.getFullYear() > 9999)
+    return 'Choose a day up to the year 9999.'
+  return expiresAt <= now ? 'Choose a day after today.' : undefined
+}
+
+function rateFault(rate: number | string): string | undefined {
+  const isWhole = typeof rate === 'number' && Number.isInteger(rate)
+  return isWhole && rate >= 1 && rate <= 1_000_000 ? undefined : 'A whole number from 1 to 1,000,000.'
+}
+
+/** Undefined to leave it as it is. */
+function expiryOf({ expiry, expiryDate }: KeyDraft, now: Date): string | null | undefined {
+  if (expiry === 'unchanged') return undefined
+  if (expiry === 'never') return null
+  if (expiry === 'date') return startOfDay(expiryDate).toISOString()
+  return new Date(now.getTime() + Number(expiry) * 86_400_000).toISOString()
+}
+
+function startOfDay(day: string): Date {
+  // Without a zone it is a time in the viewer's.
+  return new Date(`${day}T00:00:00`)
+}
+
+function rateOf({ rate, ratePerSecond }: KeyDraft): number | null {
+  if (rate === 'default') return null
+  return rate === 'unlimited' ? 0 : Number(ratePerSecond)
+}

@@ -1,0 +1,94 @@
+import { Button, Group, Modal, Radio, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { type KeyDraft, keyCreation, keyErrors, keyFaults, newKeyDraft } from './key-draft.ts'
+import { KeyFields } from './key-fields.tsx'
+import type { MadeKey } from './made-key-dialog.tsx'
+
+type NewKeyDialogProps = {
+  opened: boolean
+  onClose: () => void
+  onMade: (made: MadeKey) => void
+}
+
+/** Makes a service key. */
+export function NewKeyDialog({ opened, onClose, onMade }: NewKeyDialogProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="Create a service key"
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      <NewKeyForm onClose={onClose} onMade={onMade} />
+    </Modal>
+  )
+}
+
+function NewKeyForm({ onClose, onMade }: Omit<NewKeyDialogProps, 'opened'>) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const keysKey = useWorkspaceKey('service-keys')
+  const [kind, setKind] = useState<Schemas['KeyKind']>('publishable')
+  const form = useForm<KeyDraft>({
+    initialValues: newKeyDraft,
+    validate: (draft) => keyFaults(kind === 'secret' ? { ...draft, allowed_origins: [] } : draft),
+    validateInputOnChange: ['allowed_origins'],
+  })
+  const create = useMutation({
+    // The result stays out of the mutation's state: a secret key is kept nowhere but where it is shown.
+    mutationFn: async (draft: KeyDraft) => {
+      const key = await taken(cairn.createServiceKey({ body: keyCreation(kind, draft, new Date()) }))
+      if (key.token) onMade({ kind, name: key.name, token: key.token })
+    },
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: keysKey }),
+    onError: (error) => form.setErrors(keyErrors(error)),
+  })
+
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(
+        (draft) => create.mutate(draft),
+        (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus(),
+      )}
+    >
+      <Stack>
+        <Radio.Group
+          label="Kind"
+          value={kind}
+          onChange={(value) => setKind(value === 'secret' ? value : 'publishable')}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio
+              value="publishable"
+              label="Publishable, for browsers"
+              description="May only register customers and send events. Everybody can read it in your pages, so it is no secret and can be shown again."
+            />
+            <Radio
+              value="secret"
+              label="Secret, for servers"
+              description="May also read customers and events and change journeys. It is shown once, and must never reach a browser."
+            />
+          </Stack>
+        </Radio.Group>
+        <KeyFields form={form} kind={kind} />
+        <ProblemAlert error={create.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,61 @@
+import { Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+type RevokeKeyDialogProps = {
+  serviceKey: Schemas['ServiceKey']
+  opened: boolean
+  onClose: () => void
+}
+
+/** Revokes a key, after saying what will stop working. */
+export function RevokeKeyDialog({ serviceKey, opened, onClose }: RevokeKeyDialogProps) {
+  const { key_id, name, last_four, last_used_at } = serviceKey
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const keysKey = useWorkspaceKey('service-keys')
+  const revoke = useMutation({
+    mutationFn: () => taken(cairn.revokeServiceKey({ path: { key_id } })),
+    onSuccess: () => {
+      onClose()
+      void queryClient.invalidateQueries({ queryKey: keysKey })
+    },
+  })
+
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={() => {
+        revoke.reset()
+        onClose()
+      }}
+      title={`Revoke ${name}?`}
+      confirmLabel="Revoke key"
+      danger
+      pending={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+    >
+      <Stack gap="xs">
+        <Text size="sm">
+          Every program that sends the key …{last_four} is refused at once and for ever. What it sends is not
+          stored.
+        </Text>
+        <Text size="sm">
+          {last_used_at ? (
+            <>
+              It was last used <Instant at={last_used_at} />. Whoever uses it needs another key first; to
+              rotate it leaves time for that.
+            </>
+          ) : (
+            'It was never used.'
+          )}
+        </Text>
+      </Stack>
+    </ConfirmDialog>
+  )
+}

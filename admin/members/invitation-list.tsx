@@ -1,0 +1,122 @@
+import { Button, Paper, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { usePages } from '../parts/pages.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { roleName } from './role.ts'
+
+/** The invitations that can still be accepted, to be revoked. */
+export function InvitationList() {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const invitationsKey = useWorkspaceKey('invitations')
+  const invitations = usePages(invitationsKey, (cursor) =>
+    taken(cairn.listInvitations({ query: { ...(cursor && { cursor }) } })),
+  )
+  const [asked, setAsked] = useState<Schemas['Invitation']>()
+  const revoke = useMutation({
+    mutationFn: ({ invitation_id }: Schemas['Invitation']) =>
+      taken(cairn.revokeInvitation({ path: { invitation_id } })),
+    onSuccess: () => {
+      setAsked(undefined)
+      return queryClient.invalidateQueries({ queryKey: invitationsKey })
+    },
+  })
+  function close() {
+    setAsked(undefined)
+    revoke.reset()
+  }
+
+  let list: ReactNode
+  if (invitations.isPending) {
+    list = <Loading lines={2} />
+  } else if (invitations.isError && invitations.items.length === 0) {
+    list = <ProblemAlert error={invitations.error} onRetry={invitations.refetch} />
+  } else if (invitations.isEmpty) {
+    list = <Text c="dimmed">None. Whom you invite stands here until they join.</Text>
+  } else if (invitations.items.length > 0) {
+    list = (
+      <Paper withBorder>
+        <Table verticalSpacing="sm" aria-label="Open invitations" layout="fixed">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Email</Table.Th>
+              <Table.Th w={140} visibleFrom="sm">
+                Role
+              </Table.Th>
+              <Table.Th w={190} visibleFrom="sm">
+                Works until
+              </Table.Th>
+              <Table.Th w={96}>
+                <VisuallyHidden>Revoke</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {invitations.items.map((invitation) => (
+              <Table.Tr key={invitation.invitation_id}>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                  <Text size="sm" fw={600}>
+                    {invitation.email}
+                  </Text>
+                  <Text size="sm" c="dimmed">
+                    Invited by {invitation.invited_by}
+                  </Text>
+                  <Text size="xs" c="dimmed" hiddenFrom="sm">
+                    {roleName[invitation.role]}, works until <Instant at={invitation.expires_at} />
+                  </Text>
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
+                  <Text size="sm">{roleName[invitation.role]}</Text>
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
+                  <Text size="sm" component="span">
+                    <Instant at={invitation.expires_at} />
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Button
+                    variant="default"
+                    size="compact-sm"
+                    aria-label={`Revoke the invitation of ${invitation.email}`}
+                    onClick={() => setAsked(invitation)}
+                  >
+                    Revoke
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Paper>
+    )
+  }
+  return (
+    <Stack gap="sm" mt="md">
+      <Title order={2} size="h4">
+        Open invitations
+      </Title>
+      {list}
+      <LoadMore query={invitations} />
+      <ConfirmDialog
+        opened={asked !== undefined}
+        onClose={close}
+        title="Revoke the invitation?"
+        confirmLabel="Revoke"
+        danger
+        onConfirm={() => asked && revoke.mutate(asked)}
+        pending={revoke.isPending}
+        error={revoke.error}
+      >
+        The link that {asked?.email} was given stops working. You can invite again at any time.
+      </ConfirmDialog>
+    </Stack>
+  )
+}

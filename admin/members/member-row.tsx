@@ -1,0 +1,155 @@
+import { ActionIcon, Select, Table, Text, useMatches } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } from '../session/session.ts'
+import { abilityOf, asRole, grantableRoles, mayChange, roleName } from './role.ts'
+
+/** A member as a row of the list, with what may be done about it. */
+export function MemberRow({ member }: { member: Schemas['Member'] }) {
+  const cairn = useCairn()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const membersKey = useWorkspaceKey('members')
+  const { person } = useSession()
+  const workspace = useMembership()
+  const [asked, setAsked] = useState<Schemas['Role'] | 'none'>()
+  const isSelf = member.person_id === person.person_id
+  const path = { person_id: member.person_id }
+  // A cell over more columns than there are would make another one.
+  const columns = useMatches({ base: 3, sm: 4 })
+
+  const change = useMutation({
+    mutationFn: (role: Schemas['Role']) => taken(cairn.updateMember({ path, body: { role } })),
+    onSuccess: async () => {
+      setAsked(undefined)
+      await queryClient.invalidateQueries({ queryKey: membersKey })
+      if (isSelf) await queryClient.invalidateQueries(sessionQuery)
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => taken(cairn.removeMember({ path })),
+    onSuccess: async () => {
+      setAsked(undefined)
+      if (isSelf) {
+        // The other way round the screen would be drawn once more, in a workspace that is foreign now.
+        await navigate('/', { replace: true })
+        await queryClient.resetQueries(sessionQuery)
+      } else {
+        await queryClient.invalidateQueries({ queryKey: membersKey })
+      }
+    },
+  })
+
+  function choose(role: Schemas['Role']) {
+    if (role === member.role) return
+    // One's own role cannot always be taken back, so it is asked about first.
+    if (isSelf) setAsked(role)
+    else change.mutate(role)
+  }
+  function close() {
+    setAsked(undefined)
+    change.reset()
+    remove.reset()
+  }
+
+  const error = asked === undefined ? change.error : null
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>
+          <Text size="sm" fw={600}>
+            {member.name}
+            {isSelf && (
+              <Text span size="sm" fw={400} c="dimmed">
+                {' '}
+                (you)
+              </Text>
+            )}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {member.email}
+          </Text>
+          <Text size="xs" c="dimmed" hiddenFrom="sm">
+            Joined <Instant at={member.joined_at} />
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          {mayChange(workspace.role, member.role) ? (
+            <Select
+              size="sm"
+              aria-label={`Role of ${member.name}`}
+              data={grantableRoles(workspace.role).map((role) => ({ value: role, label: roleName[role] }))}
+              value={change.isPending ? change.variables : member.role}
+              onChange={(role) => role && choose(role)}
+              allowDeselect={false}
+              // Within the page's landmarks.
+              comboboxProps={{ withinPortal: false }}
+              readOnly={change.isPending}
+            />
+          ) : (
+            <Text size="sm">{roleName[member.role]}</Text>
+          )}
+        </Table.Td>
+        <Table.Td visibleFrom="sm">
+          <Text size="sm" component="span">
+            <Instant at={member.joined_at} />
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          {(isSelf || mayChange(workspace.role, member.role)) && workspace.canChange && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={isSelf ? 'Leave the workspace' : `Remove ${member.name}`}
+              onClick={() => setAsked('none')}
+            >
+              <IconTrash size={18} stroke={1.6} aria-hidden />
+            </ActionIcon>
+          )}
+        </Table.Td>
+      </Table.Tr>
+      {error && (
+        <Table.Tr>
+          <Table.Td colSpan={columns}>
+            <ProblemAlert error={error} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+      <ConfirmDialog
+        opened={asked === 'none'}
+        onClose={close}
+        title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+        confirmLabel={isSelf ? 'Leave' : 'Remove'}
+        danger
+        onConfirm={() => remove.mutate()}
+        pending={remove.isPending}
+        error={remove.error}
+      >
+        {isSelf
+          ? 'You lose access to this workspace at once, and come back only by a new invitation. What you made stays.'
+          : `${member.name} loses access to ${workspace.name} at once, and comes back only by a new invitation. What they made stays; so do service keys, which you may want to rotate if they knew a secret one.`}
+      </ConfirmDialog>
+      {asked !== undefined && asked !== 'none' && (
+        <ConfirmDialog
+          opened
+          onClose={close}
+          title={`Become ${asRole(asked)}?`}
+          confirmLabel="Change my role"
+          onConfirm={() => change.mutate(asked)}
+          pending={change.isPending}
+          error={change.error}
+        >
+          As {asRole(asked)} you {abilityOf[asked]}. You cannot take this back yourself; an owner or an admin
+          can.
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,186 @@
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { cairnFor } from '../cairn.ts'
+import { Gate } from '../frame/gate.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { codeOf, fieldErrors, taken } from '../problem.ts'
+import { LinkNeeded } from './link-needed.tsx'
+import { useLinkToken } from './link-token.ts'
+import { NewPassword, newPasswordFault } from './new-password.tsx'
+import { keptSession } from './session.ts'
+
+/** The first visit, through the link that the server printed: makes the person, the workspace and a first journey. */
+export function SetupScreen() {
+  const token = useLinkToken()
+  const link = useQuery({
+    queryKey: ['setup-link', token],
+    queryFn: () => taken(cairnFor().findSetupLink({ body: { token: token ?? '' } })),
+    enabled: token !== undefined,
+    // Once it has been used there is nothing to find; that must not replace the form while it works.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+  if (token === undefined) return <LinkNeeded title="Set up Cairn" />
+  if (codeOf(link.error) === 'link_not_found') return <NoLink />
+  if (link.error) {
+    return (
+      <Gate title="Set up Cairn">
+        <ProblemAlert error={link.error} onRetry={link.refetch} />
+      </Gate>
+    )
+  }
+  if (!link.data) {
+    return (
+      <Gate title="Set up Cairn">
+        <Loading lines={5} />
+      </Gate>
+    )
+  }
+  return <SetupForm token={token} link={link.data} />
+}
+
+function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const { workspace_name } = link
+  const form = useForm({
+    initialValues: { name: '', email: '', password: '', workspace_name: '', journey_name: '' },
+    validate: {
+      name: (value) => (value === '' ? 'Type your name' : null),
+      email: (value) => (value.trim() === '' ? 'Type your email' : null),
+      password: newPasswordFault,
+      workspace_name: (value) =>
+        workspace_name === null && value === '' ? 'Give the workspace a name' : null,
+    },
+  })
+  const setUp = useMutation({
+    mutationFn: async (values: typeof form.values) => {
+      const body = {
+        token,
+        name: values.name,
+        email: values.email.trim(),
+        password: values.password,
+        ...(workspace_name === null && { workspace_name: values.workspace_name }),
+        ...(values.journey_name !== '' && { journey_name: values.journey_name }),
+      }
+      const [workspace] = (await taken(cairnFor().setUp({ body }))).workspaces
+      return { workspace, withJourney: body.journey_name !== undefined }
+    },
+    onError: async (error) => {
+      // A workspace may have been made on the command line meanwhile; then the link is for that one.
+      if (codeOf(error) === 'workspace_exists') {
+        await queryClient.invalidateQueries({ queryKey: ['setup-link', token] })
+      }
+      form.setErrors({
+        ...fieldErrors(error),
+        ...(codeOf(error) === 'workspace_exists' && { workspace_name: 'There is a workspace of this name' }),
+        ...(codeOf(error) === 'person_exists' && { email: 'There is an account for this email' }),
+      })
+    },
+  })
+  // A step of its own: when it fails, what was set up must not be set up again.
+  const enter = useMutation({
+    mutationFn: async ({ workspace, withJourney }: NonNullable<typeof setUp.data>) => {
+      await keptSession(queryClient)
+      if (!workspace) return '/'
+      const cairn = cairnFor(workspace.workspace_id)
+      if (!withJourney) return `/w/${workspace.workspace_id}/journeys`
+      const { data } = await taken(cairn.listJourneys({ query: { limit: 1 } }))
+      return `/w/${workspace.workspace_id}/first-event?journey=${data[0]?.journey_id ?? ''}`
+    },
+    onSuccess: (to) => navigate(to, { replace: true }),
+  })
+
+  if (setUp.data && enter.error) {
+    return (
+      <Gate title="Cairn is set up" description="What you asked for was made. Only opening it failed.">
+        <ProblemAlert error={enter.error} onRetry={() => enter.mutate(setUp.data)} />
+      </Gate>
+    )
+  }
+  return (
+    <Gate
+      title="Set up Cairn"
+      description={
+        workspace_name === null ? (
+          'You make your account and your workspace, where journeys, customers and events will be kept.'
+        ) : (
+          <>
+            You become an owner of the workspace <strong>{workspace_name}</strong>.
+          </>
+        )
+      }
+    >
+      <form
+        noValidate
+        onSubmit={form.onSubmit((values) =>
+          setUp.mutate(values, { onSuccess: (made) => enter.mutate(made) }),
+        )}
+      >
+        <Stack>
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            maxLength={255}
+            required
+            {...form.getInputProps('name')}
+          />
+          <TextInput
+            label="Email"
+            description="You sign in with it. Cairn sends no mail."
+            type="email"
+            autoComplete="username"
+            maxLength={254}
+            required
+            {...form.getInputProps('email')}
+          />
+          <NewPassword label="Password" maxLength={256} {...form.getInputProps('password')} />
+          {workspace_name === null && (
+            <TextInput
+              label="Workspace name"
+              description="Usually your company or product."
+              autoComplete="organization"
+              maxLength={255}
+              required
+              {...form.getInputProps('workspace_name')}
+            />
+          )}
+          <TextInput
+            label="First journey (optional)"
+            description="The way customers go with you, for example Onboarding. Events belong to a journey; you can add steps and more journeys later."
+            maxLength={255}
+            {...form.getInputProps('journey_name')}
+          />
+          <ProblemAlert error={setUp.error} />
+          <Button type="submit" loading={setUp.isPending || enter.isPending || enter.isSuccess}>
+            Set up
+          </Button>
+          <Text size="sm" c="dimmed">
+            The link works once, until <Instant at={link.expires_at} />.
+          </Text>
+        </Stack>
+      </form>
+    </Gate>
+  )
+}
+
+function NoLink() {
+  return (
+    <Gate
+      title="This setup link does not work"
+      description="A link works once, for one hour, and only until a newer one is made."
+    >
+      <Text>Make a new one on the server, in the directory of Cairn, and open what it prints:</Text>
+      <Code block>npx cairn setup-link</Code>
+      <Text size="sm" c="dimmed">
+        Open the link whole: the part behind # is its key.
+      </Text>
+    </Gate>
+  )
+}
