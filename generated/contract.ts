@@ -682,6 +682,11 @@ export interface components {
          */
         Name: string;
         /**
+         * Text to search for
+         * @description What somebody types to find something by its name. As long as a name can be; of its words the first twenty count.
+         */
+        SearchText: string;
+        /**
          * Instant
          * Format: date-time
          * @description An instant as RFC 3339 writes it, with an offset, from the year 1900 on (what is older is nearly always a clock
@@ -2320,6 +2325,12 @@ export interface operations {
                  */
                 status?: components["schemas"]["JourneyStatus"];
                 /**
+                 * @description Only journeys in whose name each word of this text begins a word, or whose `journey_id` it is. Letter case, accents
+                 *     and Unicode's compatibility forms (NFKC) do not count.
+                 * @example onb
+                 */
+                search?: components["schemas"]["SearchText"];
+                /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
@@ -2920,6 +2931,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only members in whose name each word of this text begins a word, whose email begins with it, or whose `person_id` it
+                 *     is. Letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @example grace
+                 */
+                search?: components["schemas"]["SearchText"];
+                /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
@@ -3456,6 +3473,22 @@ export interface operations {
     listServiceKeys: {
         parameters: {
             query?: {
+                /**
+                 * @description Only keys of this kind.
+                 * @example secret
+                 */
+                kind?: components["schemas"]["KeyKind"];
+                /**
+                 * @description Only keys that have this status now.
+                 * @example active
+                 */
+                status?: components["schemas"]["KeyStatus"];
+                /**
+                 * @description Only keys in whose name each word of this text begins a word, whose last four characters it is, or whose `key_id` it
+                 *     is. In names, letter case, accents and Unicode's compatibility forms (NFKC) do not count.
+                 * @example website
+                 */
+                search?: components["schemas"]["SearchText"];
                 /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.

@@ -111,6 +111,7 @@ export interface Journeys {
   journey_id: string;
   journey_ref: Generated<number>;
   name: string;
+  name_key: Generated<string>;
   status: string;
   steps: string;
   updated_ms: number;
@@ -129,6 +130,7 @@ export interface People {
   email: string;
   email_key: string;
   name: string;
+  name_key: Generated<string>;
   password_hash: string;
   person_id: string;
 }
@@ -144,6 +146,7 @@ export interface ServiceKeys {
   last_four: string;
   last_used_ms: number | null;
   name: string;
+  name_key: Generated<string>;
   rate_limit: number | null;
   revoked_ms: number | null;
   token: string | null;

@@ -119,7 +119,7 @@ async function list(config: Config, { workspace, json }: { workspace?: string; j
 async function listedMembers(db: Database, workspaceId: string): Promise<Member[]> {
   const members: Member[] = []
   for (let page: Page | undefined = { limit: 500 }; page && members.length < LISTED; ) {
-    const { rows, next } = await newestMembers(db, workspaceId, page)
+    const { rows, next } = await newestMembers(db, workspaceId, {}, page)
     members.push(...rows)
     page = next ? { ...page, after: next } : undefined
   }

@@ -23,11 +23,14 @@ export function isServiceKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
 }
 
+/** Whether a key works, and why not. */
+export type KeyStatus = 'active' | 'expired' | 'revoked'
+
 /** Whether a key works at an instant, and if not, why. */
 export function keyStatus(
   { revoked_ms, expires_ms }: { revoked_ms: number | null; expires_ms: number | null },
   now_ms: number,
-): 'active' | 'expired' | 'revoked' {
+): KeyStatus {
   if (revoked_ms !== null) return 'revoked'
   return expires_ms !== null && expires_ms <= now_ms ? 'expired' : 'active'
 }

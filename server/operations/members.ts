@@ -13,7 +13,7 @@ type Member = components['schemas']['Member']
 
 export const listMembers: Operation<'listMembers'> = async ({ workspaceId, query }, context) => {
   const { storage, reading } = context
-  const page = await members.newestMembers(storage.lists(reading), workspaceId, pageOf(query, 'per'))
+  const page = await members.newestMembers(storage.lists(reading), workspaceId, query, pageOf(query, 'per'))
   return { status: 200, body: pageBody(page) }
 }
 

@@ -15,8 +15,8 @@ type ServiceKey = components['schemas']['ServiceKey']
 export const listServiceKeys: Operation<'listServiceKeys'> = async ({ workspaceId, query }, context) => {
   const { storage, reading, now } = context
   const lists = storage.lists(reading)
-  const { rows, next } = await keys.newestServiceKeys(lists, workspaceId, pageOf(query, 'key'))
   const now_ms = now()
+  const { rows, next } = await keys.newestServiceKeys(lists, workspaceId, query, pageOf(query, 'key'), now_ms)
   const shownKeys = rows.map(({ key, creator }) => shown(key, creator, now_ms))
   return { status: 200, body: pageBody({ rows: shownKeys, next }) }
 }

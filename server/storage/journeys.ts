@@ -1,12 +1,19 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, Journeys } from '../../generated/tables.ts'
 import { instantText } from '../domain/instants.ts'
+import { nameWords, wordsText } from '../domain/name-words.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
-import { behind } from './keyset.ts'
-import { bytes, readPage } from './pages.ts'
+import { behind, upTo } from './keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
+import { hasWords } from './prefixes.ts'
 
 type Journey = components['schemas']['Journey']
+
+export type JourneyFilter = Partial<Pick<Journey, 'status'>> & {
+  /** Beginnings of words of the name, or the whole identifier. */
+  search?: string
+}
 
 export async function insertJourney(
   db: Transaction<DB>,
@@ -19,6 +26,7 @@ export async function insertJourney(
     .values({
       ...row,
       workspace_id: workspaceId,
+      name_key: wordsText(nameWords(row.name)),
       steps: JSON.stringify(steps),
       status: 'active',
       created_ms,
@@ -43,11 +51,14 @@ export async function findJourney(
   return row && journeyOf(row)
 }
 
-/** Journeys by (`created_at`, `journey_id`), newest first. */
+/**
+ * Journeys by (`created_at`, `journey_id`), newest first. With a search a page ends after so many journeys that were looked
+ * at.
+ */
 export async function newestJourneys(
   db: Kysely<DB>,
   workspaceId: string,
-  { status }: { status?: Journey['status'] },
+  { status, search }: JourneyFilter,
   page: Page,
 ): Promise<PageRows<Journey>> {
   const journeys = db.selectFrom('journeys').where('workspace_id', '=', workspaceId)
@@ -58,10 +69,16 @@ export async function newestJourneys(
     .where(behind(page.after, 'created_ms', 'journey_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('journey_id', 'desc')
-  return await readPage(keys, page, async (ids) => {
+  const read = async (ids: string[]) => {
     const rows = await journeys.selectAll().where('journey_id', 'in', ids).execute()
-    return rows.map((row) => [row.journey_id, journeyOf(row)])
-  })
+    return rows.map((row) => [row.journey_id, journeyOf(row)] as const)
+  }
+  if (search === undefined) return await readPage(keys, page, read)
+  const end = await walkEnd(keys)
+  const matching = keys
+    .where(unindexed(sql`${hasWords('name_key', search)} OR journey_id = ${search.trim()}`))
+    .where(upTo(end, 'created_ms', 'journey_id'))
+  return await readPage(matching, page, read, end)
 }
 
 /** Replaces what is given. @throws {Error} where there is no such journey */
@@ -74,7 +91,11 @@ export async function updateJourney(
   const { steps, ...columns } = change
   const row = await db
     .updateTable('journeys')
-    .set({ ...columns, ...(steps && { steps: JSON.stringify(steps) }) })
+    .set({
+      ...columns,
+      ...(columns.name !== undefined && { name_key: wordsText(nameWords(columns.name)) }),
+      ...(steps && { steps: JSON.stringify(steps) }),
+    })
     .where('workspace_id', '=', workspaceId)
     .where('journey_id', '=', id)
     .returningAll()

@@ -1,10 +1,12 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
 import { instantText } from '../domain/instants.ts'
+import { nameKey } from '../domain/names.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
-import { behind } from './keyset.ts'
-import { bytes, readPage } from './pages.ts'
+import { behind, upTo } from './keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
+import { hasWords, startsWith } from './prefixes.ts'
 
 type Member = components['schemas']['Member']
 type Membership = components['schemas']['Membership']
@@ -37,10 +39,14 @@ export async function findMember(
   return row && memberOf(row)
 }
 
-/** Members by (`joined_at`, `person_id`), newest first. */
+/**
+ * Members by (`joined_at`, `person_id`), newest first. With a search a page ends after so many members that were looked at.
+ * @param filter.search beginnings of words of the name, the beginning of the email, or the whole identifier
+ */
 export async function newestMembers(
   db: Kysely<DB>,
   workspaceId: string,
+  { search }: { search?: string },
   page: Page,
 ): Promise<PageRows<Member>> {
   const keys = selectMembers(db, workspaceId)
@@ -50,10 +56,20 @@ export async function newestMembers(
     .where(behind(page.after, 'members.joined_ms', 'members.person_id'))
     .orderBy('members.joined_ms', 'desc')
     .orderBy('members.person_id', 'desc')
-  return await readPage(keys, page, async (ids) => {
+  const read = async (ids: string[]) => {
     const rows = await selectMembers(db, workspaceId).where('members.person_id', 'in', ids).execute()
-    return rows.map((row) => [row.person_id, memberOf(row)])
-  })
+    return rows.map((row) => [row.person_id, memberOf(row)] as const)
+  }
+  if (search === undefined) return await readPage(keys, page, read)
+  const text = search.trim()
+  const end = await walkEnd(keys)
+  const matching = keys
+    .where(
+      unindexed(sql`${hasWords('people.name_key', text)} OR ${startsWith('people.email_key', nameKey(text))}
+        OR members.person_id = ${text}`),
+    )
+    .where(upTo(end, 'members.joined_ms', 'members.person_id'))
+  return await readPage(matching, page, read, end)
 }
 
 /** The workspaces of a person, by name. */

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, People } from '../../generated/tables.ts'
+import { nameWords, wordsText } from '../domain/name-words.ts'
 import { nameKey } from '../domain/names.ts'
 
 type Person = components['schemas']['Person']
@@ -15,7 +16,7 @@ export async function insertPerson(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('people')
-    .values({ ...person, email_key: nameKey(person.email) })
+    .values({ ...person, name_key: wordsText(nameWords(person.name)), email_key: nameKey(person.email) })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n

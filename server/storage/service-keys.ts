@@ -1,10 +1,12 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
 import type { DB, ServiceKeys } from '../../generated/tables.ts'
+import { nameWords, wordsText } from '../domain/name-words.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
-import { type KeyKind, lastFour } from '../domain/service-keys.ts'
+import { type KeyKind, type KeyStatus, lastFour } from '../domain/service-keys.ts'
 import { tokenDigest } from '../domain/tokens.ts'
-import { behind } from './keyset.ts'
-import { bytes, readPage } from './pages.ts'
+import { behind, upTo } from './keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
+import { hasWords } from './prefixes.ts'
 
 /** A service key. Only a publishable one can be shown again; of a secret one the store has a digest. */
 export type ServiceKey = {
@@ -41,6 +43,7 @@ export async function insertServiceKey(
     .values({
       ...columns,
       allowed_origins: JSON.stringify(allowed_origins),
+      name_key: wordsText(nameWords(key.name)),
       digest: tokenDigest(token),
       token: key.kind === 'publishable' ? token : null,
       last_four: lastFour(token),
@@ -75,11 +78,23 @@ export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<Ser
 /** A key with the name of who made it. */
 export type ListedServiceKey = { key: ServiceKey; creator: string | null }
 
-/** Keys by (`created_at`, `key_id`), newest first. */
+export type KeyFilter = {
+  kind?: KeyKind
+  status?: KeyStatus
+  /** Beginnings of words of the name, the last four characters, or the whole identifier. */
+  search?: string
+}
+
+/**
+ * Keys by (`created_at`, `key_id`), newest first. With a filter a page ends after so many keys that were looked at.
+ * @param now_ms when they are active or expired
+ */
 export async function newestServiceKeys(
   db: Kysely<DB>,
   workspaceId: string,
+  filter: KeyFilter,
   page: Page,
+  now_ms: number,
 ): Promise<PageRows<ListedServiceKey>> {
   const listed = db
     .selectFrom('service_keys')
@@ -91,14 +106,42 @@ export async function newestServiceKeys(
     .where(behind(page.after, 'service_keys.created_ms', 'service_keys.key_id'))
     .orderBy('service_keys.created_ms', 'desc')
     .orderBy('service_keys.key_id', 'desc')
-  return await readPage(keys, page, async (ids) => {
+  const read = async (ids: string[]) => {
     const rows = await listed
       .selectAll('service_keys')
       .select('people.name as creator')
       .where('service_keys.key_id', 'in', ids)
       .execute()
-    return rows.map(({ creator, ...row }) => [row.key_id, { key: keyOf(row), creator }])
-  })
+    return rows.map(({ creator, ...row }) => [row.key_id, { key: keyOf(row), creator }] as const)
+  }
+  const conditions = conditionsOf(filter, now_ms)
+  if (conditions.length === 0) return await readPage(keys, page, read)
+  const end = await walkEnd(keys)
+  const matching = keys
+    .where(unindexed(sql`${sql.join(conditions, sql` AND `)}`))
+    .where(upTo(end, 'service_keys.created_ms', 'service_keys.key_id'))
+  return await readPage(matching, page, read, end)
+}
+
+/** What a filter asks of a key. All of it is in the index that has the order of the list. */
+function conditionsOf({ kind, status, search }: KeyFilter, now_ms: number): RawBuilder<SqlBool>[] {
+  const hasEnded = sql<SqlBool>`coalesce(service_keys.expires_ms <= ${now_ms}, 1 = 0)`
+  const statuses: Record<KeyStatus, RawBuilder<SqlBool>> = {
+    active: sql`service_keys.revoked_ms IS NULL AND NOT ${hasEnded}`,
+    expired: sql`service_keys.revoked_ms IS NULL AND ${hasEnded}`,
+    revoked: sql`service_keys.revoked_ms IS NOT NULL`,
+  }
+  const text = search?.trim()
+  return [
+    ...(kind ? [sql<SqlBool>`service_keys.kind = ${kind}`] : []),
+    ...(status ? [statuses[status]] : []),
+    ...(text === undefined
+      ? []
+      : [
+          sql<SqlBool>`(${hasWords('service_keys.name_key', text)} OR service_keys.last_four = ${text}
+            OR service_keys.key_id = ${text})`,
+        ]),
+  ]
 }
 
 /** The keys of a workspace, oldest first. */
@@ -122,7 +165,11 @@ export async function updateServiceKey(
   const { allowed_origins, ...columns } = change
   await db
     .updateTable('service_keys')
-    .set({ ...columns, ...(allowed_origins && { allowed_origins: JSON.stringify(allowed_origins) }) })
+    .set({
+      ...columns,
+      ...(columns.name !== undefined && { name_key: wordsText(nameWords(columns.name)) }),
+      ...(allowed_origins && { allowed_origins: JSON.stringify(allowed_origins) }),
+    })
     .where('key_id', '=', keyId)
     .execute()
 }
@@ -146,6 +193,6 @@ export async function replaceServiceKey(
   return { key, expires_ms }
 }
 
-function keyOf({ digest: _, ...row }: Selectable<ServiceKeys>): ServiceKey {
+function keyOf({ digest: _, name_key: _words, ...row }: Selectable<ServiceKeys>): ServiceKey {
   return { ...row, kind: row.kind as KeyKind, allowed_origins: JSON.parse(row.allowed_origins) }
 }

@@ -206,7 +206,7 @@ describe('cairn member list', () => {
     connect(sqlitePath(cairn.databaseUrl)).exec(`
       CREATE TEMP TABLE more AS WITH RECURSIVE counter (value) AS (
         SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 1200) SELECT value FROM counter;
-      INSERT INTO people SELECT 'per_' || value, 'Ada', value || '@example.com', value, '', 0 FROM more;
+      INSERT INTO people SELECT 'per_' || value, 'Ada', value || '@example.com', value, '', 0, '' FROM more;
       INSERT INTO members SELECT '${workspace_id}', 'per_' || value, 'viewer', value FROM more`)
     const emails = (await listed()).map(({ email }: { email: string }) => email)
     const others = Array.from({ length: 1200 }, (_, index) => `${1200 - index}@example.com`)

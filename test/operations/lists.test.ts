@@ -217,7 +217,7 @@ describe('a page that ends among rows of one millisecond', () => {
     const numbers = ['1', '2', '3', '4']
     for (const number of numbers) {
       await initialize(workspace, `more-${number}`)
-      await key.createJourney({ body: { name: number } })
+      await key.createJourney({ body: { name: `Journey ${number}` } })
       await key.createEvent({ body: { ...event, occurred_at: '2026-11-20T11:00:00Z' } })
       await person.createServiceKey({ body: { kind: 'secret', name: number } })
       const email = `${number}@example.com`
@@ -240,7 +240,9 @@ describe('a page that ends among rows of one millisecond', () => {
       'customers that a search finds': (query) => key.listCustomers({ query: { ...query, search: 'ada' } }),
       journeys: (query) => key.listJourneys({ query }),
       'journeys of a status': (query) => key.listJourneys({ query: { ...query, status: 'active' } }),
+      'journeys that a search finds': (query) => key.listJourneys({ query: { ...query, search: 'jou' } }),
       'service keys': (query) => person.listServiceKeys({ query }),
+      'service keys that work': (query) => person.listServiceKeys({ query: { ...query, status: 'active' } }),
       members: (query) => person.listMembers({ query }),
       invitations: (query) => person.listInvitations({ query }),
       'audit log': (query) => person.listAuditLog({ query }),

@@ -19,6 +19,8 @@ import { openStore } from './store.ts'
 
 const CUSTOMERS = 200_000
 const ENTRIES = 25_000
+/** Journeys, keys and members of another workspace, more than a page looks at. */
+const MANY = 15_000
 /** Customers and entries are numbered by their instants, from 1 on. */
 const NOW = CUSTOMERS + VALID_MS
 
@@ -41,7 +43,7 @@ beforeAll(async () => {
   // All accounts and all whose name begins with "ada" are among the oldest; the newest alone is called "Zoe".
   database.exec(`
     ${counted(1000)} INSERT INTO workspaces SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value FROM counter;
-    ${counted(1000)} INSERT INTO people SELECT 'per_' || value, 'Ada', value, value, '', 0 FROM counter;
+    ${counted(1000)} INSERT INTO people SELECT 'per_' || value, 'Ada', value, value, '', 0, ' ada' FROM counter;
     ${counted(1000)} INSERT INTO members SELECT 'wsp_' || value, 'per_1', 'viewer', 0 FROM counter
       UNION SELECT 'wsp_1', 'per_' || value, 'viewer', 0 FROM counter;
     ${counted(1000)} INSERT INTO service_keys (key_id, workspace_id, kind, name, digest, last_four, created_ms)
@@ -54,7 +56,17 @@ beforeAll(async () => {
         iif(value <= 10, 'per_rare', 'per_1'), 'Ada', 'person', 'per_1', 'Ada', NULL, NULL, NULL, NULL FROM counter;
     ${counted(1000)} INSERT INTO journeys
       SELECT value, 'wsp_1', ${ordinal('jrn')}, 'Onboarding', '', json_array(printf('%.*c', 60000, 'x')),
-        iif(value <= 10, 'archived', 'active'), value, value FROM counter;
+        iif(value <= 10, 'archived', 'active'), value, value, ' onboarding' FROM counter;
+    ${counted(MANY)} INSERT INTO journeys
+      SELECT 1000 + value, 'wsp_2', ${ordinal('jrn')}, 'Renewal', '', '[]', iif(value <= 10, 'archived', 'active'), value,
+        value, iif(value <= 10, ' first renewal', ' renewal') FROM counter;
+    ${counted(MANY)} INSERT INTO service_keys
+      (key_id, workspace_id, kind, name, digest, last_four, created_ms, revoked_ms, name_key)
+      SELECT ${ordinal('kez')}, 'wsp_2', iif(value <= 10, 'publishable', 'secret'), 'Backend', 'many_' || value, 'abcd',
+        value, iif(value <= 5, NULL, 1), ' backend' FROM counter;
+    ${counted(MANY)} INSERT INTO people
+      SELECT 'per_many_' || value, 'Grace', 'm' || value, 'm' || value, '', 0, ' grace' FROM counter;
+    ${counted(MANY)} INSERT INTO members SELECT 'wsp_2', 'per_many_' || value, 'viewer', value FROM counter;
     ${counted(1000)} INSERT INTO invitations
       SELECT 'wsp_1', ${ordinal('inv')}, value, value || '@example.com', value || '@example.com', 'viewer', 'per_1',
         iif(value <= 990, value, ${NOW}), iif(value <= 990, value, ${NOW}) + ${VALID_MS} FROM counter;
@@ -156,8 +168,28 @@ describe('a page of a list', () => {
       EXACT,
       () => newestJourneys(db, 'wsp_1', { status: 'archived' }, { ...page, after }),
     ],
-    ['service keys', EXACT, () => newestServiceKeys(db, 'wsp_1', page)],
-    ['members', EXACT, () => newestMembers(db, 'wsp_1', page)],
+    ['journeys by their names', WALKED, () => newestJourneys(db, 'wsp_2', { search: 'first' }, page)],
+    [
+      'journeys by their names behind a position',
+      WALKED,
+      () =>
+        newestJourneys(
+          db,
+          'wsp_2',
+          { search: 'ren', status: 'active' },
+          { ...page, after: { ms: 14_000, id: 'x' } },
+        ),
+    ],
+    ['service keys', EXACT, () => newestServiceKeys(db, 'wsp_1', {}, page, NOW)],
+    ['service keys by name', WALKED, () => newestServiceKeys(db, 'wsp_2', { search: 'website' }, page, NOW)],
+    [
+      'publishable service keys that work',
+      WALKED,
+      () => newestServiceKeys(db, 'wsp_2', { kind: 'publishable', status: 'active' }, page, NOW),
+    ],
+    ['members', EXACT, () => newestMembers(db, 'wsp_1', {}, page)],
+    // Each is looked at as a member and as a person.
+    ['members by name', 2 * WALKED, () => newestMembers(db, 'wsp_2', { search: 'ada' }, page)],
     ['invitations, of which most have expired', 50, () => newestInvitations(db, 'wsp_1', page, NOW)],
     ['workspaces of a person', EXACT, () => membershipsOf(db, 'per_1')],
   ])('is found by an index and looks at a bounded number of rows: %s', async (_, most, list) => {
@@ -199,6 +231,23 @@ describe('a page of a list', () => {
     const span = { from_ms: 2, to_ms: 4 }
     const spanned = await entries({ ...filter, ...span, actor_id: 'per_rare' })
     expect(spanned).toMatchObject({ rows: [{}, {}], next: null })
+  })
+
+  it('ends early where few journeys, keys or members are found among many, and goes on', async () => {
+    const numbered = (count: number, prefix: string) =>
+      Array.from({ length: count }, (_, index) => `${prefix}_${String(count - index).padStart(26, '0')}`)
+    const first = await walk((at) => newestJourneys(db, 'wsp_2', { search: 'FIRST' }, at))
+    expect(first).toEqual({ sizes: [0, 10], ids: numbered(10, 'jrn') })
+    const archived = { search: 'fir', status: 'archived' } as const
+    expect((await walk((at) => newestJourneys(db, 'wsp_2', archived, at))).sizes).toEqual([10])
+    const working = { kind: 'publishable', status: 'active' } as const
+    const keys = await walk(async (at) => {
+      const { rows, next } = await newestServiceKeys(db, 'wsp_2', working, at, NOW)
+      return { rows: rows.map(({ key }) => ({ id: key.key_id })), next }
+    })
+    expect(keys).toEqual({ sizes: [0, 5], ids: numbered(5, 'kez') })
+    const oldest = await walk((at) => newestMembers(db, 'wsp_2', { search: 'per_many_1' }, at))
+    expect(oldest.sizes).toEqual([0, 1])
   })
 
   it('has as many journeys as fit into its bytes, and the list has each once', async () => {

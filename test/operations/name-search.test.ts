@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Schemas } from '../../client/person.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { createKey } from '../http/service-keys.ts'
+import { addMember, newPerson, signUp } from '../people.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+async function ownedWorkspace() {
+  const workspace = await cairn.workspace()
+  const owner = await signUp(cairn, workspace, 'owner')
+  return { workspace, owner, api: owner.client(workspace.workspace_id) }
+}
+
+/** The names of the journeys that a search finds, newest first. */
+async function journeysFound({ client }: Workspace, search: string) {
+  const { data, error } = await client.listJourneys({ query: { search } })
+  return data ? data.data.map(({ name }) => name) : error
+}
+
+describe('a search for journeys', () => {
+  it('finds those in whose name each word of the text begins a word, newest first', async () => {
+    const { workspace } = await ownedWorkspace()
+    for (const name of [
+      'Renewal of Contracts',
+      'Création (EU)',
+      'Ｒｅｎｅｗａｌ 2027',
+      '100 % trial_phase',
+    ]) {
+      await workspace.client.createJourney({ body: { name } })
+    }
+    for (const [search, ...expected] of [
+      ['renewal', 'Ｒｅｎｅｗａｌ 2027', 'Renewal of Contracts'],
+      ['CON ren', 'Renewal of Contracts'],
+      ['ontracts'],
+      ['creation', 'Création (EU)'],
+      ['eu', 'Création (EU)'],
+      ['onb', 'Onboarding'],
+      ['%'],
+      ['_'],
+      ['trial', '100 % trial_phase'],
+      ['renewal nothing'],
+    ]) {
+      expect([search, await journeysFound(workspace, search ?? '')]).toEqual([search, expected])
+    }
+  })
+
+  it('follows a new name, and finds a journey by its whole identifier', async () => {
+    const { workspace } = await ownedWorkspace()
+    const { journey_id, client } = workspace
+    await client.updateJourney({ path: { journey_id }, body: { name: 'Checkout' } })
+    expect(await journeysFound(workspace, 'onb')).toEqual([])
+    expect(await journeysFound(workspace, 'check')).toEqual(['Checkout'])
+    await client.updateJourney({ path: { journey_id }, body: { description: 'Onboarding' } })
+    expect(await journeysFound(workspace, 'check')).toEqual(['Checkout'])
+    expect(await journeysFound(workspace, ` ${journey_id} `)).toEqual(['Checkout'])
+    expect(await journeysFound(workspace, journey_id.slice(0, -1))).toEqual([])
+  })
+
+  it('finds within a status and within the workspace', async () => {
+    const { workspace } = await ownedWorkspace()
+    const { client, journey_id } = workspace
+    const found = async (status: 'active' | 'archived') =>
+      (await client.listJourneys({ query: { search: 'onboarding', status } })).data?.data.length
+    expect([await found('active'), await found('archived')]).toEqual([1, 0])
+    await client.archiveJourney({ path: { journey_id } })
+    expect([await found('active'), await found('archived')]).toEqual([0, 1])
+    const other = await cairn.workspace()
+    expect(await journeysFound(other, journey_id)).toEqual([])
+  })
+
+  it('takes 255 characters and refuses more, none and NUL', async () => {
+    const { workspace } = await ownedWorkspace()
+    expect(await journeysFound(workspace, 'a '.repeat(127))).toEqual([])
+    for (const search of ['a'.repeat(256), '', 'a\0']) {
+      expect(await journeysFound(workspace, search)).toMatchObject({
+        status: 400,
+        errors: [{ parameter: 'search' }],
+      })
+    }
+  })
+})
+
+describe('a list of service keys', () => {
+  it('is narrowed by name, last four characters, identifier, kind and status', async () => {
+    const { workspace, api } = await ownedWorkspace()
+    const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Mobile app' } })
+    const key_id = made.data?.key_id ?? ''
+    const last_four = made.data?.last_four ?? ''
+    await api.updateServiceKey({ path: { key_id }, body: { name: 'Import job' } })
+    const old = await createKey(cairn, workspace, 'publishable', { expires_ms: Date.now() - 1 })
+    const revoked = await createKey(cairn, workspace, 'publishable')
+    await api.revokeServiceKey({ path: { key_id: revoked.key_id } })
+
+    type Query = { kind?: Schemas['KeyKind']; status?: Schemas['KeyStatus']; search?: string }
+    const found = async (query: Query) =>
+      (await api.listServiceKeys({ query })).data?.data.map(({ key_id }) => key_id)
+    expect(await found({ search: 'job' })).toEqual([key_id])
+    expect(await found({ search: 'mobile' })).toEqual([])
+    expect(await found({ search: key_id })).toEqual([key_id])
+    expect(await found({ search: last_four })).toContain(key_id)
+    expect(await found({ search: 'test', status: 'expired' })).toEqual([old.key_id])
+    expect(await found({ status: 'revoked' })).toEqual([revoked.key_id])
+    const active = await found({ status: 'active' })
+    expect(active).toHaveLength(3)
+    expect(active?.[0]).toBe(key_id)
+    expect(await found({ kind: 'publishable', status: 'active' })).toHaveLength(1)
+    expect(await found({ kind: 'secret', search: 'import job' })).toEqual([key_id])
+  })
+
+  it('finds a key that took the place of another by the same name', async () => {
+    const { api } = await ownedWorkspace()
+    const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Backend for maps' } })
+    await api.rotateServiceKey({ path: { key_id: made.data?.key_id ?? '' }, body: { grace_seconds: 3600 } })
+    expect((await api.listServiceKeys({ query: { search: 'maps' } })).data?.data).toHaveLength(2)
+  })
+})
+
+describe('a search for members', () => {
+  it('finds by the beginnings of words of the name, by the beginning of the email and by identifier', async () => {
+    const { workspace, owner, api } = await ownedWorkspace()
+    const grace = { ...(await newPerson(cairn)) }
+    await addMember(cairn, workspace, grace, 'viewer')
+    const found = async (search: string) =>
+      (await api.listMembers({ query: { search } })).data?.data.map(({ person_id }) => person_id)
+    const words = grace.name.split(' ')
+    expect(await found(words.at(-1)?.toUpperCase() ?? '')).toContain(grace.person_id)
+    expect(await found(grace.email.slice(0, -4).toUpperCase())).toEqual([grace.person_id])
+    expect(await found(owner.person_id)).toEqual([owner.person_id])
+    expect(await found(grace.email.slice(1))).toEqual([])
+  })
+})
