@@ -3,12 +3,11 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useId } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { Identifier } from '../parts/identifier.tsx'
+import { Identifier, ShortIdentifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useIsNarrow } from '../parts/narrow.ts'
 import { useMembership } from '../session/session.ts'
-import { ShortIdentifier } from './short-identifier.tsx'
 
 /** An event in the table of events, and below it, while `opened`, all that is stored of it. */
 export function EventRow({

@@ -1,0 +1,89 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { initialize } from '../operations/customer.ts'
+import { type SignedUp, signUp } from '../people.ts'
+import { openAdministration } from './administration.ts'
+import { screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let customer_id: string
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  customer_id = await initialize(workspace, 'user-1 of the older system, moved here')
+  const { journey_id } = workspace
+  await workspace.client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+})
+
+afterAll(() => cairn?.stop())
+
+function open(screen: string, width: number, refusals: string[] = []): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return openAdministration({
+    cairn,
+    path,
+    signedIn: owner.headers,
+    viewport: { width, height: 800 },
+    refusals,
+  })
+}
+
+/** What the two gestures select of what is shown, as it would be pasted. */
+async function selections(shown: Locator): Promise<string[]> {
+  const page = shown.page()
+  await shown.scrollIntoViewIfNeeded()
+  const selected = () => page.evaluate(() => getSelection()?.toString() ?? '')
+  const box = await shown.boundingBox()
+  if (!box) throw new Error('it is not shown')
+  const middle = box.y + box.height / 2
+  await page.mouse.dblclick(box.x + box.width - 12, middle)
+  const doubleClicked = await selected()
+  await page.evaluate(() => getSelection()?.removeAllRanges())
+  await page.mouse.move(box.x + 2, middle)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 2, middle, { steps: 3 })
+  await page.mouse.move(box.x + box.width - 2, middle, { steps: 3 })
+  await page.mouse.up()
+  return [doubleClicked, await selected()]
+}
+
+describe('An identifier', () => {
+  it.each([360, 1440])('is selected as what it is, however it is shortened: at %i px', async (width) => {
+    const page = await open(`customers/${customer_id}`, width)
+    const shown = page.locator('.identifier')
+    await shown.first().waitFor()
+    const own = shown.filter({ hasText: 'user-1' })
+    const ours = shown.filter({ hasText: 'cus_' })
+    expect(await selections(ours)).toEqual([customer_id, customer_id])
+    expect(await selections(own)).toEqual(Array(2).fill('user-1 of the older system, moved here'))
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    const journey = page.locator('.identifier').filter({ hasText: workspace.journey_id })
+    expect(await selections(journey)).toEqual([workspace.journey_id, workspace.journey_id])
+    await page.keyboard.press('Control+C')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
+  })
+
+  it('shows its end where there is no room for all of it, and all of it where there is', async () => {
+    const page = await open(`customers/${customer_id}`, 1440)
+    const text = page.locator('.identifier').filter({ hasText: 'cus_' }).locator('span')
+    const end = () =>
+      text.evaluate((element) => Number.parseFloat(getComputedStyle(element, '::after').width))
+    await expect.poll(end).toBe(0)
+    await page.setViewportSize({ width: 320, height: 800 })
+    await expect.poll(end).toBeGreaterThan(40)
+  })
+
+  it('of a request that was refused is selected whole', async () => {
+    const page = await open('audit-log?from=nonsense', 360, ['400 GET /v1/audit-log'])
+    const alert = page.getByRole('alert')
+    const request_id = (await alert.locator('.identifier').textContent()) ?? ''
+    expect(request_id.length).toBeGreaterThan(20)
+    expect(await selections(alert.locator('.identifier'))).toEqual([request_id, request_id])
+  })
+})
