@@ -1,7 +1,7 @@
 import { Button, Select, Stack } from '@mantine/core'
 import { IconFilter, IconHistory } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
 import { given, useFilters } from '../parts/filters.ts'
@@ -11,9 +11,10 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { wholeList } from '../parts/whole-list.ts'
+import { SearchedSelect } from '../parts/searched-select.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { useActorChoices } from './actor-choices.ts'
 import { AuditItem } from './audit-item.tsx'
 
 const areas: { value: Schemas['AuditArea']; label: string }[] = [
@@ -45,6 +46,7 @@ export function AuditLogScreen() {
 
 function AuditLog() {
   const cairn = useCairn()
+  const actors = useActorChoices()
   const filters = useFilters(['area', 'actor_id', 'from', 'to'])
   const { area, ...values } = filters.values
   const knownArea = areas.find(({ value }) => value === area)?.value
@@ -67,7 +69,16 @@ function AuditLog() {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the filter by area' }}
         />
-        <ActorField value={values.actor_id} onChange={(value) => filters.set('actor_id', value)} />
+        <SearchedSelect
+          label="Member or secret key"
+          source={actors}
+          value={values.actor_id}
+          onChange={(value) => filters.set('actor_id', value)}
+          placeholder="Everybody"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Clear the filter by actor' }}
+          nothingFoundMessage="No member or key has this name"
+        />
         <InstantField label="From" value={values.from} onChange={(value) => filters.set('from', value)} />
         <InstantField label="Before" value={values.to} onChange={(value) => filters.set('to', value)} />
       </FilterBar>
@@ -76,11 +87,17 @@ function AuditLog() {
       )}
       {entries.isPending && <Loading lines={10} />}
       {entries.items.length > 0 && (
-        <Stack component="ol" aria-label="Entries" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
-          {entries.items.map((entry) => (
-            <AuditItem key={entry.id} entry={entry} onActor={(actorId) => filters.set('actor_id', actorId)} />
-          ))}
-        </Stack>
+        <ArrowKeys>
+          <Stack component="ol" aria-label="Entries" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+            {entries.items.map((entry) => (
+              <AuditItem
+                key={entry.id}
+                entry={entry}
+                onActor={(actorId) => filters.set('actor_id', actorId)}
+              />
+            ))}
+          </Stack>
+        </ArrowKeys>
       )}
       {entries.isEmpty &&
         (filters.count > 0 ? (
@@ -102,51 +119,5 @@ function AuditLog() {
         ))}
       <LoadMore query={entries} />
     </Stack>
-  )
-}
-
-/** Members and keys to choose from, and whoever is chosen even if removed since. */
-function ActorField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const cairn = useCairn()
-  const members = useQuery({
-    queryKey: useWorkspaceKey('members', 'all'),
-    queryFn: ({ signal }) =>
-      wholeList((cursor) =>
-        taken(cairn.listMembers({ query: { limit: 500, ...(cursor && { cursor }) }, signal })),
-      ),
-  })
-  const keys = useQuery({
-    queryKey: useWorkspaceKey('service-keys', 'all'),
-    queryFn: ({ signal }) =>
-      wholeList((cursor) =>
-        taken(cairn.listServiceKeys({ query: { limit: 500, ...(cursor && { cursor }) }, signal })),
-      ),
-  })
-
-  const memberOptions = (members.data ?? []).map(({ person_id, name, email }) => ({
-    value: person_id,
-    label: `${name} (${email})`,
-  }))
-  // A publishable key may change nothing that the log tells of.
-  const keyOptions = (keys.data ?? [])
-    .filter(({ kind }) => kind === 'secret')
-    .map(({ key_id, name, last_four }) => ({ value: key_id, label: `${name} (…${last_four})` }))
-  const isKnown = [...memberOptions, ...keyOptions].some((option) => option.value === value)
-  return (
-    <Select
-      label="Member or secret key"
-      data={[
-        { group: 'Members', items: memberOptions },
-        { group: 'Secret keys', items: keyOptions },
-        ...(value && !isKnown ? [{ group: 'Others', items: [{ value, label: value }] }] : []),
-      ]}
-      value={value || null}
-      onChange={(chosen) => onChange(chosen ?? '')}
-      placeholder="Everybody"
-      searchable
-      clearable
-      clearButtonProps={{ 'aria-label': 'Clear the filter by actor' }}
-      nothingFoundMessage="No member or key has this name"
-    />
   )
 }

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
 type Entry = Schemas['AuditEntry']
@@ -123,7 +124,7 @@ function Subject({ subject }: { subject: Schemas['AuditSubject'] }) {
       c="inherit"
       to={`/w/${workspace_id}/journeys/${subject.id}`}
     >
-      <bdi>{subject.name}</bdi>
+      <bdi>{visibleName(subject.name ?? '', subject.id)}</bdi>
     </Text>
   )
 }
@@ -132,7 +133,7 @@ function named(name: string | null | undefined): ReactNode {
   return (
     name && (
       <strong>
-        <bdi>{name}</bdi>
+        <bdi>{visibleName(name)}</bdi>
       </strong>
     )
   )

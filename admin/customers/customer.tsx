@@ -2,7 +2,7 @@ import { Anchor, DataList, Stack, Text, Title } from '@mantine/core'
 import { IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
-import { useJourneyDirectory } from '../journeys/journey-directory.ts'
+import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -11,6 +11,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerType } from './customer-type.tsx'
@@ -46,7 +47,7 @@ export function CustomerScreen() {
   }
 
   return (
-    <Page title={customer.data?.customer_name ?? 'Customer'}>
+    <Page title={visibleName(customer.data?.customer_name ?? 'Customer')}>
       <Stack gap="xl">
         {customer.error && <ProblemAlert error={customer.error} onRetry={() => void customer.refetch()} />}
         {customer.isPending && <Loading lines={6} />}
@@ -93,12 +94,12 @@ export function CustomerScreen() {
 function CustomerTimeline({ customerId }: { customerId: string }) {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const journeys = useJourneyDirectory()
   const events = usePages(useWorkspaceKey('events', 'timeline', customerId), (cursor) =>
     taken(
       cairn.listCustomerEvents({ path: { customer_id: customerId }, query: { ...(cursor && { cursor }) } }),
     ),
   )
+  const journeys = useJourneysOf(events.items)
   return (
     <Stack component="section" gap="md" aria-labelledby="timeline">
       <div>

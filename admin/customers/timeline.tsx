@@ -2,8 +2,10 @@ import { Anchor, Box, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CustomVariables } from './custom-variables.tsx'
 
@@ -19,22 +21,24 @@ export function Timeline({
   journeys: JourneyDirectory
 }) {
   return (
-    <Stack gap="lg">
-      {byDay(events).map(({ day, events }) => (
-        <Box component="section" key={day} aria-label={`Events of ${day}`}>
-          <Title order={3} size="h5" mb="xs">
-            {day}
-          </Title>
-          <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
-            {events.map((event) => (
-              <Paper component="li" key={event.id} withBorder p="sm">
-                <TimelineEvent event={event} journey={journeys.get(event.journey_id)} />
-              </Paper>
-            ))}
-          </Stack>
-        </Box>
-      ))}
-    </Stack>
+    <ArrowKeys>
+      <Stack gap="lg">
+        {byDay(events).map(({ day, events }) => (
+          <Box component="section" key={day} aria-label={`Events of ${day}`}>
+            <Title order={3} size="h5" mb="xs">
+              {day}
+            </Title>
+            <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+              {events.map((event) => (
+                <Paper component="li" key={event.id} withBorder p="sm">
+                  <TimelineEvent event={event} journey={journeys.get(event.journey_id)} />
+                </Paper>
+              ))}
+            </Stack>
+          </Box>
+        ))}
+      </Stack>
+    </ArrowKeys>
   )
 }
 
@@ -68,7 +72,7 @@ function TimelineEvent({
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         In the journey{' '}
         <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${event.journey_id}`}>
-          <bdi>{journey?.name ?? event.journey_id}</bdi>
+          <bdi>{journey ? visibleName(journey.name, journey.journey_id) : event.journey_id}</bdi>
         </Anchor>
         {delayMs >= noticeableDelayMs && (
           <>

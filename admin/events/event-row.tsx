@@ -7,6 +7,7 @@ import { Identifier, ShortIdentifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useIsNarrow } from '../parts/narrow.ts'
+import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 
 /** An event in the table of events, and below it, while `opened`, all that is stored of it. */
@@ -30,7 +31,11 @@ export function EventRow({
       <ShortIdentifier value={event.customer_id} />
     </Anchor>
   )
-  const journeyName = <bdi>{journey?.name ?? <ShortIdentifier value={event.journey_id} />}</bdi>
+  const journeyName = (
+    <bdi>
+      {journey ? visibleName(journey.name, journey.journey_id) : <ShortIdentifier value={event.journey_id} />}
+    </bdi>
+  )
   return (
     <>
       <Table.Tr>
@@ -102,7 +107,7 @@ function EventDetails({
         </Detail>
         <Detail name="Journey">
           <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${event.journey_id}`}>
-            <bdi>{journey?.name ?? event.journey_id}</bdi>
+            <bdi>{journey ? visibleName(journey.name, journey.journey_id) : event.journey_id}</bdi>
           </Anchor>
         </Detail>
       </Group>

@@ -1,10 +1,12 @@
-import { Anchor, Button, Select, Stack, Switch, Table } from '@mantine/core'
+import { Anchor, Button, Stack, Switch, Table } from '@mantine/core'
 import { IconActivity, IconFilter } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { type JourneyDirectory, useJourneyDirectory } from '../journeys/journey-directory.ts'
+import { useJourneyChoices } from '../journeys/journey-choices.ts'
+import { useJourneysOf } from '../journeys/journey-directory.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
@@ -15,6 +17,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { SearchedSelect } from '../parts/searched-select.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EventRow } from './event-row.tsx'
@@ -28,7 +31,7 @@ type ReadPages = { pages: Schemas['EventPage'][] }
 export function EventsScreen() {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const journeys = useJourneyDirectory()
+  const choices = useJourneyChoices()
   // The names of the contract, so that an engineer can tell the request from the address.
   const filters = useFilters(['journey_id', 'event_id', 'customer_id', 'received_from', 'received_to'])
   const { values } = filters
@@ -43,6 +46,7 @@ export function EventsScreen() {
     (cursor) => taken(cairn.listEvents({ query: { ...given(values), ...(cursor && { cursor }) } })),
     { refetchInterval: follow && !pause && followEveryMs },
   )
+  const journeys = useJourneysOf(events.items)
 
   function toggle(id: string) {
     const next = new Set(openedIds)
@@ -57,13 +61,12 @@ export function EventsScreen() {
     >
       <Stack gap="md">
         <FilterBar label="Filter events" count={filters.count} onClear={filters.clear}>
-          <Select
+          <SearchedSelect
             label="Journey"
-            data={options(journeys, values.journey_id)}
-            value={values.journey_id || null}
-            onChange={(value) => filters.set('journey_id', value ?? '')}
+            source={choices}
+            value={values.journey_id}
+            onChange={(value) => filters.set('journey_id', value)}
             placeholder="All journeys"
-            searchable
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
             nothingFoundMessage="No journey has this name"
@@ -111,34 +114,36 @@ export function EventsScreen() {
         )}
         {events.isPending && <Loading lines={10} />}
         {events.items.length > 0 && (
-          <Table aria-label="Events" layout="fixed" verticalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Event</Table.Th>
-                <Table.Th visibleFrom="sm" w={130}>
-                  Customer
-                </Table.Th>
-                <Table.Th visibleFrom="sm">Journey</Table.Th>
-                <Table.Th visibleFrom="sm" w={165}>
-                  Occurred
-                </Table.Th>
-                <Table.Th visibleFrom="sm" w={165}>
-                  Received
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {events.items.map((event) => (
-                <EventRow
-                  key={event.id}
-                  event={event}
-                  journey={journeys.get(event.journey_id)}
-                  opened={openedIds.has(event.id)}
-                  onToggle={() => toggle(event.id)}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
+          <ArrowKeys>
+            <Table aria-label="Events" layout="fixed" verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Event</Table.Th>
+                  <Table.Th visibleFrom="sm" w={130}>
+                    Customer
+                  </Table.Th>
+                  <Table.Th visibleFrom="sm">Journey</Table.Th>
+                  <Table.Th visibleFrom="sm" w={165}>
+                    Occurred
+                  </Table.Th>
+                  <Table.Th visibleFrom="sm" w={165}>
+                    Received
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {events.items.map((event) => (
+                  <EventRow
+                    key={event.id}
+                    event={event}
+                    journey={journeys.get(event.journey_id)}
+                    opened={openedIds.has(event.id)}
+                    onToggle={() => toggle(event.id)}
+                  />
+                ))}
+              </Table.Tbody>
+            </Table>
+          </ArrowKeys>
         )}
         {events.isEmpty &&
           (filters.count > 0 ? (
@@ -177,13 +182,4 @@ function pauseOf([first, second]: ReadPages['pages'], isOpened: boolean): string
   if (second) return 'older events are shown'
   if (first?.data.length === 0 && first.next_cursor) return 'there are older events to look through'
   return isOpened ? 'details are open' : undefined
-}
-
-/** The journeys to choose from, and the chosen one even if it is unknown. */
-function options(journeys: JourneyDirectory, chosen: string) {
-  const known = Array.from(journeys.values(), ({ journey_id, name, status }) => ({
-    value: journey_id,
-    label: status === 'archived' ? `${name} (archived)` : name,
-  }))
-  return chosen && !journeys.has(chosen) ? [...known, { value: chosen, label: chosen }] : known
 }

@@ -1,33 +1,31 @@
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQueries } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
-import { wholeList } from '../parts/whole-list.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
-/** The journeys of the workspace by `journey_id`, archived ones included. */
+/** Journeys by `journey_id`. */
 export type JourneyDirectory = ReadonlyMap<string, Schemas['Journey']>
 
-const empty: JourneyDirectory = new Map()
-
 /**
- * The journeys that events name by `journey_id` only. Empty until they are there, and if they cannot be read: a list of
- * events then shows identifiers.
+ * The journeys that these events name by `journey_id` only, each read once. Those that are not there yet, or cannot be
+ * read, are missing: a list of events then shows identifiers.
  */
-export function useJourneyDirectory(): JourneyDirectory {
+export function useJourneysOf(events: readonly Schemas['Event'][]): JourneyDirectory {
   const cairn = useCairn()
-  const { data } = useQuery({
-    queryKey: useWorkspaceKey('journeys', 'directory'),
-    queryFn: ({ signal }) =>
-      wholeList((cursor) =>
-        taken(cairn.listJourneys({ query: { limit: 500, ...(cursor && { cursor }) }, signal })),
-      ),
-    select: byId,
-    staleTime: 60_000,
+  const key = useWorkspaceKey('journeys')
+  const ids = [...new Set(events.map(({ journey_id }) => journey_id))]
+  return useQueries({
+    queries: ids.map((journey_id) => ({
+      queryKey: [...key, journey_id],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        taken(cairn.getJourney({ path: { journey_id }, signal })),
+      staleTime: 60_000,
+    })),
+    combine: byId,
   })
-  return data ?? empty
 }
 
 // Outside the hook, so that the map is made anew only when the journeys change.
-function byId(journeys: Schemas['Journey'][]): JourneyDirectory {
-  return new Map(journeys.map((journey) => [journey.journey_id, journey]))
+function byId(journeys: UseQueryResult<Schemas['Journey']>[]): JourneyDirectory {
+  return new Map(journeys.flatMap(({ data }) => (data ? [[data.journey_id, data] as const] : [])))
 }

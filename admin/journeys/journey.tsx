@@ -9,11 +9,12 @@ import { Instant } from '../parts/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { JourneyForm } from './journey-form.tsx'
+import { JourneyStatusButton } from './journey-status.tsx'
 import { JourneyStatusBadge } from './journey-status-badge.tsx'
-import { JourneyStatusButton } from './journey-status-button.tsx'
 
 /** One journey: what it is, and for those who may change it a form. */
 export function JourneyScreen() {
@@ -55,7 +56,7 @@ export function JourneyScreen() {
   }
   return (
     <Page
-      title={data.name}
+      title={visibleName(data.name)}
       action={
         <Group gap="sm">
           {data.status === 'active' && (
@@ -66,7 +67,7 @@ export function JourneyScreen() {
               size="xs"
               leftSection={<IconSend size={16} aria-hidden />}
             >
-              Send your first event
+              Send an event
             </Button>
           )}
           {canChange && <JourneyStatusButton journey={data} />}

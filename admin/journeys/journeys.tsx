@@ -1,9 +1,22 @@
-import { Anchor, Box, Button, SegmentedControl, Stack, Table } from '@mantine/core'
-import { IconPlus, IconRoute } from '@tabler/icons-react'
+import {
+  Anchor,
+  Box,
+  Button,
+  Group,
+  SegmentedControl,
+  Stack,
+  Table,
+  Text,
+  VisuallyHidden,
+} from '@mantine/core'
+import { IconPlus, IconRoute, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { useFilters } from '../parts/filters.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
@@ -11,28 +24,34 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { JourneyMenu } from './journey-status.tsx'
 import { JourneyStatusBadge } from './journey-status-badge.tsx'
-import { JourneyStatusButton } from './journey-status-button.tsx'
 import { NewJourneyDialog } from './new-journey-dialog.tsx'
 
 type Filter = Schemas['JourneyStatus'] | 'all'
 
-/** The journeys of the workspace, newest first. The filter is in the query string. */
+/** The journeys of the workspace, newest first, searched by the words of their names. The filters are in the query string. */
 export function JourneysScreen() {
   const cairn = useCairn()
   const { workspace_id, canChange } = useMembership()
   const navigate = useNavigate()
-  const [search, setSearch] = useSearchParams()
+  const [, setParameters] = useSearchParams()
+  const { values, set } = useFilters(['search', 'status'])
   const [isCreating, setIsCreating] = useState(false)
-  const filter = filterOf(search.get('status'))
-  const journeys = usePages(useWorkspaceKey('journeys', 'list', filter), (cursor) =>
-    taken(
-      cairn.listJourneys({
-        query: { ...(filter !== 'all' && { status: filter }), ...(cursor && { cursor }) },
-      }),
-    ),
+  const filter = filterOf(values.status)
+  const search = values.search.trim()
+  const key = useWorkspaceKey('journeys', 'list', { filter, search })
+  const journeys = usePages(
+    key,
+    (cursor, signal) => {
+      const query = { ...(filter !== 'all' && { status: filter }), ...(search && { search }) }
+      return taken(cairn.listJourneys({ query: { ...query, ...(cursor && { cursor }) }, signal }))
+    },
+    // The list stays while the next search is on its way, but never into another workspace.
+    { keepsList: (earlier) => earlier[0] === key[0] },
   )
   const createButton = canChange && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
@@ -47,20 +66,37 @@ export function JourneysScreen() {
       action={createButton}
     >
       <Stack>
-        <SegmentedControl
-          aria-label="Journeys to show"
-          value={filter}
-          onChange={(value) => setSearch(value === 'active' ? {} : { status: value })}
-          data={[
-            { value: 'active', label: 'Active' },
-            { value: 'archived', label: 'Archived' },
-            { value: 'all', label: 'All' },
-          ]}
-          style={{ alignSelf: 'flex-start' }}
-        />
+        <Group align="flex-end" gap="md">
+          <Box flex="1 1 18rem">
+            <FilterField
+              label="Search journeys"
+              placeholder="A word of the name, or a journey_id"
+              leftSection={<IconSearch size={16} aria-hidden />}
+              value={values.search}
+              onChange={(value) => set('search', value)}
+            />
+          </Box>
+          <SegmentedControl
+            aria-label="Journeys to show"
+            value={filter}
+            // In the history: the way back leads to the journeys that were shown before.
+            onChange={(value) =>
+              setParameters((before) => {
+                if (value === 'active') before.delete('status')
+                else before.set('status', value)
+                return before
+              })
+            }
+            data={[
+              { value: 'active', label: 'Active' },
+              { value: 'archived', label: 'Archived' },
+              { value: 'all', label: 'All' },
+            ]}
+          />
+        </Group>
         {journeys.isPending && <Loading lines={5} />}
         {journeys.items.length > 0 && <JourneyTable journeys={journeys.items} />}
-        {journeys.isEmpty && <NoJourneys filter={filter} />}
+        {journeys.isEmpty && <NoJourneys filter={filter} search={search} />}
         {journeys.error && !journeys.isFetchNextPageError && (
           <ProblemAlert error={journeys.error} onRetry={() => journeys.refetch()} />
         )}
@@ -78,61 +114,87 @@ export function JourneysScreen() {
 function JourneyTable({ journeys }: { journeys: Schemas['Journey'][] }) {
   const { workspace_id, canChange } = useMembership()
   return (
-    <Table aria-label="Journeys" verticalSpacing="sm">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Journey</Table.Th>
-          <Table.Th visibleFrom="xs">Status</Table.Th>
-          <Table.Th visibleFrom="md" ta="right">
-            Steps
-          </Table.Th>
-          <Table.Th visibleFrom="md">Updated</Table.Th>
-          {canChange && <Table.Th visibleFrom="xs">Actions</Table.Th>}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {journeys.map((journey) => (
-          <Table.Tr key={journey.journey_id}>
-            {/* As wide as the others leave it; without a width of its own the identifier would not be shortened. */}
-            <Table.Td w="100%" maw={0}>
-              <Anchor
-                component={Link}
-                to={`/w/${workspace_id}/journeys/${journey.journey_id}`}
-                fw={500}
-                style={{ overflowWrap: 'anywhere' }}
-              >
-                {journey.name}
-              </Anchor>
-              <div>
-                <Identifier value={journey.journey_id} label={`journey_id of ${journey.name}`} />
-              </div>
-              <Box hiddenFrom="xs">
-                <JourneyStatusBadge status={journey.status} />
-              </Box>
-            </Table.Td>
-            <Table.Td visibleFrom="xs">
-              <JourneyStatusBadge status={journey.status} />
-            </Table.Td>
-            <Table.Td visibleFrom="md" ta="right">
-              {journey.steps.length.toLocaleString('en')}
-            </Table.Td>
-            <Table.Td visibleFrom="md">
-              <Instant at={journey.updated_at} />
-            </Table.Td>
+    <ArrowKeys>
+      <Table aria-label="Journeys" layout="fixed" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Journey</Table.Th>
+            <Table.Th visibleFrom="lg" w={300}>
+              journey_id
+            </Table.Th>
+            <Table.Th visibleFrom="sm" w={110}>
+              Status
+            </Table.Th>
+            <Table.Th visibleFrom="md" w={70} ta="right">
+              Steps
+            </Table.Th>
+            <Table.Th visibleFrom="md" w={165}>
+              Updated
+            </Table.Th>
             {canChange && (
-              <Table.Td visibleFrom="xs">
-                <JourneyStatusButton journey={journey} />
-              </Table.Td>
+              <Table.Th w={48}>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             )}
           </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+        </Table.Thead>
+        <Table.Tbody>
+          {journeys.map((journey) => {
+            const name = visibleName(journey.name, journey.journey_id)
+            return (
+              <Table.Tr key={journey.journey_id}>
+                <Table.Td>
+                  <Text truncate inherit>
+                    <Anchor
+                      component={Link}
+                      inherit
+                      to={`/w/${workspace_id}/journeys/${journey.journey_id}`}
+                      fw={500}
+                      title={name}
+                    >
+                      {name}
+                    </Anchor>
+                  </Text>
+                  <Box hiddenFrom="sm">
+                    <JourneyStatusBadge status={journey.status} />
+                  </Box>
+                </Table.Td>
+                <Table.Td visibleFrom="lg">
+                  <Identifier value={journey.journey_id} label={`journey_id of ${name}`} />
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
+                  <JourneyStatusBadge status={journey.status} />
+                </Table.Td>
+                <Table.Td visibleFrom="md" ta="right">
+                  {journey.steps.length.toLocaleString('en')}
+                </Table.Td>
+                <Table.Td visibleFrom="md">
+                  <Instant at={journey.updated_at} />
+                </Table.Td>
+                {canChange && (
+                  <Table.Td>
+                    <JourneyMenu journey={journey} />
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </ArrowKeys>
   )
 }
 
-function NoJourneys({ filter }: { filter: Filter }) {
+function NoJourneys({ filter, search }: { filter: Filter; search: string }) {
   const { canChange } = useMembership()
+  if (search) {
+    return (
+      <EmptyState title="No journey found" icon={<IconSearch />}>
+        No {filter === 'all' ? '' : `${filter} `}journey has a word that begins with “<bdi>{search}</bdi>” in
+        its name.
+      </EmptyState>
+    )
+  }
   if (filter === 'archived') {
     return (
       <EmptyState title="No archived journeys" icon={<IconRoute />}>
@@ -150,6 +212,6 @@ function NoJourneys({ filter }: { filter: Filter }) {
   )
 }
 
-function filterOf(status: string | null): Filter {
+function filterOf(status: string): Filter {
   return status === 'archived' || status === 'all' ? status : 'active'
 }

@@ -1,8 +1,12 @@
-import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
-import { IconKey, IconPlus } from '@tabler/icons-react'
+import { Box, Button, Group, SegmentedControl, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { useFilters } from '../parts/filters.ts'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
@@ -10,7 +14,7 @@ import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { KeyCard } from './key-card.tsx'
+import { KeyRow } from './key-row.tsx'
 import { type MadeKey, MadeKeyDialog } from './made-key-dialog.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 
@@ -18,16 +22,22 @@ import { NewKeyDialog } from './new-key-dialog.tsx'
 export function KeysScreen() {
   const cairn = useCairn()
   const { canChange } = useMembership()
-  const [search, setSearch] = useSearchParams()
+  const filters = useFilters(['search', 'status'])
+  const [, setParameters] = useSearchParams()
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<MadeKey>()
-  const isAll = search.get('status') === 'all'
-  const keys = usePages(useWorkspaceKey('service-keys', 'list', { isAll }), async (cursor, signal) => {
-    const query = { limit: 100, ...(cursor && { cursor }) }
-    const page = await taken(cairn.listServiceKeys({ query, signal }))
-    // The operation has no filter. A page without an active key is an empty one here.
-    return { ...page, data: page.data.filter(({ status }) => isAll || status === 'active') }
-  })
+  const search = filters.values.search.trim()
+  const isAll = filters.values.status === 'all'
+  const key = useWorkspaceKey('service-keys', 'list', { search, isAll })
+  const keys = usePages(
+    key,
+    (cursor, signal) => {
+      const filter = { ...(search && { search }), ...(!isAll && { status: 'active' as const }) }
+      return taken(cairn.listServiceKeys({ query: { ...filter, ...(cursor && { cursor }) }, signal }))
+    },
+    // The list stays while the next search is on its way, but never into another workspace.
+    { keepsList: (earlier) => earlier[0] === key[0] },
+  )
 
   function show(key: MadeKey) {
     setIsCreating(false)
@@ -47,28 +57,45 @@ export function KeysScreen() {
       }
     >
       <Stack>
-        <SegmentedControl
-          aria-label="Keys to show"
-          value={isAll ? 'all' : 'active'}
-          onChange={(value) => setSearch(value === 'all' ? { status: 'all' } : {})}
-          data={[
-            { value: 'active', label: 'Active' },
-            { value: 'all', label: 'All' },
-          ]}
-          style={{ alignSelf: 'flex-start' }}
-        />
+        <Group align="flex-end" gap="md">
+          <Box flex="1 1 18rem">
+            <FilterField
+              label="Search keys"
+              placeholder="A word of the name, or the last four characters"
+              leftSection={<IconSearch size={16} aria-hidden />}
+              value={filters.values.search}
+              onChange={(value) => filters.set('search', searchOf(value))}
+            />
+          </Box>
+          <SegmentedControl
+            aria-label="Keys to show"
+            value={isAll ? 'all' : 'active'}
+            // In the history: the way back leads to the keys that were shown before.
+            onChange={(value) =>
+              setParameters((before) => {
+                if (value === 'all') before.set('status', value)
+                else before.delete('status')
+                return before
+              })
+            }
+            data={[
+              { value: 'active', label: 'Active' },
+              { value: 'all', label: 'All' },
+            ]}
+          />
+        </Group>
         {!canChange && (
           <Text size="sm">An owner or an admin of the workspace can create and change keys.</Text>
         )}
         {keys.isPending && <Loading lines={5} />}
-        {keys.items.length > 0 && (
-          <Stack component="ul" m={0} p={0} aria-label="Service keys" style={{ listStyle: 'none' }}>
-            {keys.items.map((key) => (
-              <KeyCard key={key.key_id} serviceKey={key} onMade={show} />
-            ))}
-          </Stack>
+        {keys.items.length > 0 && <KeyTable keys={keys.items} onMade={show} />}
+        {keys.isEmpty && search && (
+          <EmptyState title="No key found" icon={<IconSearch />}>
+            No {isAll ? '' : 'active '}key has a word that begins with “<bdi>{search}</bdi>” in its name, or
+            ends with these characters.
+          </EmptyState>
         )}
-        {keys.isEmpty && (
+        {keys.isEmpty && !search && (
           <EmptyState title={isAll ? 'No service keys yet' : 'No active service keys'} icon={<IconKey />}>
             {canChange
               ? 'Create a publishable key for your pages, or a secret one for your servers. With it, they send customers and events.'
@@ -84,4 +111,43 @@ export function KeysScreen() {
       <MadeKeyDialog made={made} onClose={() => setMade(undefined)} />
     </Page>
   )
+}
+
+function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (made: MadeKey) => void }) {
+  const { canChange } = useMembership()
+  return (
+    <ArrowKeys>
+      <Table aria-label="Service keys" layout="fixed" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th visibleFrom="sm" w={110}>
+              Key
+            </Table.Th>
+            <Table.Th visibleFrom="sm" w={120}>
+              Status
+            </Table.Th>
+            <Table.Th visibleFrom="sm" w={165}>
+              Last used
+            </Table.Th>
+            {canChange && (
+              <Table.Th w={48}>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
+            )}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.map((key) => (
+            <KeyRow key={key.key_id} serviceKey={key} onMade={onMade} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ArrowKeys>
+  )
+}
+
+/** What to search for: of a whole key that somebody pastes only what the list shows of it, so that it stays out of addresses. */
+function searchOf(text: string): string {
+  return /^[ps]k_[0-9A-Za-z]{8,}$/.test(text.trim()) ? text.trim().slice(-4) : text
 }

@@ -32,7 +32,7 @@ export function usePages<Item>(
   const query = useInfiniteQuery({
     ...options,
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => nextFound(fetchPage, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => nextFound(fetchPage, signal, pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: (list, earlier) => (earlier && keepsList?.(earlier.queryKey) ? list : undefined),
@@ -43,10 +43,10 @@ export function usePages<Item>(
 }
 
 /** The page at a cursor, or the first one behind it that is not empty; an empty one only after so many. */
-async function nextFound<Item>(
+export async function nextFound<Item>(
   fetchPage: FetchPage<Item>,
-  cursor: string | undefined,
   signal: AbortSignal,
+  cursor?: string,
 ): Promise<ListPage<Item>> {
   let page = await fetchPage(cursor, signal)
   for (let read = 1; read < limitEmptyPages && page.data.length === 0 && page.next_cursor; read += 1) {

@@ -62,6 +62,7 @@ export async function newestMembers(
   }
   if (search === undefined) return await readPage(keys, page, read)
   const text = search.trim()
+  if (text === '') return { rows: [], next: null }
   const end = await walkEnd(keys)
   const matching = keys
     .where(

@@ -401,10 +401,17 @@ describe('Markup in a name', () => {
       [
         'journeys?status=all',
         [`Archive ${named.journey}?`],
-        (page) => page.getByRole('button', { name: `Archive ${named.journey}` }).click(),
+        async (page) => {
+          await page.getByRole('button', { name: `Actions for ${named.journey}` }).click()
+          await page.getByRole('menuitem', { name: 'Archive' }).click()
+        },
       ],
       [`journeys/${journey_id}`, [named.journey]],
-      ['keys', [named.key, named.person]],
+      [
+        'keys',
+        [named.key, named.person],
+        (page) => page.getByRole('button', { name: /^Key .*details of the key/ }).click(),
+      ],
       [`first-event?journey=${journey_id}`, [named.customer, markup('text')]],
       [`customers?search=${encodeURIComponent(named.customer)}`, [named.customer, markup('client')]],
       [`customers?search=${encodeURIComponent(markup('No such'))}`, [markup('No such')]],

@@ -87,3 +87,23 @@ describe('An identifier', () => {
     expect(await selections(alert.locator('.identifier'))).toEqual([request_id, request_id])
   })
 })
+
+describe('A long list', () => {
+  it('is one stop of the Tab key, and the arrow keys go through it', async () => {
+    const page = await open('events', 1440)
+    const event = page.getByRole('button', { name: /^signed_up/ })
+    await event.focus()
+    await page.keyboard.press('Tab')
+    const isInList = () => page.getByRole('table').evaluate((table) => table.contains(document.activeElement))
+    expect(await isInList()).toBe(false)
+    await page.keyboard.press('Shift+Tab')
+    expect(await event.evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.keyboard.press('ArrowRight')
+    const customer = page.getByRole('table').getByRole('link')
+    expect(await customer.evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.keyboard.press('Shift+Tab')
+    expect(await isInList()).toBe(false)
+    await page.keyboard.press('Tab')
+    expect(await customer.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+})

@@ -2,9 +2,11 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { problems } from '../../server/problems.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
 import { type SignedUp, signUp } from '../people.ts'
+import { connect } from '../storage/store.ts'
 import { inspectScreen, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
@@ -42,6 +44,12 @@ function open(screen: string, { person = owner, ...options }: OpenOptions = {}):
 }
 
 type OpenOptions = { person?: SignedUp; refusals?: string[]; reducedMotion?: 'reduce' | 'no-preference' }
+
+/** Chooses from what can be done with a journey of the list. */
+async function choose(page: Page, action: string, name = 'Onboarding') {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
 
 /** Opens the form of a journey with three steps. */
 async function openJourney(options: OpenOptions = {}): Promise<{ page: Page; journey_id: string }> {
@@ -107,14 +115,14 @@ describe('the journeys', () => {
 
   it('are archived and restored, after saying what that means', async () => {
     const page = await open('journeys')
-    await page.getByRole('button', { name: 'Archive Onboarding' }).click()
+    await choose(page, 'Archive')
     const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
     await archiving.getByText('programs that send to it are refused').waitFor()
     await inspectScreen(page, 'journey-archive')
     await archiving.getByRole('button', { name: 'Cancel' }).click()
     expect((await storedJourney())?.status).toBe('active')
 
-    await page.getByRole('button', { name: 'Archive Onboarding' }).click()
+    await choose(page, 'Archive')
     await archiving.getByRole('button', { name: 'Archive journey' }).click()
     await page.getByRole('heading', { name: 'No active journeys' }).waitFor()
     await expect(initialize(workspace, 'user-1')).rejects.toThrow('Restore the journey')
@@ -128,6 +136,38 @@ describe('the journeys', () => {
     await page.getByRole('button', { name: 'Archive Onboarding' }).waitFor()
     expect((await storedJourney())?.status).toBe('active')
     await initialize(workspace, 'user-1')
+  })
+
+  it('are searched by the words of their names and by journey_id, and are one line each however many there are', async () => {
+    for (let number = 1; number <= 60; number++) {
+      await api.createJourney({ body: { name: `Journey number ${number}` } })
+    }
+    const page = await open('journeys')
+    const shown = () => page.getByRole('table').getByRole('link').allTextContents()
+    await expect.poll(async () => (await shown()).length).toBe(50)
+    const rows = page.getByRole('table').locator('tbody tr')
+    expect((await rows.first().boundingBox())?.height).toBeLessThan(50)
+
+    const search = page.getByRole('searchbox', { name: 'Search journeys' })
+    await search.fill('num 7')
+    await expect.poll(shown).toEqual(['Journey number 7'])
+    await search.fill(workspace.journey_id)
+    await expect.poll(shown).toEqual(['Onboarding'])
+    await page.reload()
+    await expect.poll(shown).toEqual(['Onboarding'])
+    await search.fill('nothing like it')
+    await page.getByRole('heading', { name: 'No journey found' }).waitFor()
+  })
+
+  it('whose names nobody can see are named by their identifiers, and can be opened', async () => {
+    const { journey_id } = workspace
+    const names = connect(sqlitePath(cairn.databaseUrl)).prepare(
+      'UPDATE journeys SET name = ? WHERE journey_id = ?',
+    )
+    names.run(' \u200b\u3164', journey_id)
+    const page = await open('journeys')
+    await page.getByRole('link', { name: `(no visible name) ${journey_id}` }).click()
+    await heading(page, '(no visible name)').waitFor()
   })
 
   it('keep the filter in the address, for reloads, links and the way back', async () => {

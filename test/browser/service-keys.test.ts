@@ -38,11 +38,29 @@ async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
 
 /** The names of the keys that are shown, in their order. */
 function shownNames(page: Page): Promise<string[]> {
-  return page.getByRole('list', { name: 'Service keys' }).getByRole('heading').allTextContents()
+  const names = page
+    .getByRole('table', { name: 'Service keys' })
+    .getByRole('button', { name: /details of the key/ })
+  return names.locator('span[data-truncate]').allTextContents()
 }
 
-function cardOf(page: Page, token: string): Locator {
-  return page.getByRole('listitem').filter({ hasText: `…${token.slice(-4)}` })
+function rowOf(page: Page, token: string): Locator {
+  return page.getByRole('row').filter({ hasText: `…${token.slice(-4)}` })
+}
+
+/** Opens what is known of a key. */
+async function openDetails(page: Page, token: string): Promise<Locator> {
+  const button = rowOf(page, token).getByRole('button', { name: /details of the key/ })
+  await button.click()
+  return page.locator(`[id="${await button.getAttribute('aria-controls')}"]`)
+}
+
+/** Chooses from what can be done with a key. */
+async function choose(page: Page, token: string, action: string) {
+  await rowOf(page, token)
+    .getByRole('button', { name: /^Actions for/ })
+    .click()
+  await page.getByRole('menuitem', { name: action }).click()
 }
 
 /** What the server answers to a request with the key, from a page of the origin where there is one. */
@@ -101,11 +119,13 @@ describe('a new secret key', () => {
     await made.getByRole('button', { name: 'Done' }).click()
     await made.waitFor({ state: 'hidden' })
 
-    await cardOf(page, token).getByRole('heading', { name: 'Importer' }).waitFor()
-    expect(await cardOf(page, token).getByRole('button', { name: /Show/ }).count()).toBe(0)
+    await rowOf(page, token).getByText('Importer').first().waitFor()
+    const details = await openDetails(page, token)
+    await details.getByText('Secret, for servers').waitFor()
+    expect(await details.getByRole('button', { name: /Copy/ }).count()).toBe(0)
     expect(await page.content()).not.toContain(token)
     await page.reload()
-    await cardOf(page, token).waitFor()
+    await rowOf(page, token).waitFor()
     expect(await page.content()).not.toContain(token)
     const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))
     expect(kept).not.toContain(token)
@@ -160,15 +180,16 @@ describe('a new publishable key', () => {
     await made.waitFor({ state: 'hidden' })
 
     await page.reload()
-    const card = cardOf(page, token)
-    await card.getByText('https://app.example.com, http://localhost:5173').waitFor()
-    await card.getByRole('button', { name: `Show key Website …${token.slice(-4)}` }).click()
-    await card.getByText(token).waitFor()
-    await card.getByRole('button', { name: 'Copy key Website' }).click()
+    const details = await openDetails(page, token)
+    await details.getByText('https://app.example.com, http://localhost:5173').waitFor()
+    await details.getByText(token).waitFor()
+    await details.getByRole('button', { name: 'Copy key Website' }).click()
     await page.getByRole('status').getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
-    await card.getByRole('button', { name: 'Hide key' }).click()
-    await card.getByText(token).waitFor({ state: 'hidden' })
+    await rowOf(page, token)
+      .getByRole('button', { name: /details of the key/ })
+      .click()
+    await page.getByText(token).waitFor({ state: 'hidden' })
   })
 
   it('says at the field which origin is none, and what is meant', async () => {
@@ -221,9 +242,7 @@ describe('a key', () => {
   it('is changed, and the changes count at once', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable')
     const page = await openKeys()
-    await cardOf(page, key)
-      .getByRole('button', { name: `Edit Test key …${key.slice(-4)}` })
-      .click()
+    await choose(page, key, 'Edit')
     const dialog = page.getByRole('dialog', { name: 'Edit Test key' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Website')
     await typeOrigins(dialog, 'https://app.example.com')
@@ -235,10 +254,10 @@ describe('a key', () => {
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await dialog.waitFor({ state: 'hidden' })
 
-    const card = cardOf(page, key)
-    await card.getByRole('heading', { name: 'Website' }).waitFor()
+    await rowOf(page, key).getByText('Website').first().waitFor()
+    const details = await openDetails(page, key)
     for (const fact of ['https://app.example.com', 'no limit', 'in 29 days']) {
-      await card.getByText(fact).waitFor()
+      await details.getByText(fact).waitFor()
     }
     expect(await answerTo(key, 'https://elsewhere.example.com')).toBe(403)
     expect(await answerTo(key, 'https://app.example.com')).toBe(201)
@@ -247,9 +266,7 @@ describe('a key', () => {
   it('is rotated: both keys work, the old one for the time that was chosen', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
-    await cardOf(page, old)
-      .getByRole('button', { name: /^Rotate/ })
-      .click()
+    await choose(page, old, 'Rotate')
     const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
     await dialog.getByRole('radio', { name: '1 hour' }).check()
     await inspectScreen(page, 'key-rotate')
@@ -262,10 +279,8 @@ describe('a key', () => {
     expect(await answerTo(old)).toBe(200)
     await made.getByRole('button', { name: 'Copy key' }).click()
     await made.getByRole('button', { name: 'Done' }).click()
-    await cardOf(page, old)
-      .getByText(/in 59 minutes/)
-      .waitFor()
-    await cardOf(page, token).getByText('never', { exact: true }).last().waitFor()
+    await (await openDetails(page, old)).getByText(/in 59 minutes/).waitFor()
+    await (await openDetails(page, token)).getByText('never', { exact: true }).last().waitFor()
     const expiry = (await storedKeys()).find(({ last_four }) => last_four === old.slice(-4))?.expires_at
     const left_s = (Date.parse(expiry ?? '') - Date.now()) / 1000
     expect(left_s).toBeGreaterThan(3500)
@@ -275,9 +290,7 @@ describe('a key', () => {
   it('is rotated at once where no grace is given', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
-    await cardOf(page, old)
-      .getByRole('button', { name: /^Rotate/ })
-      .click()
+    await choose(page, old, 'Rotate')
     await page.getByRole('radio', { name: 'None' }).check()
     await page.getByRole('button', { name: 'Rotate key' }).click()
     const made = page.getByRole('dialog', { name: 'Your new secret key' })
@@ -288,8 +301,7 @@ describe('a key', () => {
   it('is revoked after saying what stops, and refused at once', async () => {
     expect(await answerTo(workspace.secret_key)).toBe(201)
     const page = await openKeys()
-    const card = cardOf(page, workspace.secret_key)
-    await card.getByRole('button', { name: /^Revoke/ }).click()
+    await choose(page, workspace.secret_key, 'Revoke')
     const question = page.getByRole('dialog', { name: 'Revoke First secret key?' })
     await question
       .getByText(`Every program that sends the key …${workspace.secret_key.slice(-4)} is refused at once`)
@@ -299,7 +311,7 @@ describe('a key', () => {
     await question.waitFor({ state: 'hidden' })
     expect(await answerTo(workspace.secret_key)).toBe(200)
 
-    await card.getByRole('button', { name: /^Revoke/ }).click()
+    await choose(page, workspace.secret_key, 'Revoke')
     await question.getByRole('button', { name: 'Revoke key' }).click()
     await question.waitFor({ state: 'hidden' })
     expect(await answerTo(workspace.secret_key)).toBe(401)
@@ -321,6 +333,31 @@ describe('the list of keys', () => {
     await expect.poll(async () => (await shownNames(page)).length).toBe(3)
     await page.goBack()
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
+  })
+
+  it('is searched by name, by the last four characters and by a whole key, of which the address keeps four', async () => {
+    const { key } = await createKey(cairn, workspace, 'secret')
+    const page = await openKeys()
+    const search = page.getByRole('searchbox', { name: 'Search keys' })
+    for (const text of ['test', key.slice(-4), key]) {
+      await search.fill(text)
+      await expect.poll(() => shownNames(page)).toEqual(['Test key'])
+      expect(page.url()).not.toContain(key)
+      await search.fill('publishable')
+      await expect.poll(() => shownNames(page)).toEqual(['First publishable key'])
+    }
+  })
+
+  it('is one line a key, so that many can be looked through', async () => {
+    for (let number = 1; number <= 40; number++) {
+      await api.createServiceKey({ body: { kind: 'publishable', name: `Site ${number}` } })
+    }
+    const page = await openKeys()
+    await expect.poll(async () => (await shownNames(page)).length).toBe(42)
+    const height = await page
+      .getByRole('table', { name: 'Service keys' })
+      .evaluate((table) => table.clientHeight)
+    expect(height).toBeLessThan(42 * 50)
   })
 
   it('tells what to do where there is no key, but not before that is known', async () => {
@@ -348,8 +385,7 @@ describe('the list of keys', () => {
     const [newest] = await storedKeys()
     await api.revokeServiceKey({ path: { key_id: newest?.key_id ?? '' } })
     const page = await openKeys({ search: '?status=all' })
-    await cardOf(page, key).getByRole('button', { name: 'Show key' }).click()
-    await cardOf(page, key).getByText(key).waitFor()
+    await (await openDetails(page, key)).getByText(key).waitFor()
     await inspectScreen(page, 'keys-all')
   })
 
@@ -358,8 +394,7 @@ describe('the list of keys', () => {
     const page = await openKeys({ person })
     await page.getByText('An owner or an admin of the workspace can create and change keys.').waitFor()
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
-    const buttons = page.getByRole('main').getByRole('button')
-    expect(await buttons.allTextContents()).toEqual(['Show key'])
+    expect(await page.getByRole('button', { name: /^(Actions|Create)/ }).count()).toBe(0)
     await inspectScreen(page, 'keys-viewer')
 
     const client = person.client(workspace.workspace_id)

@@ -173,8 +173,8 @@ describe('a file of the first migration', () => {
     expect(await namesFound('GRACE', 3)).toEqual(['Grace 2099', 'Grace 2098', 'Grace 2097'])
     expect(await namesFound('grace 0')).toEqual(['Grace 0'])
     expect(await namesFound('user-2499')).toEqual(['ＡＤＡ 2499'])
-    const keys = connect(path).prepare('SELECT created_by FROM service_keys').pluck().all()
-    expect(keys).toEqual([null])
+    const keys = connect(path).prepare('SELECT created_by, name_key FROM service_keys').all()
+    expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
   })
 })
 

@@ -1,0 +1,99 @@
+import { Button, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconArchive, IconArchiveOff, IconSend } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { RowMenu } from '../parts/row-menu.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+type JourneyProps = { journey: Schemas['Journey'] }
+
+/** Archives an active journey and restores an archived one, after saying what that means. */
+export function JourneyStatusButton({ journey }: JourneyProps) {
+  const { label, name, icon, ask, dialog } = useStatusChange(journey)
+  return (
+    <>
+      <Button variant="default" size="xs" leftSection={icon} aria-label={`${label} ${name}`} onClick={ask}>
+        {label}
+      </Button>
+      {dialog}
+    </>
+  )
+}
+
+/** What can be done with a journey of the list. */
+export function JourneyMenu({ journey }: JourneyProps) {
+  const { workspace_id } = useMembership()
+  const { label, name, icon, ask, dialog } = useStatusChange(journey)
+  return (
+    <>
+      <RowMenu name={name}>
+        {journey.status === 'active' && (
+          <Menu.Item
+            component={Link}
+            to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}
+            leftSection={<IconSend size={16} aria-hidden />}
+          >
+            Send an event
+          </Menu.Item>
+        )}
+        <Menu.Item leftSection={icon} onClick={ask}>
+          {label}
+        </Menu.Item>
+      </RowMenu>
+      {dialog}
+    </>
+  )
+}
+
+function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Journey']) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const journeysKey = useWorkspaceKey('journeys')
+  const [isAsking, setIsAsking] = useState(false)
+  const name = visibleName(chosenName, journey_id)
+  const isActive = status === 'active'
+  const change = useMutation({
+    mutationFn: () => {
+      const request = { path: { journey_id } }
+      return taken(isActive ? cairn.archiveJourney(request) : cairn.restoreJourney(request))
+    },
+    onSuccess: () => {
+      setIsAsking(false)
+      notifications.show({
+        message: isActive ? `${name} is archived.` : `${name} is active again.`,
+        withCloseButton: false,
+      })
+      void queryClient.invalidateQueries({ queryKey: journeysKey })
+    },
+  })
+  const label = isActive ? 'Archive' : 'Restore'
+
+  function ask() {
+    change.reset()
+    setIsAsking(true)
+  }
+
+  const dialog = (
+    <ConfirmDialog
+      opened={isAsking}
+      onClose={() => setIsAsking(false)}
+      title={`${label} ${name}?`}
+      confirmLabel={`${label} journey`}
+      pending={change.isPending}
+      error={change.error}
+      onConfirm={() => change.mutate()}
+    >
+      {isActive
+        ? 'It takes no new customers and events: programs that send to it are refused. What it holds stays readable, and it can be restored at any time.'
+        : 'It takes customers and events again.'}
+    </ConfirmDialog>
+  )
+  const icon = isActive ? <IconArchive size={16} aria-hidden /> : <IconArchiveOff size={16} aria-hidden />
+  return { label, name, icon, ask, dialog }
+}

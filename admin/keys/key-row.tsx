@@ -1,0 +1,188 @@
+import {
+  Badge,
+  Code,
+  Group,
+  Menu,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useId, useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { useIsNarrow } from '../parts/narrow.ts'
+import { RowMenu } from '../parts/row-menu.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { useMembership } from '../session/session.ts'
+import { EditKeyDialog } from './edit-key-dialog.tsx'
+import type { MadeKey } from './made-key-dialog.tsx'
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+
+type KeyRowProps = {
+  serviceKey: Schemas['ServiceKey']
+  /** Called with the new key when this one was rotated. */
+  onMade: (made: MadeKey) => void
+}
+
+/** One key as a line of the table: below it, when it is opened, all that is known, and behind a button what can be done. */
+export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
+  const { canChange } = useMembership()
+  const isNarrow = useIsNarrow()
+  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'revoke'>()
+  const [opened, setOpened] = useState(false)
+  const detailsId = useId()
+  const { kind, last_four, status, last_used_at } = serviceKey
+  const name = visibleName(serviceKey.name)
+  const key = `${kind === 'publishable' ? 'pk_' : 'sk_'}…${last_four}`
+  const Chevron = opened ? IconChevronDown : IconChevronRight
+  const close = () => setDialog(undefined)
+  const badge = (
+    <Badge variant="dot" color={stateColors[status]} tt="none" miw="max-content">
+      {status === 'active' ? 'Active' : status === 'expired' ? 'Expired' : 'Revoked'}
+    </Badge>
+  )
+
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td>
+          <UnstyledButton
+            maw="100%"
+            fz="sm"
+            aria-expanded={opened}
+            aria-controls={opened ? detailsId : undefined}
+            onClick={() => setOpened(!opened)}
+          >
+            <Group gap={6} wrap="nowrap">
+              <Chevron size={16} aria-hidden style={{ flexShrink: 0 }} />
+              <Text span inherit fw={600} truncate>
+                {name}
+              </Text>
+              {/* A rotated key and the new one have the same name. */}
+              <VisuallyHidden>, details of the key {key}</VisuallyHidden>
+            </Group>
+          </UnstyledButton>
+          <Group hiddenFrom="sm" gap="xs" mt={4}>
+            <Text span size="sm" ff="monospace">
+              {key}
+            </Text>
+            {badge}
+          </Group>
+        </Table.Td>
+        <Table.Td visibleFrom="sm" ff="monospace">
+          {key}
+        </Table.Td>
+        <Table.Td visibleFrom="sm">{badge}</Table.Td>
+        <Table.Td visibleFrom="sm">{last_used_at ? <Instant at={last_used_at} /> : 'never'}</Table.Td>
+        {canChange && (
+          <Table.Td>
+            {status !== 'revoked' && (
+              <RowMenu name={`${name} …${last_four}`}>
+                {status === 'active' && (
+                  <>
+                    <Menu.Item onClick={() => setDialog('edit')}>Edit</Menu.Item>
+                    <Menu.Item onClick={() => setDialog('rotate')}>Rotate</Menu.Item>
+                  </>
+                )}
+                <Menu.Item onClick={() => setDialog('revoke')}>Revoke</Menu.Item>
+              </RowMenu>
+            )}
+            <EditKeyDialog serviceKey={serviceKey} opened={dialog === 'edit'} onClose={close} />
+            <RotateKeyDialog
+              serviceKey={serviceKey}
+              opened={dialog === 'rotate'}
+              onClose={close}
+              onMade={onMade}
+            />
+            <RevokeKeyDialog serviceKey={serviceKey} opened={dialog === 'revoke'} onClose={close} />
+          </Table.Td>
+        )}
+      </Table.Tr>
+      {opened && (
+        <Table.Tr id={detailsId}>
+          {/* In a fixed layout a cell over columns that are not shown would make them take room. */}
+          <Table.Td colSpan={(isNarrow ? 1 : 4) + (canChange ? 1 : 0)}>
+            <KeyDetails serviceKey={serviceKey} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
+function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
+  const { kind, name, last_four, token, created_by, created_at, last_used_at, rate_limit, allowed_origins } =
+    serviceKey
+  return (
+    <Stack gap="sm" pb="xs">
+      <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
+        <Fact name="Name">{visibleName(name)}</Fact>
+        <Fact name="Kind">
+          {kind === 'publishable' ? 'Publishable, for browsers' : 'Secret, for servers'}
+        </Fact>
+        <Fact name="Created">
+          <Instant at={created_at} /> by {created_by === null ? 'command line' : visibleName(created_by)}
+        </Fact>
+        <Fact name="Last used">{last_used_at ? <Instant at={last_used_at} /> : 'never'}</Fact>
+        <EndFact serviceKey={serviceKey} />
+        <Fact name="Rate limit">{rateText(rate_limit)}</Fact>
+        {kind === 'publishable' && (
+          <Fact name="Allowed origins">{allowed_origins.join(', ') || 'every origin'}</Fact>
+        )}
+      </SimpleGrid>
+      {token && (
+        <Group gap="xs" wrap="nowrap">
+          <Code style={{ overflowWrap: 'anywhere', userSelect: 'all' }} fz="sm">
+            {token}
+          </Code>
+          <CopyButton value={token} label={`Copy key ${visibleName(name)} …${last_four}`} />
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+/** When the key stops or stopped working. */
+function EndFact({ serviceKey: { status, expires_at, revoked_at } }: { serviceKey: Schemas['ServiceKey'] }) {
+  if (revoked_at) {
+    return (
+      <Fact name="Revoked">
+        <Instant at={revoked_at} />
+      </Fact>
+    )
+  }
+  if (!expires_at) return <Fact name="Expires">never</Fact>
+  return (
+    <Fact name={status === 'expired' ? 'Expired' : 'Expires'}>
+      {timeFromNow(expires_at)} (<Instant at={expires_at} />)
+    </Fact>
+  )
+}
+
+const stateColors = { active: 'green', expired: 'yellow', revoked: 'red' }
+
+function rateText(rate: number | null): string {
+  if (rate === null) return "the server's default"
+  return rate === 0 ? 'no limit' : `${rate.toLocaleString('en')} ${rate === 1 ? 'event' : 'events'} a second`
+}
+
+const relativeTime = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+
+/** "in 3 days", "2 hours ago"; whole units, the largest that fits. */
+function timeFromNow(instant: string): string {
+  const seconds = (new Date(instant).getTime() - Date.now()) / 1000
+  const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? (['minute', 60] as const)
+  return relativeTime.format(Math.trunc(seconds / length), unit)
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+] as const
