@@ -6,13 +6,16 @@ import { useArrival } from '../parts/arrival.ts'
 export function Gate({
   title,
   description,
+  focusesField = false,
   children,
 }: {
   title: string
   description?: ReactNode
+  /** Whether a field has the focus at once, instead of the heading. */
+  focusesField?: boolean
   children?: ReactNode
 }) {
-  const heading = useArrival()
+  const heading = useArrival(!focusesField)
   return (
     <Center component="main" mih="100dvh" px="md" py="xl">
       <title>{`${title} · Cairn`}</title>

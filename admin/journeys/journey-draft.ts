@@ -9,7 +9,7 @@ export type StepDraft = Schemas['JourneyStep'] & { key: string }
 /** What can be edited of a journey. */
 export type JourneyDraft = Pick<Journey, 'name' | 'description'> & { steps: StepDraft[] }
 
-/** More are more than a report can show side by side. */
+/** More are more than anybody takes in at a glance. */
 export const stepLimit = 100
 
 export function emptyStep(): StepDraft {
@@ -61,7 +61,7 @@ export function journeyFaults(draft: JourneyDraft): Record<string, string> {
       (first === undefined
         ? undefined
         : `Step ${first} has this event_id already. Give every step one of its own.`)
-    faults[`steps.${index}.name`] = nameFault(name, 'Say how reports show this step.')
+    faults[`steps.${index}.name`] = nameFault(name, 'Say how people call this step.')
     if (!first) positions.set(event_id, index + 1)
   }
   return onlyFaults(faults)

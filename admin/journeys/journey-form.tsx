@@ -92,7 +92,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
           <TextInput label="Name" withAsterisk {...form.getInputProps('name')} />
           <Textarea
             label="Description"
-            description="What the journey covers, for the people who read its reports. Optional."
+            description="What the journey covers, for your colleagues. Optional."
             autosize
             minRows={2}
             maxRows={12}
@@ -104,8 +104,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             Steps
           </Title>
           <Text size="sm" mb="sm">
-            The events that mark a customer's way, in their order, for reports. A journey takes events of any
-            other event_id too. To change the steps never changes stored events.
+            The events that mark a customer's way, in their order. A timeline calls them by their display
+            names. A journey takes events of any other event_id too. To change the steps never changes stored
+            events.
           </Text>
           <StepList form={form} />
         </section>

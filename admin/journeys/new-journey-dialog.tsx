@@ -51,7 +51,7 @@ function NewJourneyForm({ onClose, onCreated }: Omit<NewJourneyDialogProps, 'ope
         />
         <Textarea
           label="Description"
-          description="What the journey covers, for the people who read its reports. Optional."
+          description="What the journey covers, for your colleagues. Optional."
           autosize
           minRows={2}
           {...form.getInputProps('description')}

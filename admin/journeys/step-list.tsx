@@ -130,9 +130,7 @@ export function StepList({ form }: { form: Form }) {
           </Button>
         </Group>
       ) : (
-        <Text size="sm">
-          A journey has at most {stepLimit} steps: more do not fit side by side in a report.
-        </Text>
+        <Text size="sm">A journey has at most {stepLimit} steps.</Text>
       )}
       <VisuallyHidden role="status">{announcement}</VisuallyHidden>
     </Stack>
@@ -229,7 +227,7 @@ function StepItem(props: StepItemProps) {
           />
           <TextInput
             label={`Display name of step ${number}`}
-            description="As reports show it, for example Signed up."
+            description="As people call it, for example Signed up."
             autoComplete="off"
             styles={{ input: inSight }}
             {...form.getInputProps(`steps.${index}.name`)}

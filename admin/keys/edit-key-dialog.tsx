@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { instantText } from '../parts/instant-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -66,9 +67,7 @@ function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>
         <KeyFields
           form={form}
           kind={base.kind}
-          presentExpiry={
-            base.expires_at ? `As it is: ${dateFormat.format(new Date(base.expires_at))}` : undefined
-          }
+          presentExpiry={base.expires_at ? `As it is: ${instantText(new Date(base.expires_at))}` : undefined}
         />
         <Text size="sm">Changes count from the next request with this key.</Text>
         <ProblemAlert error={save.error} />
@@ -84,5 +83,3 @@ function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>
     </form>
   )
 }
-
-const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../client/person.ts'
 import { nameFault, onlyFaults } from '../parts/field-faults.ts'
+import { instantOf } from '../parts/instant-text.ts'
 import { codeOf, fieldErrors } from '../problem.ts'
 
 type ServiceKey = Schemas['ServiceKey']
@@ -10,7 +11,7 @@ export type KeyDraft = {
   allowed_origins: string[]
   /** When it expires: as it does now, never, so many days from now, or on `expiryDate`. */
   expiry: 'unchanged' | 'never' | '30' | '90' | '365' | 'date'
-  /** A day in the viewer's time zone, `2027-01-31`; the key is refused from its beginning. */
+  /** A day in the viewer's time zone as it was typed, `31 Jan 2027`; the key is refused from its beginning. */
   expiryDate: string
   rate: 'default' | 'own' | 'unlimited'
   /** With `own`: events a second. Text while nothing that is a number is typed. */
@@ -123,8 +124,7 @@ function originIn(text: string): string | undefined {
 function dateFault(draft: KeyDraft, now: Date): string | undefined {
   if (!draft.expiryDate) return 'Choose the day from which on the key is refused.'
   const expiresAt = startOfDay(draft.expiryDate)
-  if (Number.isNaN(expiresAt.getTime()) || expiresAt.getFullYear() > 9999)
-    return 'Choose a day up to the year 9999.'
+  if (!expiresAt) return 'Write it like 31 Jan 2027.'
   return expiresAt <= now ? 'Choose a day after today.' : undefined
 }
 
@@ -137,13 +137,15 @@ function rateFault(rate: number | string): string | undefined {
 function expiryOf({ expiry, expiryDate }: KeyDraft, now: Date): string | null | undefined {
   if (expiry === 'unchanged') return undefined
   if (expiry === 'never') return null
-  if (expiry === 'date') return startOfDay(expiryDate).toISOString()
+  if (expiry === 'date') return startOfDay(expiryDate)?.toISOString()
   return new Date(now.getTime() + Number(expiry) * 86_400_000).toISOString()
 }
 
-function startOfDay(day: string): Date {
-  // Without a zone it is a time in the viewer's.
-  return new Date(`${day}T00:00:00`)
+/** The beginning of a day that was typed, in the viewer's time zone; undefined for what is no day. */
+export function startOfDay(text: string): Date | undefined {
+  const day = instantOf(text)
+  day?.setHours(0, 0, 0, 0)
+  return day
 }
 
 function rateOf({ rate, ratePerSecond }: KeyDraft): number | null {

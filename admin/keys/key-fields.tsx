@@ -1,10 +1,12 @@
 import { NumberInput, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import type { useForm } from '@mantine/form'
 import type { Schemas } from '../../client/person.ts'
-import { type KeyDraft, tomorrow } from './key-draft.ts'
+import { InstantInput } from '../parts/instant-input.tsx'
+import { dayText } from '../parts/instant-text.ts'
+import { type KeyDraft, startOfDay, tomorrow } from './key-draft.ts'
 
 type KeyFieldsProps = {
-  form: Pick<ReturnType<typeof useForm<KeyDraft>>, 'values' | 'getInputProps'>
+  form: Pick<ReturnType<typeof useForm<KeyDraft>>, 'values' | 'getInputProps' | 'setFieldValue'>
   kind: Schemas['KeyKind']
   /** How the key's present expiry is offered; undefined if it has none. */
   presentExpiry?: string | undefined
@@ -48,11 +50,13 @@ export function KeyFields({ form, kind, presentExpiry }: KeyFieldsProps) {
           {...form.getInputProps('expiry')}
         />
         {expiry === 'date' && (
-          <TextInput
+          <InstantInput
             type="date"
             label="Expiry date"
             description="Refused from the beginning of this day on."
             min={tomorrow()}
+            chosen={startOfDay(form.values.expiryDate)}
+            onChoose={(day) => form.setFieldValue('expiryDate', dayText(day))}
             {...form.getInputProps('expiryDate')}
           />
         )}

@@ -7,8 +7,9 @@ let hasArrived = false
 /**
  * For the heading of a screen: after a navigation it gets the focus, as a screen reader expects of a new page, and
  * the screen begins at its top. Back and forward leave the scroll position alone, so does a change of the query string.
+ * @param takesFocus false where a field of the screen has the focus instead
  */
-export function useArrival(): RefObject<HTMLHeadingElement | null> {
+export function useArrival(takesFocus = true): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname } = useLocation()
   const type = useNavigationType()
@@ -19,7 +20,7 @@ export function useArrival(): RefObject<HTMLHeadingElement | null> {
     hasArrived = true
     // Where the browser loads a page, it begins at the top of the document, before the link that skips the navigation.
     if (isLoad) return
-    heading.current?.focus({ preventScroll: true })
+    if (takesFocus) heading.current?.focus({ preventScroll: true })
     if (type !== 'POP') window.scrollTo(0, 0)
   }, [pathname])
   return heading

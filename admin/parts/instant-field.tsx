@@ -1,12 +1,14 @@
-import { TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { useDraft } from './filters.ts'
+import { InstantInput } from './instant-input.tsx'
+import { instantOf, instantText } from './instant-text.ts'
 
-/** The contract takes no instant before 1900; a browser makes one of the first digits of a year. */
+/** The contract takes no instant before 1900. */
 const earliestMs = Date.UTC(1900, 0, 2)
 
 /**
- * A field for a filter by time: shown in the viewer's time zone, told as an instant in UTC, '' for none. What is only
- * half filled in is not told.
+ * A field for a filter by time: shown and typed in the viewer's time zone, told as an instant in UTC when it is left or
+ * Enter is pressed, '' for none. What is no instant is not told, and said to be none.
  */
 export function InstantField({
   label,
@@ -17,36 +19,51 @@ export function InstantField({
   value: string
   onChange: (value: string) => void
 }) {
-  const { draft, setDraft, enter, leave } = useDraft(localTime(value))
+  const { draft, setDraft, enter, leave } = useDraft(shown(value))
+  const [isWrong, setIsWrong] = useState(false)
+  const chosen = instantOf(draft)
+
+  function tell() {
+    const isGood = chosen !== undefined && chosen.getTime() >= earliestMs
+    setIsWrong(draft.trim() !== '' && !isGood)
+    if (draft.trim() === '') onChange('')
+    else if (isGood) {
+      setDraft(instantText(chosen))
+      onChange(chosen.toISOString())
+    }
+  }
+
   return (
-    <TextInput
-      label={label}
+    <InstantInput
       type="datetime-local"
+      label={label}
       min="1900-01-02T00:00"
-      // Without it a year has six digits, and typing does not go on to the time.
-      max="9999-12-30T23:59"
+      error={isWrong && 'Write it like 20 Nov 2026, 09:30'}
       value={draft}
+      chosen={chosen}
+      onChoose={(instant) => {
+        setIsWrong(false)
+        setDraft(instantText(instant))
+        onChange(instant.toISOString())
+      }}
       onFocus={enter}
-      onChange={({ currentTarget: input }) => {
-        setDraft(input.value)
-        if (input.validity.badInput) return
-        const time = Date.parse(input.value)
-        if (input.value === '') onChange('')
-        else if (time >= earliestMs) onChange(new Date(time).toISOString())
+      onChange={(event) => {
+        setIsWrong(false)
+        setDraft(event.currentTarget.value)
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') tell()
       }}
       onBlur={() => {
         leave()
-        if (draft !== '' && !(Date.parse(draft) >= earliestMs)) setDraft(localTime(value))
+        tell()
       }}
     />
   )
 }
 
-/** '2026-11-20T09:30Z' as the viewer's clock showed it, in the form of the input; '' for what is no instant. */
-function localTime(instant: string): string {
+/** '2026-11-20T09:30Z' as the viewer's clock showed it; '' for what is no instant. */
+function shown(instant: string): string {
   const at = new Date(instant)
-  if (Number.isNaN(at.getTime())) return ''
-  const shifted = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString()
-  // The input writes no seconds where there are none.
-  return at.getTime() % 60_000 === 0 ? shifted.slice(0, 16) : shifted.slice(0, 19)
+  return Number.isNaN(at.getTime()) ? '' : instantText(at)
 }

@@ -1,7 +1,5 @@
 import { Tooltip } from '@mantine/core'
-
-const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+import { clockText, dayText } from './instant-text.ts'
 
 /**
  * An instant of the API, in the viewer's time zone and to the minute; exactly and in UTC while the pointer or the
@@ -13,7 +11,7 @@ export function Instant({ at }: { at: string }) {
     <Tooltip label={at}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the exact instant must be reachable by keyboard too. */}
       <time dateTime={at} tabIndex={0} style={{ whiteSpace: 'nowrap' }}>
-        {`${dayOf(instant)}, ${time.format(instant)}`}
+        {`${dayOf(instant)}, ${clockText(instant)}`}
       </time>
     </Tooltip>
   )
@@ -25,5 +23,5 @@ function dayOf(instant: Date): string {
   if (day === today.toDateString()) return 'today'
   const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1)
   if (day === yesterday.toDateString()) return 'yesterday'
-  return date.format(instant)
+  return dayText(instant)
 }

@@ -12,14 +12,16 @@ import { keptSession } from './session.ts'
 
 /**
  * Signs in with email and password. After too many attempts the form says how long to wait, and can be used again
- * then. `email` fixes whose password is asked for.
+ * then. `email` fixes whose password is asked for; `focused` says that somebody comes here to type at once.
  */
 export function SignInForm({
   email,
+  focused = false,
   submitLabel = 'Sign in',
   onSignedIn,
 }: {
   email?: string
+  focused?: boolean
   submitLabel?: string
   /** Called once the browser has shown that it keeps the session. */
   onSignedIn?: (session: Schemas['Session']) => void
@@ -61,6 +63,7 @@ export function SignInForm({
           autoComplete="username"
           required
           readOnly={email !== undefined}
+          autoFocus={focused}
           {...form.getInputProps('email')}
         />
         <PasswordField

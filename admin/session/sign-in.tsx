@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useSearchParams } from 'react-router'
 import { Gate } from '../frame/gate.tsx'
@@ -13,8 +14,12 @@ export function SignInScreen() {
   const { data: session } = useQuery(sessionQuery)
   if (session) return <Navigate to={to} replace />
   return (
-    <Gate title="Sign in" description="To the administration of Cairn on this server.">
-      <SignInForm />
+    <Gate title="Sign in" description="To the administration of Cairn on this server." focusesField>
+      <SignInForm focused />
+      <Text size="sm" c="dimmed">
+        Forgot your password? Cairn sends no mail: ask an owner or an admin of your workspace, or whoever runs
+        this server, for a new one.
+      </Text>
     </Gate>
   )
 }

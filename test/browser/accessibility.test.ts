@@ -340,6 +340,14 @@ describe('The keyboard alone', () => {
     expect(await hasFocus(page.getByRole('button', { name: 'Create journey' }))).toBe(true)
   })
 
+  it('signs in: the first field has the focus, also by way of another page', async () => {
+    for (const path of ['/sign-in', '/', screenPath(workspace, 'keys')]) {
+      const page = await outside(path, 'Sign in')
+      await expect.poll(() => hasFocus(page.getByRole('textbox', { name: 'Email' }))).toBe(true)
+      await page.getByText('Forgot your password?').waitFor()
+    }
+  })
+
   it('navigates, and arrives at the heading', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     await tabTo(page, page.getByRole('link', { name: 'Customers' }))

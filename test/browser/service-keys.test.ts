@@ -227,7 +227,7 @@ describe('a new publishable key', () => {
     await inspectScreen(page, 'key-new-faults')
 
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Short-lived')
-    await dialog.getByLabel('Expiry date').fill('2099-12-31')
+    await dialog.getByRole('textbox', { name: 'Expiry date' }).fill('31 Dec 2099')
     await dialog.getByRole('textbox', { name: 'Events a second' }).fill('20')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog', { name: 'Your new publishable key “Short-lived”' }).waitFor()
