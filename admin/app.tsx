@@ -29,6 +29,10 @@ const router = createBrowserRouter(
               ErrorBoundary: RouteFailure,
               children: [
                 {
+                  path: 'overview',
+                  lazy: screen(() => import('./overview/overview.tsx').then((m) => m.OverviewScreen)),
+                },
+                {
                   path: 'journeys',
                   lazy: screen(() => import('./journeys/journeys.tsx').then((m) => m.JourneysScreen)),
                 },

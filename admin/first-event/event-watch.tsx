@@ -1,12 +1,15 @@
 import { Anchor, Box, Group, Paper, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconCheck, IconClock } from '@tabler/icons-react'
-import { skipToken, useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { useHasEventsKey } from '../overview/has-events.ts'
 import { Fact } from '../parts/fact.tsx'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { JsonView } from '../parts/json-view.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { ProblemError, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
@@ -17,7 +20,8 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const { journey_id, name } = journey
+  const { journey_id } = journey
+  const name = visibleName(journey.name)
   const { data, error } = useQuery({
     queryKey: useWorkspaceKey('events', 'latest', journey_id),
     queryFn: ({ signal }) => taken(cairn.listEvents({ query: { journey_id, limit: 1 }, signal })),
@@ -26,6 +30,12 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
     staleTime: 0,
   })
   const event = data?.data[0]
+  const queryClient = useQueryClient()
+  const hasEventsKey = useHasEventsKey()
+
+  useEffect(() => {
+    if (event && !queryClient.getQueryData(hasEventsKey)) queryClient.setQueryData(hasEventsKey, true)
+  })
 
   return (
     <Stack>
@@ -101,7 +111,7 @@ function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyN
       <Stack component="dl" gap="xs" m={0}>
         <Fact name="Customer">
           <Anchor component={Link} to={`/w/${workspace_id}/customers/${customer_id}`}>
-            {customer?.customer_name ?? customer_id}
+            {customer ? visibleName(customer.customer_name, customer_id) : customer_id}
           </Anchor>
           {customer && <> – {customer.client_customer_id}</>}
         </Fact>

@@ -26,7 +26,7 @@ curl -sS -w '\\n' ${quoted(`${baseUrl}/events/create`)} \\
 `
 }
 
-/** A module for a page, with a publishable key. */
+/** A module for a page. */
 export function browserModule({ baseUrl, journey_id, serviceKey = placeholder }: CodeValues): string {
   return `import { createTracker } from 'cairn-client'
 
@@ -46,7 +46,7 @@ console.log(data ?? error)
 `
 }
 
-/** A module for Node 20 or later, with a secret key. */
+/** A module for Node 20 or later. */
 export function serverModule({ baseUrl, journey_id, serviceKey = placeholder }: CodeValues): string {
   return `import { createClient } from 'cairn-client'
 

@@ -1,80 +1,111 @@
-import { Anchor, Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { nextFound } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { wholeList } from '../parts/whole-list.ts'
+import { type Choice, type ChoiceSource, SearchedSelect } from '../parts/searched-select.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 
-type KeyChoiceProps = {
-  kind: Schemas['KeyKind']
-  /** The key in the code; undefined while there is none. */
-  token: string | undefined
-  onChange: (token: string) => void
+type ServiceKey = Schemas['ServiceKey']
+
+/** The publishable keys that work; of a secret one nobody knows the key any more. */
+function useUsableKeys() {
+  const cairn = useCairn()
+  return (query: { search?: string; limit: number }, signal: AbortSignal) =>
+    nextFound((cursor, signal) => {
+      const usable = { kind: 'publishable', status: 'active', ...query, ...(cursor && { cursor }) } as const
+      return taken(cairn.listServiceKeys({ query: usable, signal }))
+    }, signal)
 }
 
 /**
- * Makes the key that an example needs. A publishable one can also be chosen among those that there are; of a secret
- * one nobody knows the key any more.
+ * The key that the code holds: the one that was chosen, else the newest that works, and of those one that pages of every
+ * origin may use.
  */
-export function KeyChoice({ kind, token, onChange }: KeyChoiceProps) {
+export function useKeyForCode(chosenId: string | undefined) {
+  const usableKeys = useUsableKeys()
+  return useQuery({
+    queryKey: useWorkspaceKey('service-keys', 'for-code', chosenId),
+    queryFn: async ({ signal }): Promise<ServiceKey | null> => {
+      const { data } = await usableKeys({ ...(chosenId && { search: chosenId }), limit: 20 }, signal)
+      return data.find(({ allowed_origins }) => allowed_origins.length === 0) ?? data[0] ?? null
+    },
+  })
+}
+
+/**
+ * Which key the code holds, and another to choose. Makes one where there is none, and then no more: it can be shown again
+ * at any time.
+ */
+export function KeyChoice({
+  current,
+  onChange,
+}: {
+  /** Null where there is none that works, undefined while that is not known. */
+  current: ServiceKey | null | undefined
+  onChange: (key_id: string) => void
+}) {
   const cairn = useCairn()
   const queryClient = useQueryClient()
   const { workspace_id, canChange } = useMembership()
+  const usableKeys = useUsableKeys()
   const keysKey = useWorkspaceKey('service-keys')
-  const keys = useQuery({
-    queryKey: useWorkspaceKey('service-keys', 'publishable'),
-    queryFn: ({ signal }) =>
-      wholeList((cursor) =>
-        taken(cairn.listServiceKeys({ query: { limit: 500, ...(cursor && { cursor }) }, signal })),
-      ),
-    select: usable,
-    enabled: kind === 'publishable',
-  })
-  const make = useMutation({
-    // The result stays out of the mutation's state: a secret key is kept nowhere but where it is shown.
-    mutationFn: async () => {
-      const made = await taken(cairn.createServiceKey({ body: { kind, name: 'First event' } }))
-      if (made.token) onChange(made.token)
+  const source: ChoiceSource = {
+    key: useWorkspaceKey('service-keys', 'choices'),
+    async search(text, signal) {
+      const { data, next_cursor } = await usableKeys({ ...(text && { search: text }), limit: 20 }, signal)
+      return [{ items: data.map(choiceOf), hasMore: next_cursor !== null }]
     },
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: keysKey }),
+    find: async (key_id, signal) =>
+      (await usableKeys({ search: key_id, limit: 1 }, signal)).data.map(choiceOf)[0],
+  }
+  const make = useMutation({
+    mutationFn: () => taken(cairn.createServiceKey({ body: { kind: 'publishable', name: 'First event' } })),
+    onSuccess: ({ key_id }) => {
+      onChange(key_id)
+      return queryClient.invalidateQueries({ queryKey: keysKey })
+    },
   })
-  const chosen = keys.data?.find((key) => key.token === token)
 
   return (
     <Stack gap="xs">
-      <Group align="flex-end">
-        {kind === 'publishable' && keys.data && keys.data.length > 0 && (
-          <Select
-            label="Publishable key"
-            placeholder="Choose a key"
-            allowDeselect={false}
-            value={chosen?.key_id ?? null}
-            onChange={(key_id) => {
-              const key = keys.data.find((key) => key.key_id === key_id)
-              if (key?.token) onChange(key.token)
-            }}
-            data={keys.data.map(({ key_id, name, last_four }) => ({
-              value: key_id,
-              label: `${name} …${last_four}`,
-            }))}
-          />
-        )}
-        {canChange && (
-          <Button variant="default" loading={make.isPending} onClick={() => make.mutate()}>
-            Make a key for this
-          </Button>
-        )}
-      </Group>
-      <Text size="sm">{explanation({ kind, token, canChange })}</Text>
-      {kind === 'publishable' && (
+      {current && (
+        <SearchedSelect
+          label="Publishable key"
+          source={source}
+          value={current.key_id}
+          known={choiceOf(current)}
+          onChange={onChange}
+          allowDeselect={false}
+          nothingFoundMessage="No publishable key that works has this name"
+          maw={400}
+        />
+      )}
+      {current === null && (
+        <Group gap="sm">
+          {canChange && (
+            <Button loading={make.isPending} onClick={() => make.mutate()}>
+              Make a key
+            </Button>
+          )}
+          <Text size="sm" flex="1 1 16rem">
+            {canChange
+              ? 'The code needs a key in place of $CAIRN_SERVICE_KEY. There is none that it could show yet.'
+              : 'The code needs a key in place of $CAIRN_SERVICE_KEY. An owner or an admin of the workspace can make one.'}
+          </Text>
+        </Group>
+      )}
+      {current && (
         <Text size="sm">
-          {chosen && chosen.allowed_origins.length > 0
-            ? `Only pages of ${chosen.allowed_origins.join(', ')} may use this key. `
-            : 'Pages of every origin may use the key. '}
-          Origins can be limited under{' '}
-          <Anchor component={Link} to={`/w/${workspace_id}/keys`}>
+          It may only register customers and send events, so it is no secret.{' '}
+          {current.allowed_origins.length > 0
+            ? `Only pages of ${current.allowed_origins.join(', ')} may use it. `
+            : ''}
+          A server that reads as well needs a secret key, made under{' '}
+          <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
             Service keys
           </Anchor>
           .
@@ -85,19 +116,6 @@ export function KeyChoice({ kind, token, onChange }: KeyChoiceProps) {
   )
 }
 
-type Explained = Pick<KeyChoiceProps, 'kind' | 'token'> & { canChange: boolean }
-
-function explanation({ kind, token, canChange }: Explained): string {
-  if (!token) {
-    return canChange
-      ? `The code needs a ${kind} key in place of $CAIRN_SERVICE_KEY. Make one here, or put in one that you have.`
-      : `The code needs a ${kind} key in place of $CAIRN_SERVICE_KEY. An owner or an admin of the workspace can make one.`
-  }
-  return kind === 'secret'
-    ? 'The code holds a secret key named “First event”. It is shown only while this page is open; do not put it where others can read it.'
-    : 'The code holds a publishable key. It is no secret: everybody can read it in your pages.'
-}
-
-function usable(keys: Schemas['ServiceKey'][]): Schemas['ServiceKey'][] {
-  return keys.filter(({ kind, status }) => kind === 'publishable' && status === 'active')
+function choiceOf({ key_id, name, last_four }: ServiceKey): Choice {
+  return { value: key_id, label: `${visibleName(name)} …${last_four}` }
 }

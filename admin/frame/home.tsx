@@ -12,7 +12,7 @@ export function HomeScreen() {
   const { data: session, error, refetch } = useQuery(sessionQuery)
   if (session) {
     const [first] = session.workspaces
-    if (first) return <Navigate to={`/w/${first.workspace_id}/journeys`} replace />
+    if (first) return <Navigate to={`/w/${first.workspace_id}/overview`} replace />
     return (
       <Gate
         title="You are a member of no workspace"

@@ -4,20 +4,25 @@ import {
   IconBook,
   IconHistory,
   IconKey,
+  IconLayoutDashboard,
   IconRocket,
   IconRoute,
   IconUsers,
   IconUsersGroup,
 } from '@tabler/icons-react'
 import { Link, useLocation } from 'react-router'
+import { useHasEvents } from '../overview/has-events.ts'
 import { useMembership } from '../session/session.ts'
 
-/** The screens of the workspace. */
+/** The screens of the workspace. Until it has an event, the first of them is how to send one. */
 export function Navigation() {
   const { workspace_id, canChange } = useMembership()
   const { pathname } = useLocation()
+  const { data: hasEvents } = useHasEvents()
   const screens = [
-    { path: 'first-event', label: 'First event', Icon: IconRocket },
+    hasEvents === false
+      ? { path: 'first-event', label: 'First event', Icon: IconRocket }
+      : { path: 'overview', label: 'Overview', Icon: IconLayoutDashboard },
     { path: 'journeys', label: 'Journeys', Icon: IconRoute },
     { path: 'customers', label: 'Customers', Icon: IconUsers },
     { path: 'events', label: 'Events', Icon: IconActivity },

@@ -35,7 +35,7 @@ export function WorkspaceSwitch() {
             <Menu.Item
               key={workspace.workspace_id}
               component={Link}
-              to={`/w/${workspace.workspace_id}/journeys`}
+              to={`/w/${workspace.workspace_id}/overview`}
               {...(workspace.workspace_id === workspace_id && { 'aria-current': true, fw: 650 })}
             >
               {workspace.name}

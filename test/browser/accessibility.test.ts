@@ -133,6 +133,11 @@ const screens: Screen[] = [
   },
   { route: 'invitation', name: 'invitation', open: () => outside(invitationLink, /^Join/) },
   { route: 'sign-in', name: 'sign-in', open: () => outside('/sign-in', 'Sign in') },
+  {
+    route: 'overview',
+    name: 'overview',
+    open: () => inWorkspace('overview', (page) => page.getByRole('link', { name: 'Ada Lovelace' })),
+  },
   { route: 'journeys', name: 'journeys', open: () => inWorkspace('journeys', table('Journeys')) },
   {
     route: 'journeys/:journeyId',

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import ts from 'typescript'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
 import { installPackage, writeIn } from '../package/installation.ts'
@@ -50,6 +50,12 @@ async function setUp(page: Page) {
   await heading(page, 'Send your first event').waitFor()
 }
 
+/** Makes the one key that the code needs. */
+async function makeKey(page: Page) {
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
+}
+
 /** What the page gives to paste. */
 async function copiedCode(page: Page, label: string): Promise<string> {
   await page.getByRole('button', { name: `Copy ${label}` }).click()
@@ -74,10 +80,13 @@ describe('the first visit', () => {
     expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Onboarding')
     const panel = panelOf(page)
     await panel.getByText('Waiting for the first event in Onboarding').waitFor()
+    await page.getByRole('link', { name: 'First event', exact: true }).waitFor()
     const ground = await panel.evaluate((element) => getComputedStyle(element).borderTopColor)
 
-    await page.getByRole('button', { name: 'Make a key for this' }).click()
-    await page.getByText('The code holds a secret key').waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const box = await panel.boundingBox()
+    expect((box?.y ?? 800) + (box?.height ?? 0), 'what arrives is in sight').toBeLessThan(800)
+    await makeKey(page)
     const commands = await copiedCode(page, 'curl commands')
     // In the page itself: what the test asks of the browser takes time of its own.
     const shown = panel.evaluate(
@@ -103,6 +112,12 @@ describe('the first visit', () => {
     expect(await panel.textContent()).toContain(event.id)
     expect(await panel.evaluate((element) => getComputedStyle(element).borderTopColor)).not.toBe(ground)
 
+    // There is something to see now, and the menu begins with it.
+    const navigation = page.getByRole('navigation', { name: 'Workspace' })
+    await navigation.getByRole('link', { name: 'Overview' }).click()
+    await heading(page, 'Overview').waitFor()
+    await page.getByRole('link', { name: 'First customer' }).waitFor()
+    await page.goBack()
     await panel.getByRole('link', { name: 'First customer' }).click()
     await heading(page, 'First customer').waitFor()
     expect(page.url()).toContain(`/customers/${customer.customer_id}`)
@@ -161,12 +176,17 @@ describe('the first visit', () => {
 
     await page.reload()
     await panelOf(page).getByText('Waiting for the first event in Onboarding').waitFor()
-    await page.getByRole('button', { name: 'Make a key for this' }).click()
-    await page.getByText('The code holds a secret key').waitFor()
+    expect(await copiedCode(page, 'curl commands')).not.toContain('pk_')
+    await makeKey(page)
     const commands = await copiedCode(page, 'curl commands')
+    expect(commands).toContain("SERVICE_KEY='pk_")
     await page.reload()
-    await page.getByText('The code needs a secret key in place of $CAIRN_SERVICE_KEY').waitFor()
-    expect(await copiedCode(page, 'curl commands')).not.toContain('sk_')
+    // The one that there is, in every tab.
+    await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
+    expect(await copiedCode(page, 'curl commands')).toBe(commands)
+    await page.getByRole('tab', { name: 'TypeScript, on a server' }).click()
+    expect(await copiedCode(page, 'TypeScript for a server')).toContain(/'(pk_\w+)'/.exec(commands)?.[1])
+    expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
 
     await run('bash', ['-c', commands])
     await panelOf(page).getByText('first_event has arrived in Onboarding').waitFor()
@@ -182,8 +202,6 @@ describe('the code for a first event', () => {
 
   it('in TypeScript for a server type-checks, runs and is seen to arrive', async () => {
     const { page, newestEvent } = await openFirstEvent('server')
-    await page.getByRole('button', { name: 'Make a key for this' }).click()
-    await page.getByText('The code holds a secret key').waitFor()
     const file = writeIn(project, 'server.ts', await copiedCode(page, 'TypeScript for a server'))
 
     expect(typeFaults(file)).toBe('')
@@ -198,8 +216,6 @@ describe('the code for a first event', () => {
 
   it('in TypeScript for a browser type-checks, runs on a page of another origin and is seen to arrive', async () => {
     const { page, newestEvent } = await openFirstEvent('browser')
-    await page.getByRole('button', { name: 'Make a key for this' }).click()
-    await page.getByText('The code holds a publishable key').waitFor()
     const file = writeIn(project, 'browser.ts', await copiedCode(page, 'TypeScript for a browser'))
 
     expect(typeFaults(file)).toBe('')
@@ -213,6 +229,7 @@ describe('the code for a first event', () => {
 
   it('takes a publishable key that there is, and shows one event after the other', async () => {
     const { page, workspace, newestEvent } = await openFirstEvent('browser')
+    expect(await copiedCode(page, 'TypeScript for a browser')).toContain(workspace.publishable_key)
     await page.getByRole('combobox', { name: 'Publishable key' }).click()
     await page.getByRole('option', { name: workspace.publishable_key.slice(-4) }).click()
     const code = await copiedCode(page, 'TypeScript for a browser')
@@ -235,28 +252,37 @@ describe('the code for a first event', () => {
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectScreen(page, 'first-event-waiting')
     await page.getByRole('tab', { name: 'TypeScript, in a browser' }).click()
-    await page.getByRole('button', { name: 'Make a key for this' }).click()
-    await page.getByText('The code holds a').waitFor()
     await sendEvent(workspace)
     await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
     await inspectScreen(page, 'first-event-arrived')
   })
 
   it('tells a viewer who can make a key', async () => {
-    const { page } = await openFirstEvent('server', 'viewer')
+    const { page } = await openFirstEvent('server', 'viewer', async (workspace, cairn) => {
+      const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+      for (const { key_id } of (await owner.listServiceKeys()).data?.data ?? []) {
+        await owner.revokeServiceKey({ path: { key_id } })
+      }
+    })
     await page.getByText('An owner or an admin of the workspace can make one.').waitFor()
     expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
   })
 })
 
 /** The page for a first event of a new workspace, with the code for `curl`, a `browser` or a `server`. */
-async function openFirstEvent(code: string, role: 'owner' | 'viewer' = 'owner') {
+async function openFirstEvent(
+  code: string,
+  role: 'owner' | 'viewer' = 'owner',
+  prepare?: (workspace: Workspace, cairn: Cairn) => Promise<void>,
+) {
   const cairn = await startCairnForTest()
   const workspace = await cairn.workspace()
+  await prepare?.(workspace, cairn)
   const { headers: signedIn } = await signUp(cairn, workspace, role)
   const path = screenPath(workspace, `first-event?journey=${workspace.journey_id}&code=${code}`)
   const page = await openAdministration({ cairn, path, signedIn })
   await panelOf(page).waitFor()
+  if (!prepare) await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
   return { page, workspace, newestEvent: () => newestEvent(workspace) }
 }
 
