@@ -121,7 +121,8 @@ export interface paths {
         };
         /**
          * List customers, newest first
-         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first.
+         * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
+         *     with whom it belongs to, whenever they were created.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -730,6 +731,11 @@ export interface components {
          * @description The customer's identifier in your own system.
          */
         ClientCustomerId: string;
+        /**
+         * Search for customers
+         * @description An identifier, or words of a name. 255 characters, as many as either may have.
+         */
+        CustomerSearch: string;
         /**
          * Customer initialization
          * @description The customer as your system knows it, and the journey that it enters.
@@ -2157,11 +2163,17 @@ export interface operations {
                  */
                 client_customer_id?: components["schemas"]["ClientCustomerId"];
                 /**
-                 * @description Only customers whose name, or whose identifier in your own system, begins with this text. Names are
-                 *     compared in lower case and in Unicode's compatibility form (NFKC), identifiers exactly.
-                 * @example ada
+                 * @description Only customers that this text finds:
+                 *     - by a `customer_id`, or by an identifier in your own system: those with exactly this one come first in the
+                 *       list, and then those whose own identifier begins with it. Identifiers are compared as they are written.
+                 *     - by the name: each word of the text begins a word of the name, in whatever order (`love ada` finds Ada
+                 *       Lovelace). Words are compared without letter case, accents (`zoe` finds Zoë, `lukasz` Łukasz) and
+                 *       differences of Unicode's compatibility forms (NFKC). They are what blanks and punctuation leave, and each
+                 *       Han and Hiragana character and each symbol for itself. A text of punctuation alone is one word. Of a name
+                 *       with more than 20 different words the first 20 are found.
+                 * @example love
                  */
-                search?: components["schemas"]["Name"];
+                search?: components["schemas"]["CustomerSearch"];
                 /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.

@@ -57,7 +57,8 @@ export const operationPaths = {
   /**
    * List customers, newest first
    *
-   * The customers of the workspace by (`created_at`, `customer_id`), newest first.
+   * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
+   * with whom it belongs to, whenever they were created.
    */
   listCustomers: ['GET', '/customers'],
   /**

@@ -39,6 +39,13 @@ export interface Customers {
   workspace_id: string;
 }
 
+export interface CustomerWords {
+  created_ms: number;
+  customer_id: string;
+  word: string;
+  workspace_id: string;
+}
+
 export interface Enrolments {
   customer_ref: number;
   enrolled_ms: number;
@@ -176,6 +183,7 @@ export interface Workspaces {
 
 export interface DB {
   audit_log: AuditLog;
+  customer_words: CustomerWords;
   customers: Customers;
   enrolments: Enrolments;
   event_indexing: EventIndexing;

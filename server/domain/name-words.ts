@@ -35,6 +35,9 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
  */
 const WORD = /\p{S}|[\p{sc=Han}\p{sc=Hira}]|[[\p{L}\p{M}\p{N}\p{Cn}\p{Co}]--[\p{sc=Han}\p{sc=Hira}]]+/gv
 
+/** Of which nothing but the letter case has to be folded: most names, at a third of the cost. */
+const PRINTABLE_ASCII = /^[ -~]*$/
+
 const BLANKS = /[\p{Z}\p{C}]+/gu
 
 /**
@@ -48,6 +51,7 @@ export function nameWords(name: string): string[] {
 }
 
 function fold(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text.toLowerCase()
   const plain = text
     .replace(INVISIBLE, '')
     .normalize('NFKD')

@@ -119,7 +119,7 @@ export async function newestAuditEntries(
     const rows = await entries.selectAll().where('entry_id', 'in', ids).execute()
     return rows.map((row) => [row.entry_id, entryOf(row)] as const)
   }
-  return await readPage(keys, page, read, end)
+  return await readPage(keys, page, read, { end })
 }
 
 /** The conditions of a filter, first the one that leaves the fewest entries. There is an index for each. */

@@ -1,24 +1,27 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { Customers, DB } from '../../generated/tables.ts'
+import { FOREMOST_MS, isBehind } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { nameKey } from '../domain/names.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
+import {
+  type Found,
+  identifiedCustomers,
+  matches,
+  ownIdentifier,
+  type Search,
+  searched,
+  searchOf,
+} from './customer-search.ts'
 import { behind, upTo } from './keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
-import { startsWith } from './prefixes.ts'
 
 type Customer = components['schemas']['Customer']
 
 export type CustomerFilter = Partial<Pick<Customer, 'customer_type' | 'client_customer_id'>> & {
-  /** What the name or the own identifier begins with. */
+  /** An identifier, the beginning of an own one, or beginnings of words of the name. */
   search?: string
 }
-
-const TYPES = ['account', 'contact'] as const
-
-/** So many customers are looked up one by one and sorted in a few milliseconds. */
-const FEW = 2000
 
 export async function findCustomer(
   db: Kysely<DB>,
@@ -35,8 +38,8 @@ export async function findCustomer(
 }
 
 /**
- * Customers by (`created_at`, `customer_id`), newest first. Where a search finds many, a page ends after so many customers
- * that were looked at.
+ * Customers by (`created_at`, `customer_id`), newest first; before all others those whom a search names by an identifier.
+ * Where a search finds many, a page ends after so many customers that were looked at.
  */
 export async function newestCustomers(
   db: Kysely<DB>,
@@ -44,59 +47,75 @@ export async function newestCustomers(
   filter: CustomerFilter,
   page: Page,
 ): Promise<PageRows<Customer>> {
-  const { customer_type, search } = filter
-  const found = await refsFound(db, workspaceId, filter)
-  if (found?.length === 0) return { rows: [], next: null }
-  // Those found are of the workspace. To name it again would lead SQLite to read all of its customers in their order.
-  const customers = found
-    ? db.selectFrom('customers').where('customer_ref', 'in', found)
-    : db.selectFrom('customers').where('workspace_id', '=', workspaceId)
-  const listed = customer_type ? customers.where('customer_type', '=', customer_type) : customers
-  const keys = listed
+  const { customer_type, client_customer_id } = filter
+  const search = filter.search === undefined ? undefined : searchOf(filter.search)
+  const identified = search ? await identifiedCustomers(db, workspaceId, search) : []
+  const foremost = identified
+    .filter((customer) => customer_type === undefined || customer.customer_type === customer_type)
+    .filter(
+      (customer) => client_customer_id === undefined || customer.client_customer_id === client_customer_id,
+    )
+    .map(({ id, bytes }) => ({ ms: FOREMOST_MS, id, bytes }))
+    .filter((key) => isBehind(key, page.after))
+
+  const found = await positionsFound(db, workspaceId, filter, search)
+  const listed = db
+    .selectFrom(customersAmong(db, workspaceId, found, { ...page, limit: page.limit + identified.length }))
     .select(['created_ms as ms', 'customer_id as id'])
     .select(bytes({ text: ['client_customer_id', 'customer_name'] }))
     .where(behind(page.after, 'created_ms', 'customer_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('customer_id', 'desc')
+  const keys = customer_type ? listed.where('customer_type', '=', customer_type) : listed
   const read = async (ids: string[]) => {
     const named = db.selectFrom('customers').selectAll().where('workspace_id', '=', workspaceId)
     const rows = await named.where('customer_id', 'in', ids).execute()
     return rows.map((row) => [row.customer_id, customerOf(row)] as const)
   }
-  if (search === undefined) return await readPage(keys, page, read)
+  if (!search) return await readPage(keys, page, read)
   const end = found ? undefined : await walkEnd(keys)
-  const matching = keys
-    .where(unindexed(sql`${byName(search)} OR ${byIdentifier(search)}`))
-    .where(upTo(end, 'created_ms', 'customer_id'))
-  return await readPage(matching, page, read, end)
+  const matching = found?.isExact ? keys : keys.where(unindexed(matches(search)))
+  const ids = identified.map(({ id }) => id)
+  const others = ids.length > 0 ? matching.where('customer_id', 'not in', ids) : matching
+  return await readPage(others.where(upTo(end, 'created_ms', 'customer_id')), page, read, { foremost, end })
 }
 
-/** The customers that an index finds for a filter; undefined where there are too many to be sorted, or no index. */
-async function refsFound(
+/** What the indexes find for a filter; undefined where the list has to be walked. */
+async function positionsFound(
   db: Kysely<DB>,
   workspaceId: string,
-  { client_customer_id, search }: CustomerFilter,
-): Promise<number[] | undefined> {
-  const customers = db.selectFrom('customers').select('customer_ref').where('workspace_id', '=', workspaceId)
-  // Naming the types lets the unique index find them; it begins with them.
-  const typed = customers.where('customer_type', 'in', TYPES)
-  const queries =
-    client_customer_id !== undefined
-      ? [typed.where('client_customer_id', '=', client_customer_id)]
-      : search !== undefined
-        ? [customers.where(byName(search)), typed.where(byIdentifier(search))]
-        : []
-  const found = await Promise.all(queries.map((query) => query.limit(FEW + 1).execute()))
-  if (found.length === 0 || found.some((rows) => rows.length > FEW)) return undefined
-  return [...new Set(found.flat().map((row) => row.customer_ref))]
+  { customer_type, client_customer_id }: CustomerFilter,
+  search: Search | undefined,
+): Promise<Found | undefined> {
+  if (client_customer_id !== undefined) {
+    return { positions: ownIdentifier(db, workspaceId, client_customer_id), isExact: search === undefined }
+  }
+  return search && (await searched(db, workspaceId, search, { isAlone: customer_type === undefined }))
 }
 
-function byName(search: string) {
-  return startsWith('name_key', nameKey(search))
-}
-
-function byIdentifier(search: string) {
-  return startsWith('client_customer_id', search)
+/** All customers, or those of some positions, of which the first are taken where each of them is listed. */
+function customersAmong(
+  db: Kysely<DB>,
+  workspaceId: string,
+  found: Found | undefined,
+  { limit, after }: Page,
+) {
+  const customers = db.selectFrom('customers').selectAll('customers').where('workspace_id', '=', workspaceId)
+  if (!found) return customers.as('listed')
+  const positions = db.selectFrom(found.positions.as('positions')).select(['ms', 'id']).distinct()
+  const first = positions
+    .where(behind(after, 'ms', 'id'))
+    .orderBy('ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  // A cross join, because SQLite takes its sides in this order. It would else read all customers in the order of the list.
+  return db
+    .selectFrom((found.isExact ? first : positions).as('found'))
+    .crossJoin('customers')
+    .selectAll('customers')
+    .where('workspace_id', '=', workspaceId)
+    .whereRef('customer_id', '=', 'found.id')
+    .as('listed')
 }
 
 function customerOf(row: Selectable<Customers>): Customer {

@@ -12,7 +12,7 @@ const ROW_BYTES = 1024
 const ESCAPED_BYTES = 6
 
 /** Where a row stands in its list, and how many bytes of JSON it has at the most. */
-type PageKey = Position & { bytes: number }
+export type PageKey = Position & { bytes: number }
 
 /** A query of keys in the order of their list, built upon with Kysely. */
 type KeyQuery = {
@@ -44,15 +44,16 @@ export function bytes({
  * between the two is left out.
  * @param keys in the order of the list, beginning where the page does
  * @param read reads the rows of some identifiers, in whatever order, each with its identifier
- * @param end where the keys end though more may follow, as `walkEnd` found it
+ * @param options.foremost keys that come before all others and are not among them
+ * @param options.end where the keys end though more may follow, as `walkEnd` found it
  */
 export async function readPage<Row>(
   keys: KeyQuery,
   { limit }: Page,
   read: (ids: string[]) => Promise<(readonly [id: string, row: Row])[]>,
-  end?: Position,
+  { foremost = [], end }: { foremost?: PageKey[]; end?: Position | undefined } = {},
 ): Promise<PageRows<Row>> {
-  const found = await keys.limit(limit + 1).execute()
+  const found = [...foremost, ...(await keys.limit(limit + 1).execute())]
   const fitting = fittingKeys(found.slice(0, limit))
   const last = fitting.at(-1)
   const next = last && fitting.length < found.length ? last : (end ?? null)

@@ -115,14 +115,16 @@ describe('Customers', () => {
   })
 
   it('are looked for further where the newest pages are empty: by itself at first, then when asked to', async () => {
-    // More than two thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
+    // More than ten thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
     connect(sqlitePath(cairn.databaseUrl)).exec(`
-      WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 117500)
+      WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 127500)
       INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, created_ms,
         updated_ms, name_key)
       SELECT '${workspace.workspace_id}', 'cus_' || printf('%026d', value), 'contact', 'user-' || value,
-        iif(value <= 2500, 'Ada ', 'Grace ') || value, value, value, iif(value <= 2500, 'ada ', 'grace ') || value
-      FROM counter`)
+        iif(value <= 12500, 'Ada ', 'Grace ') || value, value, value, iif(value <= 12500, ' ada ', ' grace ') || value
+      FROM counter;
+      INSERT INTO customer_words SELECT workspace_id, iif(created_ms <= 12500, 'ada', 'grace'), created_ms, customer_id
+        FROM customers WHERE created_ms <= 127500`)
     const page = await open('customers')
     await searchField(page).fill('ada')
     await page.getByText('Nothing among the newest. There is more to look through.').waitFor()
@@ -130,7 +132,7 @@ describe('Customers', () => {
     await inspectScreen(page, 'customers-look-further')
     await page.getByRole('button', { name: 'Look further' }).click()
     await expect.poll(() => customerNames(page)).toHaveLength(50)
-    expect((await customerNames(page))[0]).toBe('Ada 2500')
+    expect((await customerNames(page))[0]).toBe('Ada 12500')
     await page.getByRole('button', { name: 'Show more' }).click()
     await expect.poll(() => customerNames(page)).toHaveLength(100)
   })

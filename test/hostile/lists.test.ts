@@ -16,7 +16,7 @@ import { connect } from '../storage/store.ts'
 
 /** So many that a page ends before those are found that a search looks for: the oldest. */
 const CUSTOMERS = 100_000
-const FOUND = 3_000
+const FOUND = 12_000
 
 /** As many as are asked for in turn, with and without somebody who is hostile beside them. */
 const ROUNDS = 25
@@ -36,7 +36,8 @@ async function startWithNeighbours() {
     INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
       created_ms, updated_ms)
     SELECT '${hostile.workspace_id}', 'cus_' || n, 'contact', 'user-' || n,
-      iif(n <= ${FOUND}, 'Zoe', 'Ada'), iif(n <= ${FOUND}, 'zoe', 'ada'), n, n FROM numbers`)
+      iif(n <= ${FOUND}, 'Zoe', 'Ada'), iif(n <= ${FOUND}, ' zoe', ' ada'), n, n FROM numbers;
+    INSERT INTO customer_words SELECT workspace_id, substr(name_key, 2), created_ms, customer_id FROM customers`)
   const server = await startChildServer({ databaseUrl })
   const ours = { ...neighbour, client: server.client(neighbour.secret_key) }
   const customer_id = await initialize(ours, 'user-1')

@@ -160,7 +160,15 @@ describe('a file of the first migration', () => {
     const path = join(temporaryFolder(), 'cairn.db')
     // More than are named in one statement, and more than are looked up one by one.
     const names = Array.from({ length: 2500 }, (_, at) => (at < 2100 ? `Grace ${at}` : `ＡＤＡ ${at}`))
-    const key = await makeFirst(path, names)
+    const odd = [
+      'Żółć-Łódź  ẞ',
+      '株式会社山田 C++',
+      '***',
+      ' \u200b',
+      `${'ab'.repeat(20)} ${'é '.repeat(3)}`,
+      'ΣΊΣΥΦΟΣ & Co',
+    ]
+    const key = await makeFirst(path, [...odd, ...names])
     const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
     expect(cairn.setupLink).toBeUndefined()
 
@@ -172,7 +180,27 @@ describe('a file of the first migration', () => {
     expect(await namesFound('ada')).toEqual(names.slice(2100).reverse())
     expect(await namesFound('GRACE', 3)).toEqual(['Grace 2099', 'Grace 2098', 'Grace 2097'])
     expect(await namesFound('grace 0')).toEqual(['Grace 0'])
-    expect(await namesFound('user-2499')).toEqual(['ＡＤＡ 2499'])
+    expect(await namesFound('user-2499')).toEqual(['ＡＤＡ 2493'])
+    expect(await namesFound('lodz zolc')).toEqual([odd[0]])
+
+    // The words that the migration finds are those that are found now.
+    const { data: journey } = await client.createJourney({ body: { name: 'Onboarding' } })
+    for (const [at, customer_name] of odd.entries()) {
+      const ids = { client_customer_id: `new-${at}`, customer_type: 'contact' } as const
+      const { error } = await client.initializeCustomer({
+        body: { ...ids, customer_name, journey_id: journey?.journey_id ?? '' },
+      })
+      expect(error).toBeUndefined()
+    }
+    const wordsOf = connect(path)
+      .prepare<[string], string>(
+        `SELECT name_key || ':' || group_concat(word, ' ' ORDER BY word) FROM customers LEFT JOIN customer_words USING (customer_id)
+      WHERE client_customer_id LIKE ? GROUP BY customer_id ORDER BY client_customer_id`,
+      )
+      .pluck()
+    const wordsNow = wordsOf.all('new-_')
+    expect(wordsNow).toHaveLength(odd.length)
+    expect(wordsOf.all('user-_').slice(0, odd.length)).toEqual(wordsNow)
     const keys = connect(path).prepare('SELECT created_by, name_key FROM service_keys').all()
     expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
   })

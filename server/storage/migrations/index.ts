@@ -6,5 +6,6 @@ export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
   '0002-people': () => import('./0002-people.ts'),
   '0003-runs': () => import('./0003-runs.ts'),
   '0004-lists': () => import('./0004-lists.ts'),
+  '0005-customer-words': () => import('./0005-customer-words.ts'),
   '0007-name-search': () => import('./0007-name-search.ts'),
 }

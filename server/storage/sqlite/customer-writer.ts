@@ -1,5 +1,5 @@
 import { newId } from '../../domain/identifiers.ts'
-import { nameKey } from '../../domain/names.ts'
+import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
@@ -15,9 +15,13 @@ export type Initialization = {
 /** Registers customers, inside the writer's transaction. */
 export class CustomerWriter {
   readonly #references: References
+  readonly #connection: Connection
   readonly #statements: ReturnType<typeof prepare>
+  /** By the number of words. */
+  readonly #addWordsOf: ReturnType<typeof prepareWords>[] = []
 
   constructor(connection: Connection, references: References) {
+    this.#connection = connection
     this.#references = references
     this.#statements = prepare(connection)
   }
@@ -32,7 +36,8 @@ export class CustomerWriter {
     const customer_id = known?.customer_id ?? newId('cus')
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
-      const names = [customer_type, client_customer_id, customer_name, nameKey(customer_name)]
+      const words = nameWords(customer_name)
+      const names = [customer_type, client_customer_id, customer_name, wordsText(words)]
       const { lastInsertRowid } = this.#statements.insert.run(
         workspace_id,
         customer_id,
@@ -41,21 +46,64 @@ export class CustomerWriter {
         now_ms,
       )
       customer_ref = Number(lastInsertRowid)
-    } else if (known?.customer_name !== customer_name) {
-      this.#statements.rename.run(customer_name, nameKey(customer_name), now_ms, customer_ref)
+      this.#addWords(workspace_id, beginnings(words), now_ms, customer_id)
+    } else if (known && known.customer_name !== customer_name) {
+      this.#rename(workspace_id, known, customer_name, now_ms)
     }
     this.#statements.enrol.run(journey.journey_ref, customer_ref, now_ms)
     return { status: 'stored', customer_id, created: known === undefined }
   }
+
+  #rename(workspace_id: string, known: KnownCustomer, customer_name: string, now_ms: number) {
+    const { rename, removeWord } = this.#statements
+    const { customer_ref, customer_id, created_ms } = known
+    const words = nameWords(customer_name)
+    // The index has the words that are stored: another version of Unicode may find others in the same name.
+    const before = new Set(beginnings(wordsOfText(known.name_key)))
+    const after = new Set(beginnings(words))
+    for (const word of before) {
+      if (!after.delete(word)) removeWord.run(workspace_id, word, created_ms, customer_id)
+    }
+    this.#addWords(workspace_id, [...after], created_ms, customer_id)
+    rename.run(customer_name, wordsText(words), now_ms, customer_ref)
+  }
+
+  #addWords(workspace_id: string, words: string[], created_ms: number, customer_id: string) {
+    if (words.length === 0) return
+    this.#addWordsOf[words.length] ??= prepareWords(this.#connection, words.length)
+    this.#addWordsOf[words.length]?.run(workspace_id, created_ms, customer_id, ...words)
+  }
+}
+
+type KnownCustomer = {
+  customer_ref: number
+  customer_id: string
+  customer_name: string
+  name_key: string
+  created_ms: number
+}
+
+/** The words as the index has them. */
+function beginnings(words: string[]): string[] {
+  const beginnings = words.map(indexedBeginning)
+  return beginnings.every((beginning, index) => beginning === words[index])
+    ? beginnings
+    : [...new Set(beginnings)]
+}
+
+/** All words of a customer in one statement: one for each would take twice as long. */
+function prepareWords(connection: Connection, count: number) {
+  const rows = Array(count).fill('(?)')
+  return connection.prepare<[string, number, string, ...string[]]>(
+    `INSERT INTO customer_words (workspace_id, created_ms, customer_id, word)
+      SELECT * FROM (SELECT ?, ?, ?), (VALUES ${rows})`,
+  )
 }
 
 function prepare(connection: Connection) {
   return {
-    customer: connection.prepare<
-      [string, string, string],
-      { customer_ref: number; customer_id: string; customer_name: string }
-    >(
-      `SELECT customer_ref, customer_id, customer_name FROM customers
+    customer: connection.prepare<[string, string, string], KnownCustomer>(
+      `SELECT customer_ref, customer_id, customer_name, name_key, created_ms FROM customers
       WHERE workspace_id = ? AND customer_type = ? AND client_customer_id = ?`,
     ),
     insert: connection.prepare(
@@ -64,6 +112,9 @@ function prepare(connection: Connection) {
     ),
     rename: connection.prepare<[string, string, number, number]>(
       'UPDATE customers SET customer_name = ?, name_key = ?, updated_ms = ? WHERE customer_ref = ?',
+    ),
+    removeWord: connection.prepare<[string, string, number, string]>(
+      'DELETE FROM customer_words WHERE workspace_id = ? AND word = ? AND created_ms = ? AND customer_id = ?',
     ),
     enrol: connection.prepare<[number, number, number]>(
       'INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
