@@ -688,6 +688,12 @@ export interface components {
          */
         SearchText: string;
         /**
+         * Given name
+         * @description A name that can be seen and clicked: not of blanks, control characters and characters without a shape alone (the
+         *     pattern lists them, so that every program reads it alike). Names that are older than this rule may be.
+         */
+        GivenName: string;
+        /**
          * Instant
          * Format: date-time
          * @description An instant as RFC 3339 writes it, with an offset, from the year 1900 on (what is older is nearly always a clock
@@ -744,7 +750,7 @@ export interface components {
             client_customer_id: components["schemas"]["ClientCustomerId"];
             journey_id: components["schemas"]["Reference"];
             customer_type: components["schemas"]["CustomerType"];
-            customer_name: components["schemas"]["Name"];
+            customer_name: components["schemas"]["GivenName"];
         };
         /**
          * Initialized customer
@@ -933,6 +939,21 @@ export interface components {
             name: components["schemas"]["Name"];
         };
         /**
+         * Given journey step
+         * @description A step to show in reports.
+         */
+        GivenJourneyStep: {
+            /** @description The name of the event that reaches this step; unique among the steps of a journey. */
+            event_id: components["schemas"]["Name"];
+            /** @description How reports show the step. */
+            name: components["schemas"]["GivenName"];
+        };
+        /**
+         * Given journey steps
+         * @description The steps in their order. 100 are more than a report can show side by side.
+         */
+        GivenJourneySteps: components["schemas"]["GivenJourneyStep"][];
+        /**
          * Journey steps
          * @description The steps in their order. 100 are more than a report can show side by side.
          */
@@ -947,18 +968,18 @@ export interface components {
          * @description A journey to make.
          */
         JourneyCreation: {
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
             description?: components["schemas"]["JourneyDescription"];
-            steps?: components["schemas"]["JourneySteps"];
+            steps?: components["schemas"]["GivenJourneySteps"];
         };
         /**
          * Journey update
          * @description The fields of a journey to replace; at least one.
          */
         JourneyUpdate: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["GivenName"];
             description?: components["schemas"]["JourneyDescription"];
-            steps?: components["schemas"]["JourneySteps"];
+            steps?: components["schemas"]["GivenJourneySteps"];
         };
         /**
          * Journey
@@ -1060,13 +1081,13 @@ export interface components {
          */
         SetupRequest: {
             token: components["schemas"]["LinkToken"];
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
             /** @description The workspace to make; needed unless the link is for one that exists. */
-            workspace_name?: components["schemas"]["Name"];
+            workspace_name?: components["schemas"]["GivenName"];
             /** @description A journey to make in it. */
-            journey_name?: components["schemas"]["Name"];
+            journey_name?: components["schemas"]["GivenName"];
         };
         /**
          * Sign-in
@@ -1202,7 +1223,7 @@ export interface components {
          */
         InvitationAcceptance: {
             token: components["schemas"]["LinkToken"];
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
             password: components["schemas"]["NewPassword"];
         };
         /**
@@ -1280,7 +1301,7 @@ export interface components {
          */
         ServiceKeyCreation: {
             kind: components["schemas"]["KeyKind"];
-            name: components["schemas"]["Name"];
+            name: components["schemas"]["GivenName"];
             allowed_origins?: components["schemas"]["AllowedOrigins"];
             rate_limit?: components["schemas"]["KeyRate"];
             /**
@@ -1294,7 +1315,7 @@ export interface components {
          * @description The fields of a key to replace; at least one.
          */
         ServiceKeyUpdate: {
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["GivenName"];
             allowed_origins?: components["schemas"]["AllowedOrigins"];
             rate_limit?: components["schemas"]["KeyRate"];
             /**

@@ -1,10 +1,12 @@
 import { InvalidArgumentError } from 'commander'
+import { isGivenName } from '../domain/names.ts'
 
-/** A name as the contract has it: 1–255 characters without NUL. */
+/** A name that the contract lets be given. */
 export function name(text: string): string {
-  const length = [...text].length
-  if (length < 1 || length > 255 || text.includes('\0')) {
-    throw new InvalidArgumentError('It must have 1 to 255 characters, NUL not among them.')
+  if (!isGivenName(text)) {
+    throw new InvalidArgumentError(
+      'It must have 1 to 255 characters, of which one can be seen and none is NUL.',
+    )
   }
   return text
 }

@@ -15,9 +15,13 @@ const EVENT = `${SCHEMAS}/EventCreation`
 const CREATED = `${SCHEMAS}/CreatedEvent`
 const OPTIONAL_PARAMETER = { name: 'order', in: 'query', schema: { type: 'string', maxLength: 4 } }
 
+/** What has been narrowed since all the same: a name that nobody can see helps no caller, it is a mistake of one. */
+const ON_PURPOSE = ['#/components/schemas/GivenName/pattern']
+
 describe('the contract', () => {
   it('breaks no caller of the last release', async () => {
-    expect(await breakingChanges('test/contract/released.yaml', 'openapi.yaml')).toEqual([])
+    const found = await breakingChanges('test/contract/released.yaml', 'openapi.yaml')
+    expect(found.map(({ place }) => place)).toEqual(ON_PURPOSE)
   })
 })
 
@@ -178,8 +182,8 @@ describe.concurrent('breakingChanges', () => {
     ],
     [
       'a limit that narrows',
-      [set(`${SCHEMAS}/Name/maxLength`, 254)],
-      `${SCHEMAS}/Name/maxLength`,
+      [set(`${SCHEMAS}/GivenName/maxLength`, 254)],
+      `${SCHEMAS}/GivenName/maxLength`,
       "`maxLength` of `customer_name` changed from '255' to '254'.",
     ],
     [
@@ -359,8 +363,8 @@ describe.concurrent('breakingChanges', () => {
       [`${SCHEMAS}/Name/minLength`, 2],
       [`${SCHEMAS}/Name/pattern`, '^.$'],
       [`${SCHEMAS}/Name/format`, 'uuid'],
-      [`${SCHEMAS}/JourneySteps/maxItems`, 99],
-      [`${SCHEMAS}/JourneySteps/minItems`, 1],
+      [`${SCHEMAS}/GivenJourneySteps/maxItems`, 99],
+      [`${SCHEMAS}/GivenJourneySteps/minItems`, 1],
       [`${SCHEMAS}/JourneyUpdate/minProperties`, 2],
       [`${SCHEMAS}/CustomVariables/maxProperties`, 99],
       [`${SCHEMAS}/CustomVariables/additionalProperties`, false],

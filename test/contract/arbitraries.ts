@@ -39,13 +39,18 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
   }
 }
 
+/** How the patterns of free text end. */
+const NO_NUL = /\[\^\\u0000\]\*(\)\?)?\$$/
+
 function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
   if (format === 'date-time') return instant
   if (format === 'email') return fc.emailAddress().filter((email) => email.length <= maxLength)
-  // The one pattern that free text has: no NUL.
-  if (pattern === undefined || pattern === '^[^\\u0000]*$') {
+  // Free text has one of two patterns: no NUL, or besides that something that can be seen.
+  if (pattern === undefined || NO_NUL.test(pattern)) {
     const most = Math.min(maxLength, LONGEST)
-    return fc.string({ unit: 'binary', minLength, maxLength: most }).map((text) => text.replaceAll('\0', '0'))
+    const texts = fc.string({ unit: 'binary', minLength, maxLength: most })
+    const isAllowed = new RegExp(pattern ?? '', 'u')
+    return texts.map((text) => text.replaceAll('\0', '0')).filter((text) => isAllowed.test(text))
   }
   return fc.stringMatching(new RegExp(pattern, 'u')).filter((text) => text.length <= maxLength)
 }
@@ -84,6 +89,7 @@ function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
       add('maxLength', 'x'.repeat(rules.maxLength + 1))
     }
     if (rules.pattern) add('pattern', '\0')
+    if (rules.pattern && !new RegExp(rules.pattern, 'u').test(' ')) add('pattern', '\u00a0\u200b\t')
     const malformed = malformedTexts[rules.format ?? '']
     if (malformed !== undefined) add('format', malformed)
   }

@@ -164,7 +164,7 @@ describe('a file of the first migration', () => {
       'Żółć-Łódź  ẞ',
       '株式会社山田 C++',
       '***',
-      ' \u200b',
+
       `${'ab'.repeat(20)} ${'é '.repeat(3)}`,
       'ΣΊΣΥΦΟΣ & Co',
     ]
@@ -180,7 +180,7 @@ describe('a file of the first migration', () => {
     expect(await namesFound('ada')).toEqual(names.slice(2100).reverse())
     expect(await namesFound('GRACE', 3)).toEqual(['Grace 2099', 'Grace 2098', 'Grace 2097'])
     expect(await namesFound('grace 0')).toEqual(['Grace 0'])
-    expect(await namesFound('user-2499')).toEqual(['ＡＤＡ 2493'])
+    expect(await namesFound('user-2499')).toEqual(names.slice(2499 - odd.length, 2500 - odd.length))
     expect(await namesFound('lodz zolc')).toEqual([odd[0]])
 
     // The words that the migration finds are those that are found now.

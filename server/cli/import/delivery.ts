@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Client, type Problem, type Schemas, UnexpectedResponseError } from '../../../client/index.ts'
+import { isGivenName } from '../../domain/names.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { Pace } from './pace.ts'
 import { faultsText, type OwnCustomer, type Refusal } from './records.ts'
@@ -92,7 +93,9 @@ export class Delivery {
     if (!this.#canRead) return undefined
     const query = { customer_type, client_customer_id, limit: 1 }
     const { data, error } = await this.#request(1, () => this.#options.client.listCustomers({ query }))
-    if (data) return data.data[0]?.customer_name ?? client_customer_id
+    const known = data?.data[0]?.customer_name
+    // A name that nobody can see would be refused.
+    if (data) return known !== undefined && isGivenName(known) ? known : client_customer_id
     if (error.code !== 'secret_key_required') return client_customer_id
     this.#canRead = false
     return undefined

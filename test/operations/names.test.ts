@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { isGivenName } from '../../server/domain/names.ts'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { contractDocument } from '../contract/document.ts'
+import { signUp } from '../people.ts'
+import { connect } from '../storage/store.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+const REFUSED = [
+  ' ',
+  '\t\n',
+  '\u00a0\u3000',
+  '\u200b',
+  '\ufeff',
+  '\u00ad\u2060',
+  '\u3164',
+  '\u2800',
+  '\u0001',
+]
+const GIVEN = ['.', ' a ', 'a\u200b', '\u200b山', '👩\u200d💻', '\u0301']
+const detail = 'must have a character that can be seen, and not the character NUL'
+
+describe('a name of blanks or invisible characters alone', () => {
+  it('is refused for a customer, a journey and its steps, and one that can be seen is taken', async () => {
+    const { client, journey_id } = await cairn.workspace()
+    const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
+    const step = (name: string) => [{ event_id: ' ', name }]
+    for (const name of REFUSED) {
+      const answers = await Promise.all([
+        client.initializeCustomer({ body: { ...names, customer_name: name } }),
+        client.createJourney({ body: { name } }),
+        client.updateJourney({ path: { journey_id }, body: { name } }),
+        client.createJourney({ body: { name: 'Journey', steps: step(name) } }),
+      ])
+      const pointers = ['/customer_name', '/name', '/name', '/steps/0/name']
+      expect(answers.map(({ error }) => error)).toMatchObject(
+        pointers.map((pointer) => ({ status: 400, errors: [{ pointer, detail }] })),
+      )
+    }
+    for (const name of GIVEN) {
+      const { data } = await client.initializeCustomer({ body: { ...names, customer_name: name } })
+      expect(data).toBeDefined()
+      const journey = await client.createJourney({ body: { name, steps: step(name) } })
+      expect(journey.data).toMatchObject({ name, steps: step(name) })
+    }
+  })
+
+  it('is refused for a key', async () => {
+    const person = await signUp(cairn, await cairn.workspace(), 'owner')
+    const body = { kind: 'secret', name: '\u200b ' }
+    const answer = await person.fetch('POST /service-keys', { body })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/name', detail }] })
+  })
+
+  it('stays readable where it exists already', async () => {
+    const { client, journey_id, workspace_id } = await cairn.workspace()
+    const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
+    await client.initializeCustomer({ body: { ...names, customer_name: 'Ada' } })
+    const file = connect(sqlitePath(cairn.databaseUrl))
+    file
+      .prepare(`UPDATE customers SET customer_name = ' ', name_key = '' WHERE workspace_id = ?`)
+      .run(workspace_id)
+    const steps = JSON.stringify([{ event_id: 'a', name: '\u200b' }])
+    file.prepare(`UPDATE journeys SET name = ' ', steps = ? WHERE workspace_id = ?`).run(steps, workspace_id)
+    expect((await client.listCustomers()).data?.data).toMatchObject([{ customer_name: ' ' }])
+    expect((await client.listCustomers({ query: { search: 'user' } })).data?.data).toHaveLength(1)
+    expect((await client.listJourneys()).data?.data).toMatchObject([
+      { name: ' ', steps: [{ name: '\u200b' }] },
+    ])
+    await client.initializeCustomer({ body: { ...names, customer_name: 'Ada' } })
+    expect((await client.listCustomers({ query: { search: 'ada' } })).data?.data).toHaveLength(1)
+  })
+
+  it('is the same for the command line as for the contract, and takes no time however long', () => {
+    const { components } = contractDocument() as {
+      components: { schemas: Record<string, { pattern: string }> }
+    }
+    const { pattern = '' } = components.schemas.GivenName ?? {}
+    // Other programs read it with the flag or without.
+    for (const seen of [new RegExp(pattern, 'u'), new RegExp(pattern)]) {
+      const differing = []
+      for (let code = 0; code < 2 ** 16; code += 1) {
+        const name = ` ${String.fromCharCode(code)}`
+        if (seen.test(name) !== isGivenName(name)) differing.push(code.toString(16))
+      }
+      expect(differing).toEqual([])
+      expect(seen.test(`${' a'.repeat(500_000)}\0`)).toBe(false)
+      expect(seen.test(' '.repeat(1_000_000))).toBe(false)
+    }
+  })
+})
