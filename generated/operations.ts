@@ -201,6 +201,17 @@ export const personOperationPaths = {
    */
   removeMember: ['DELETE', '/members/{person_id}'],
   /**
+   * Make a link for a new password
+   *
+   * Makes a one-time link by which the member gets a new password: `/admin/password#token=` and the `token` of the answer,
+   * which is shown this once. Send it by a way that only that person reads: whoever opens it can sign in as that person.
+   *
+   * It works for an hour, and only until the next one is made for the same person, its password is changed, or the role of
+   * one of both changes. It is for a member about whom the caller decides in every workspace that the member has; owners
+   * get one from owners alone.
+   */
+  createPasswordLink: ['POST', '/members/{person_id}/password-link'],
+  /**
    * List open invitations, newest first
    *
    * The invitations that can still be accepted, by (`created_at`, `invitation_id`), newest first.
@@ -245,6 +256,19 @@ export const personOperationPaths = {
    * Makes the person who is signed in a member. The invitation must be for its email. The link is used up.
    */
   joinWorkspace: ['POST', '/invitations/join'],
+  /**
+   * Look up a link for a new password
+   *
+   * Tells whoever holds the link whose password it is for, before it is used.
+   */
+  findPasswordLink: ['POST', '/password-links/look-up'],
+  /**
+   * Set a new password by a link
+   *
+   * Replaces the password of the person whom the link is for, ends all of its sessions and the waiting after wrong guesses,
+   * and signs it in. The link is used up.
+   */
+  resetPassword: ['POST', '/password-links/use'],
   /**
    * List service keys, newest first
    *

@@ -132,6 +132,13 @@ export interface Members {
   workspace_id: string;
 }
 
+export interface PasswordLinks {
+  digest: string;
+  expires_ms: number;
+  made_by: string;
+  person_id: string;
+}
+
 export interface People {
   created_ms: number;
   email: string;
@@ -195,6 +202,7 @@ export interface DB {
   invitations: Invitations;
   journeys: Journeys;
   members: Members;
+  password_links: PasswordLinks;
   people: People;
   service_keys: ServiceKeys;
   sessions: Sessions;

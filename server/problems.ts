@@ -34,7 +34,7 @@ export const problems = {
     status: 401,
     title: 'Email or password is wrong',
     detail:
-      'Check both. Who has forgotten the password, or gets no account by an invitation, asks an operator of the server.',
+      'Check both. Who has forgotten the password asks an owner or admin for a link, or an operator of the server; who gets no account by an invitation asks an operator.',
   },
   secret_key_required: {
     status: 403,
@@ -92,7 +92,7 @@ export const problems = {
     status: 404,
     title: 'The link does not work (any more)',
     detail:
-      'A link works once and for a limited time. Ask for a new one: operators make one with cairn setup-link, owners and admins invite again.',
+      'A link works once and for a limited time. Ask for a new one: owners and admins of the workspace make links, operators with cairn setup-link.',
   },
   member_not_found: {
     status: 404,
@@ -180,6 +180,17 @@ export const problems = {
     status: 409,
     title: 'The invitation is for another email',
     detail: 'Sign in with the account of the email that was invited.',
+  },
+  own_password: {
+    status: 409,
+    title: 'Nobody makes a link for their own password',
+    detail:
+      'Change your password with the one that you have. Who has forgotten it asks another owner or admin, or an operator.',
+  },
+  member_elsewhere: {
+    status: 409,
+    title: 'The member has workspaces in which you do not decide about it',
+    detail: 'Ask an operator of the server; cairn member set-password gives a new password.',
   },
   service_key_revoked: {
     status: 409,

@@ -7,11 +7,10 @@ import { EMAIL } from '../domain/emails.ts'
 import { newId } from '../domain/identifiers.ts'
 import type { Page } from '../domain/paging.ts'
 import { Passwords } from '../passwords.ts'
-import { commandLine, insertAuditEntry } from '../storage/audit-log.ts'
-import { addMember as addAuditedMember } from '../storage/audited-changes.ts'
-import { membershipsOf, newestMembers } from '../storage/members.ts'
-import { findPersonByEmail, insertPerson, updatePassword } from '../storage/people.ts'
-import { deleteSessionsOf } from '../storage/sessions.ts'
+import { commandLine } from '../storage/audit-log.ts'
+import { addMember as addAuditedMember, replacePassword } from '../storage/audited-changes.ts'
+import { newestMembers } from '../storage/members.ts'
+import { findPersonByEmail, insertPerson } from '../storage/people.ts'
 import { deleteFirstSetupLink } from '../storage/setup-links.ts'
 import type { Database } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -131,13 +130,8 @@ async function setPassword(config: Config, { email }: { email: string }) {
   if (!person) throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
   const hash = await new Passwords().hash(await readPassword())
   await inStore(config.databaseUrl, async (db) => {
-    await updatePassword(db, person.person_id, hash)
-    await deleteSessionsOf(db, person.person_id)
-    const subject = { kind: 'person', id: person.person_id, name: person.email } as const
-    for (const { workspace_id } of await membershipsOf(db, person.person_id)) {
-      const change = { action: 'password_changed', subject } as const
-      await insertAuditEntry(db, workspace_id, commandLine(Date.now()), change)
-    }
+    const changed = { ...person, password_hash: hash }
+    await replacePassword(db, changed, commandLine(Date.now()), 'password_changed')
   })
   process.stdout.write(`${printable(person.name)} has a new password.\n`)
 }

@@ -19,7 +19,7 @@ import { columns } from './table.ts'
 const HELP = `
 The server must be stopped. What is in the place of the store is kept, in a folder beside it.
 
-Sessions, set-up links and invitations of the backup end. Keys that have been revoked since, or have expired, stay so,
+Sessions, set-up links, invitations and links for a new password of the backup end. Keys that have been revoked since, or have expired, stay so,
 where the store that is replaced can be read. Everybody else who could get in when the backup was made can again: the
 keys and members are listed, with what has changed since.`
 
@@ -133,7 +133,7 @@ function changedSince(member: AccessOfMember, then: AccessOfMember | undefined):
 function report(restored: Awaited<ReturnType<typeof replace>>): string {
   const { store, events, newest_event_at, kept_in, ended, compared, keys, members } = restored
   const newest = newest_event_at === null ? '' : `, the newest received at ${newest_event_at}`
-  const { sessions, setup_links, invitations } = ended
+  const { sessions, setup_links, invitations, password_links } = ended
   const keyRows = keys.map((key) => [
     key.key_id,
     key.kind,
@@ -151,7 +151,7 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
   return [
     `${store}: ${events} events${newest}\n`,
     kept_in === null ? '' : `What was there is in ${kept_in}\n`,
-    `Ended: ${sessions} sessions, ${setup_links} set-up links, ${invitations} invitations\n`,
+    `Ended: ${sessions} sessions, ${setup_links} set-up links, ${invitations} invitations, ${password_links} links for a new password\n`,
     compared
       ? ''
       : 'The replaced store could not be read: nobody knows what was revoked or removed since the backup.\n',

@@ -1,12 +1,8 @@
-import type { components } from '../../generated/contract.ts'
 import type { Caller, Context } from '../contract.ts'
 import { type Authorship, insertAuditEntry } from '../storage/audit-log.ts'
 import type { InvitedAs } from '../storage/invitations.ts'
-import { membershipsOf } from '../storage/members.ts'
 import type { StoredSession } from '../storage/sessions.ts'
 import type { Transaction } from '../storage/storage.ts'
-
-type AuditAction = components['schemas']['AuditAction']
 
 /** Who calls, for the audit log. */
 export function authorOf({ caller, now, address, requestId }: Context): Authorship {
@@ -24,19 +20,6 @@ export function authorOf({ caller, now, address, requestId }: Context): Authorsh
 /** A person as the audit log names it. */
 export function personActor({ person_id, name }: { person_id: string; name: string }): Authorship['actor'] {
   return { kind: 'person', id: person_id, name }
-}
-
-/** Notes what a person did in the audit log of each of its workspaces. */
-export async function noteEverywhere(
-  db: Transaction,
-  { person_id, email }: { person_id: string; email: string },
-  author: Authorship,
-  action: AuditAction,
-): Promise<void> {
-  const subject = { kind: 'person', id: person_id, name: email } as const
-  for (const { workspace_id } of await membershipsOf(db, person_id)) {
-    await insertAuditEntry(db, workspace_id, author, { action, subject })
-  }
 }
 
 /** Notes that an invitation works no more. */

@@ -6,6 +6,7 @@ import * as ingestion from './ingestion.ts'
 import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
 import * as members from './members.ts'
+import * as passwordLinks from './password-links.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
@@ -19,6 +20,7 @@ export const allOperations: Operations = {
   ...invitations,
   ...journeys,
   ...members,
+  ...passwordLinks,
   ...serviceKeys,
   ...sessions,
   ...setup,

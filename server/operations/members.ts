@@ -6,6 +6,7 @@ import { Problem } from '../problems.ts'
 import { insertAuditEntry } from '../storage/audit-log.ts'
 import { deleteInvitationsBy } from '../storage/invitations.ts'
 import * as members from '../storage/members.ts'
+import { deletePasswordLinksOf } from '../storage/password-links.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { authorOf, noteRevoked, ownRole } from './author.ts'
 
@@ -24,6 +25,7 @@ export const updateMember: Operation<'updateMember'> = async ({ workspaceId, pat
     if (body.role === member.role) return { status: 200, body: member }
     if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
     await members.updateRole(db, workspaceId, member.person_id, body.role)
+    await deletePasswordLinksOf(db, member.person_id)
     if (body.role === 'viewer') await revokeInvitations(db, context, workspaceId, member)
     if (body.role === 'admin') await revokeInvitations(db, context, workspaceId, member, 'owner')
     await insertAuditEntry(db, workspaceId, authorOf(context), {
@@ -42,6 +44,7 @@ export const removeMember: Operation<'removeMember'> = async ({ workspaceId, pat
     assertMayDecide(ownRole(caller), [member.role])
     if (member.role === 'owner') await assertOtherOwner(db, workspaceId)
     await members.deleteMember(db, workspaceId, member.person_id)
+    await deletePasswordLinksOf(db, member.person_id)
     await revokeInvitations(db, context, workspaceId, member)
     await insertAuditEntry(db, workspaceId, authorOf(context), {
       action: 'member_removed',

@@ -4,9 +4,10 @@ import { isDevice } from '../domain/devices.ts'
 import { nameKey } from '../domain/names.ts'
 import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
+import { noteEverywhere } from '../storage/audited-changes.ts'
 import { findPerson, findPersonByEmail, type StoredPerson } from '../storage/people.ts'
 import type { Transaction } from '../storage/storage.ts'
-import { authorOf, noteEverywhere } from './author.ts'
+import { authorOf } from './author.ts'
 
 const LEAST_DELAY_MS = 500
 
@@ -81,7 +82,7 @@ export function signInRefused(): Problem {
  */
 function noteFailedSignIn(context: Context, person: Person) {
   const author = authorOf(context)
-  const note = () => context.change((db) => noteEverywhere(db, person, author, 'sign_in_failed'))
+  const note = () => context.change((db) => noteEverywhere(db, person, author, { action: 'sign_in_failed' }))
   const delay_ms = LEAST_DELAY_MS + Math.random() * LEAST_DELAY_MS
   setTimeout(() => note().catch(() => {}), delay_ms).unref()
 }

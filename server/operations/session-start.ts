@@ -3,11 +3,12 @@ import type { Context } from '../contract.ts'
 import { newDevice } from '../domain/devices.ts'
 import { instantText } from '../domain/instants.ts'
 import { newToken, tokenDigest } from '../domain/tokens.ts'
+import { noteEverywhere } from '../storage/audited-changes.ts'
 import { membershipsOf } from '../storage/members.ts'
 import type { StoredPerson } from '../storage/people.ts'
 import { deleteExpiredSessions, deleteSession, insertSession } from '../storage/sessions.ts'
 import type { Database, Transaction } from '../storage/storage.ts'
-import { authorOf, noteEverywhere, personActor } from './author.ts'
+import { authorOf, personActor } from './author.ts'
 
 type Session = components['schemas']['Session']
 
@@ -31,7 +32,8 @@ export async function startSession(
   if (earlier !== undefined) await deleteSession(db, tokenDigest(earlier))
   await deleteExpiredSessions(db, created_ms)
   await insertSession(db, { token, person_id: person.person_id, created_ms, expires_ms })
-  await noteEverywhere(db, person, { ...authorOf(context), actor: personActor(person) }, 'signed_in')
+  const author = { ...authorOf(context), actor: personActor(person) }
+  await noteEverywhere(db, person, author, { action: 'signed_in' })
   const body = await shownSession(db, { ...person, created_ms, expires_ms })
   return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
 }

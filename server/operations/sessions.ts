@@ -1,9 +1,10 @@
 import type { Operation } from '../contract.ts'
 import { newDevice } from '../domain/devices.ts'
 import { Problem } from '../problems.ts'
-import { findPerson, updatePassword } from '../storage/people.ts'
+import { noteEverywhere, replacePassword } from '../storage/audited-changes.ts'
+import { findPerson } from '../storage/people.ts'
 import { deleteSession, deleteSessionsOf } from '../storage/sessions.ts'
-import { authorOf, noteEverywhere, sessionOf } from './author.ts'
+import { authorOf, sessionOf } from './author.ts'
 import { assertSamePassword, guessPassword, personWithPassword } from './password-guesses.ts'
 import { shownSession, startSession } from './session-start.ts'
 
@@ -23,7 +24,7 @@ export const signOut: Operation<'signOut'> = async (_request, context) => {
   const session = sessionOf(context.caller)
   await context.change(async (db) => {
     await deleteSession(db, session.digest)
-    await noteEverywhere(db, session, authorOf(context), 'signed_out')
+    await noteEverywhere(db, session, authorOf(context), { action: 'signed_out' })
   })
   return { status: 204, cookies: { session: null } }
 }
@@ -32,7 +33,7 @@ export const signOutEverywhere: Operation<'signOutEverywhere'> = async (_request
   const session = sessionOf(context.caller)
   await context.change(async (db) => {
     await deleteSessionsOf(db, session.person_id)
-    await noteEverywhere(db, session, authorOf(context), 'signed_out_everywhere')
+    await noteEverywhere(db, session, authorOf(context), { action: 'signed_out_everywhere' })
   })
   return { status: 204, cookies: { session: null } }
 }
@@ -44,19 +45,19 @@ export const changePassword: Operation<'changePassword'> = async ({ body }, cont
   const person = await guessPassword(context, session.email, body.current_password, found)
   if (!person) {
     await context.change((db) => {
-      return noteEverywhere(db, session, authorOf(context), 'password_change_failed')
+      return noteEverywhere(db, session, authorOf(context), { action: 'password_change_failed' })
     })
     throw new Problem('password_wrong')
   }
-  const hash = await passwords.hash(body.new_password)
+  const password_hash = await passwords.hash(body.new_password)
   return await context.change(async (db) => {
-    // Again, because an operator may have given another password meanwhile, to keep out whoever knows this one.
-    const { password_hash } = (await findPerson(db, person.person_id)) ?? {}
-    if (password_hash !== person.password_hash) throw new Problem('password_wrong')
-    await updatePassword(db, session.person_id, hash)
-    await deleteSessionsOf(db, session.person_id, { except: session.digest })
-    await noteEverywhere(db, session, authorOf(context), 'password_changed')
+    // Again, because somebody may have given another password meanwhile, to keep out whoever knows this one.
+    const before = await findPerson(db, person.person_id)
+    if (before?.password_hash !== person.password_hash) throw new Problem('password_wrong')
+    const { person_id, email, digest } = session
+    const after = { person_id, email, password_hash }
+    await replacePassword(db, after, authorOf(context), 'password_changed', { except: digest })
     const body = await shownSession(db, session)
-    return { status: 200, body, cookies: { device: newDevice(hash) } }
+    return { status: 200, body, cookies: { device: newDevice(password_hash) } }
   })
 }

@@ -3,10 +3,13 @@ import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
 import { changedFields } from '../domain/changes.ts'
 import { instantText } from '../domain/instants.ts'
-import { type Authorship, insertAuditEntry } from './audit-log.ts'
+import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-log.ts'
 import { insertJourney, updateJourney } from './journeys.ts'
-import { insertMember } from './members.ts'
+import { insertMember, membershipsOf } from './members.ts'
+import { deletePasswordLink } from './password-links.ts'
+import { updatePassword } from './people.ts'
 import { insertServiceKey, replaceServiceKey, type ServiceKey, updateServiceKey } from './service-keys.ts'
+import { deleteSessionsOf } from './sessions.ts'
 import { insertWorkspace } from './workspaces.ts'
 
 // What is changed here is noted in the audit log by the same words, whether a person, a key or a command changes it. The
@@ -42,6 +45,36 @@ export async function addMember(
     after: { role },
   })
   return true
+}
+
+/** Notes what was done about a person's account in the audit log of each of its workspaces. */
+export async function noteEverywhere(
+  db: Transaction<DB>,
+  { person_id, email }: { person_id: string; email: string },
+  author: Authorship,
+  change: Omit<AuditedChange, 'subject'>,
+): Promise<void> {
+  const subject = { kind: 'person', id: person_id, name: email } as const
+  for (const { workspace_id } of await membershipsOf(db, person_id)) {
+    await insertAuditEntry(db, workspace_id, author, { ...change, subject })
+  }
+}
+
+/**
+ * Gives a person another password. The link for its password works no more, and its sessions end.
+ * @param except the digest of a session that goes on
+ */
+export async function replacePassword(
+  db: Transaction<DB>,
+  { password_hash, ...person }: { person_id: string; email: string; password_hash: string },
+  author: Authorship,
+  action: 'password_changed' | 'password_reset',
+  { except }: { except?: string } = {},
+): Promise<void> {
+  await updatePassword(db, person.person_id, password_hash)
+  await deletePasswordLink(db, person.person_id)
+  await deleteSessionsOf(db, person.person_id, except === undefined ? {} : { except })
+  await noteEverywhere(db, person, author, { action })
 }
 
 export async function createJourney(

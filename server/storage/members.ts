@@ -104,6 +104,26 @@ export async function roleOf(
   return row?.role as Role | undefined
 }
 
+/**
+ * The role of a person in each of its workspaces, and beside it that of another one there; null where the other is no
+ * member.
+ */
+export async function pairedRoles(
+  db: Kysely<DB>,
+  personId: string,
+  otherId: string,
+): Promise<{ role: Role; other: Role | null }[]> {
+  const rows = await db
+    .selectFrom('members')
+    .leftJoin('members as others', (join) =>
+      join.onRef('others.workspace_id', '=', 'members.workspace_id').on('others.person_id', '=', otherId),
+    )
+    .select(['members.role', 'others.role as other'])
+    .where('members.person_id', '=', personId)
+    .execute()
+  return rows.map(({ role, other }) => ({ role: role as Role, other: other as Role | null }))
+}
+
 export async function countOwners(db: Transaction<DB>, workspaceId: string): Promise<number> {
   const { owners } = await db
     .selectFrom('members')

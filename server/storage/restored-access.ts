@@ -40,7 +40,12 @@ export async function accessTo(db: Kysely<DB>): Promise<Access[]> {
 }
 
 /** What opened the store for a while, and was ended. */
-export type EndedAccess = { sessions: number; setup_links: number; invitations: number }
+export type EndedAccess = {
+  sessions: number
+  setup_links: number
+  invitations: number
+  password_links: number
+}
 
 /**
  * Takes back what a restored store would let in again: every session, every link, and every key that has ended in the
@@ -55,6 +60,7 @@ export async function endOldAccess(
     sessions: await emptied(db, 'sessions'),
     setup_links: await emptied(db, 'setup_links'),
     invitations: await emptied(db, 'invitations'),
+    password_links: await emptied(db, 'password_links'),
   }
   const since = new Map(replaced?.flatMap(({ keys }) => keys.map((key) => [key.key_id, key])))
   for (const { workspace_id, workspace_name, keys } of await accessTo(db)) {
@@ -80,9 +86,6 @@ async function endAs(
   }
 }
 
-async function emptied(
-  db: Transaction<DB>,
-  table: 'sessions' | 'setup_links' | 'invitations',
-): Promise<number> {
+async function emptied(db: Transaction<DB>, table: keyof EndedAccess): Promise<number> {
   return Number((await db.deleteFrom(table).executeTakeFirstOrThrow()).numDeletedRows)
 }

@@ -25,12 +25,14 @@ async function newBackup() {
   const owner = await signUp(cairn, workspace, 'owner')
   const admin = await signUp(cairn, workspace, 'admin')
   const invitation = await owner.client().createInvitation({ body: { email: newEmail(), role: 'admin' } })
+  const link = await owner.client().createPasswordLink({ path: { person_id: admin.person_id } })
+  const tokens = { invitation: invitation.data?.token ?? '', password: link.data?.token ?? '' }
   const file = join(temporaryFolder(), 'backup.db')
   const backUp = async () => {
     const made = await command(cairn, 'backup', file)
     expect(made).toMatchObject({ code: 0 })
   }
-  return { cairn, workspace, owner, admin, event, token: invitation.data?.token ?? '', file, backUp }
+  return { cairn, workspace, owner, admin, event, tokens, file, backUp }
 }
 
 /** What the server answers to a session's own look at itself. */
@@ -42,10 +44,10 @@ async function keyStatus(cairn: Cairn, key: string): Promise<number> {
   return (await cairn.client(key).listJourneys()).response.status
 }
 
-async function invitationStatus(cairn: Cairn, token: string): Promise<number> {
+async function linkStatus(cairn: Cairn, path: string, token: string): Promise<number> {
   const headers = { ...OWN_PAGE, 'content-type': 'application/json' }
   const body = JSON.stringify({ token })
-  return (await cairn.fetch('/invitations/look-up', { method: 'POST', headers, body })).status
+  return (await cairn.fetch(path, { method: 'POST', headers, body })).status
 }
 
 /** The identifier of a workspace's key of the kind. */
@@ -56,7 +58,7 @@ async function keyId(owner: SignedUp, kind: string): Promise<string> {
 
 describe('cairn restore', () => {
   it('ends sessions and links, and lets nobody in again by what was revoked since', async () => {
-    const { cairn, workspace, owner, admin, token, file, backUp } = await newBackup()
+    const { cairn, workspace, owner, admin, tokens, file, backUp } = await newBackup()
     await backUp()
     const key_id = await keyId(owner, 'secret')
     await owner.client().revokeServiceKey({ path: { key_id } })
@@ -65,12 +67,14 @@ describe('cairn restore', () => {
     const restored = await command(cairn, 'restore', file, '--json')
     expect([restored.code, restored.stderr]).toEqual([0, ''])
     const told = JSON.parse(restored.stdout)
-    expect(told).toMatchObject({ events: 1, ended: { sessions: 2, setup_links: 1, invitations: 1 } })
+    const ended = { sessions: 2, setup_links: 1, invitations: 1, password_links: 1 }
+    expect(told).toMatchObject({ events: 1, ended })
     expect(told.keys).toMatchObject([{ kind: 'publishable', since: null }])
 
     const again = await startCairnForTest({ databaseUrl: cairn.databaseUrl })
     expect([await sessionStatus(again, owner), await sessionStatus(again, admin)]).toEqual([401, 401])
-    expect(await invitationStatus(again, token)).toBe(404)
+    expect(await linkStatus(again, '/invitations/look-up', tokens.invitation)).toBe(404)
+    expect(await linkStatus(again, '/password-links/look-up', tokens.password)).toBe(404)
     expect(await keyStatus(again, workspace.secret_key)).toBe(401)
     const client = browser(again, await signIn(again, owner)).client()
     const log = (await client.listAuditLog({ query: { limit: 10 } })).data?.data.map(({ action, actor }) => [
@@ -100,7 +104,7 @@ describe('cairn restore', () => {
     await cairn.stop()
 
     const { stdout } = await command(cairn, 'restore', file)
-    expect(stdout).toContain('Ended: 2 sessions, 1 set-up links, 1 invitations\n')
+    expect(stdout).toContain('Ended: 2 sessions, 1 set-up links, 1 invitations, 1 links for a new password\n')
     const since = (text: string) =>
       stdout
         .split('\n')

@@ -17,6 +17,7 @@ import {
   newInvitation,
   newJourney,
   newKey,
+  newPasswordToken,
   newPlace,
   newSetupToken,
   type Place,
@@ -60,7 +61,7 @@ function shape(value: unknown): unknown {
     if (name === 'last_four') return 'last four'
     return text
       .replace(/^(\w{3})_[0-9a-z]{26}$/, '$1_…')
-      .replace(/^(setup|invitation)_[0-9A-Za-z]{43}$/, '$1_…')
+      .replace(/^(setup|invitation|password)_[0-9A-Za-z]{43}$/, '$1_…')
       .replace(/^(pk|sk)_[0-9A-Za-z]{49}$/, '$1_…')
       .replace(/^\d{4}-\d\d-\d\dT.*Z$/, 'instant')
   })
@@ -149,10 +150,15 @@ async function nameTheirThings(
     case 'joinWorkspace':
       names.set(INVITATION_TOKEN, await tokenOfBabbage(cairn, `${name} and more`, owner.email))
       break
-    case 'updateMember': {
+    case 'updateMember':
+    case 'findPasswordLink':
+    case 'resetPassword': {
       const alan = await newPerson(cairn, { name: 'Alan Turing', email: invited })
       await addMember(cairn, workspace, alan, 'viewer')
       names.set('per_01jd40b2x5y8a1d4g7j0m3q6tv', alan.person_id)
+      if (operationId !== 'updateMember') {
+        names.set(PASSWORD_TOKEN, await newPasswordToken(place, alan.person_id))
+      }
       break
     }
     case 'updateServiceKey':
@@ -165,6 +171,7 @@ async function nameTheirThings(
 
 const SETUP_TOKEN = 'setup_000000000000000000000000000000000000example'
 const INVITATION_TOKEN = 'invitation_000000000000000000000000000000000000example'
+const PASSWORD_TOKEN = 'password_000000000000000000000000000000000000example'
 
 /** Invites an admin to another workspace. */
 async function tokenOfBabbage(cairn: Cairn, name: string, email: string): Promise<string> {

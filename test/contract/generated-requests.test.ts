@@ -18,6 +18,7 @@ const CONSUMING = [
   'revokeInvitation',
   'acceptInvitation',
   'joinWorkspace',
+  'resetPassword',
   'rotateServiceKey',
   'revokeServiceKey',
 ]

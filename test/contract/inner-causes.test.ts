@@ -100,7 +100,17 @@ describe.each([
   [
     'a page',
     ['person', 'nobody'],
-    ['members', 'invitations', 'setup_links', 'audit_log', 'service_keys', 'journeys', 'customers', 'events'],
+    [
+      'members',
+      'invitations',
+      'setup_links',
+      'password_links',
+      'audit_log',
+      'service_keys',
+      'journeys',
+      'customers',
+      'events',
+    ],
   ],
 ])(
   'with the tables gone, every operation answers %s with 500 and the log has the cause',

@@ -132,6 +132,12 @@ const insideCauses: Record<string, InsideCause> = {
     return { names: { token, password: owner.password } }
   },
   invitation_for_another: async (_operation, _caller, place) => ({ names: await newInvitation(place) }),
+  own_password: async (_operation, _caller, _place, { owner }) => ({ names: { person_id: owner.person_id } }),
+  member_elsewhere: async (operation, _caller, place, { cairn }) => {
+    const { person_id = '' } = await namesFor(place, operation)
+    await addMember(cairn, await cairn.workspace(), { person_id }, 'viewer')
+    return { names: { person_id } }
+  },
   service_key_revoked: async (_operation, _caller, place) => {
     const { key_id } = await newKey(place)
     const path = `/service-keys/${key_id}/revoke`

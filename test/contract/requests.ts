@@ -150,6 +150,8 @@ const makers: Record<string, Maker> = {
       return (await newInvitation(another, { email: place.inside.owner.email })).token
     }
     if (operationId === 'findSetupLink' || operationId === 'setUp') return await newSetupToken(place.inside)
+    if (operationId === 'findPasswordLink' || operationId === 'resetPassword')
+      return await newPasswordToken(place)
     return (await newInvitation(place)).token
   },
   email: async ({ inside }, { operationId }) =>
@@ -192,6 +194,14 @@ export async function newInvitation(
   return await made(place, 'POST /invitations', 'person', { email, role })
 }
 
+/** The token of a link for the password of a member. @param person_id a new viewer where none is given */
+export async function newPasswordToken(place: Place, person_id?: string): Promise<string> {
+  if (!place.inside) throw new Error('a deployment has no inside')
+  const { cairn, workspace } = place.inside
+  const path = `/members/${person_id ?? (await newMember(cairn, workspace, 'viewer')).person_id}/password-link`
+  return (await made<{ token: string }>(place, `POST ${path}`, 'person')).token
+}
+
 /** The token of the one setup link that works. @param workspace_id null: the link makes a workspace */
 export async function newSetupToken(
   { cairn }: Pick<Inside, 'cairn'>,
@@ -206,11 +216,11 @@ async function made<Body>(
   place: Pick<Place, 'send' | 'headers'>,
   line: string,
   caller: Caller,
-  body: object,
+  body?: object,
 ): Promise<Body> {
   const [method = '', path = ''] = line.split(' ')
-  const headers = { ...place.headers[caller], 'content-type': 'application/json' }
-  const reply = await place.send({ method, path, headers, body: JSON.stringify(body) })
+  const headers = { ...place.headers[caller], ...(body && { 'content-type': 'application/json' }) }
+  const reply = await place.send({ method, path, headers, body: body && JSON.stringify(body) })
   if (!reply.ok) throw new Error(`${line} answered ${reply.status}: ${await reply.text()}`)
   return await reply.json()
 }
@@ -233,6 +243,8 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     findInvitation: { token },
     acceptInvitation: { token, name: 'Ada', password },
     joinWorkspace: { token },
+    findPasswordLink: { token },
+    resetPassword: { token, password },
     createServiceKey: { kind: 'publishable', name: 'Website' },
     updateServiceKey: { name: 'Shop' },
     rotateServiceKey: { grace_seconds: 0 },

@@ -440,7 +440,9 @@ describe('a request from elsewhere', () => {
     expect(open.map(({ operationId }) => operationId).sort()).toEqual([
       'acceptInvitation',
       'findInvitation',
+      'findPasswordLink',
       'findSetupLink',
+      'resetPassword',
       'setUp',
       'signIn',
     ])

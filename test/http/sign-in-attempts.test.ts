@@ -497,21 +497,27 @@ describe('guesses at the token of a link', () => {
     const url = await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link))
     const setup = new URL(url).hash.replace('#token=', '')
 
+    const { person_id } = await newMember(cairn, workspace, 'viewer')
+    const forgotten: string = (await (await fetch(`POST /members/${person_id}/password-link`)).json()).token
+
     const person = { name: 'Ada', password: 'enigma-is-a-machine' }
     const from = newAddress()
     const use = (line: string, body: object, address = from) =>
       fetch(line, { body, headers: { 'x-forwarded-for': address } }).then(outcome)
-    const uses = (tokens: { setup: string; invitation: string }, address = from) => [
+    const uses = (tokens: { setup: string; invitation: string; forgotten: string }, address = from) => [
       () => use('POST /setup/look-up', { token: tokens.setup }, address),
       () => use('POST /invitations/look-up', { token: tokens.invitation }, address),
       () => use('POST /invitations/join', { token: tokens.invitation }, address),
       () => use('POST /invitations/accept', { ...person, token: tokens.invitation }, address),
       () => use('POST /setup', { ...person, email: newEmail(), token: tokens.setup }, address),
+      () => use('POST /password-links/look-up', { token: tokens.forgotten }, address),
+      () => use('POST /password-links/use', { password: person.password, token: tokens.forgotten }, address),
     ]
-    const wrong = uses({ setup: 'setup_wrong', invitation: 'invitation_wrong' })
-    for (let count = 0; count < 30; count += 1) expect(await wrong[count % 5]?.()).toBe(404)
-    for (const one of uses({ setup, invitation })) expect(await one()).toEqual({ status: 429, wait: 1 })
-    const elsewhere = uses({ setup, invitation }, newAddress())
-    expect([await elsewhere[0]?.(), await elsewhere[1]?.()]).toEqual([200, 200])
+    const wrong = uses({ setup: 'setup_wrong', invitation: 'invitation_wrong', forgotten: 'password_wrong' })
+    for (let count = 0; count < 30; count += 1) expect(await wrong[count % wrong.length]?.()).toBe(404)
+    const right = { setup, invitation, forgotten }
+    for (const one of uses(right)) expect(await one()).toEqual({ status: 429, wait: 1 })
+    const elsewhere = uses(right, newAddress())
+    for (const at of [0, 1, 5]) expect(await elsewhere[at]?.()).toBe(200)
   })
 })

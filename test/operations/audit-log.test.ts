@@ -309,6 +309,46 @@ describe('the audit log', () => {
     }
   })
 
+  it('names who makes a link for a new password, and its use, in each workspace of the person', async () => {
+    const { workspace, owner } = await newWorkspace()
+    const { workspace: second, owner: other } = await newWorkspace()
+    await addMember(cairn, second, owner, 'owner')
+    const person = await newMember(cairn, workspace, 'viewer')
+    await addMember(cairn, second, person, 'viewer')
+    const path = `/members/${person.person_id}/password-link`
+    const headers = { ...from, 'x-workspace-id': workspace.workspace_id }
+    const { token } = await (await owner.fetch(`POST ${path}`, { headers })).json()
+    await cairn.fetch('/password-links/use', {
+      method: 'POST',
+      headers: { ...OWN_PAGE, ...from, 'content-type': 'application/json' },
+      body: JSON.stringify({ token, password: 'enigma-is-a-machine' }),
+    })
+    const subject = { kind: 'person', id: person.person_id, name: person.email }
+    const own = { kind: 'person', id: person.person_id, name: person.name }
+    const actor = { kind: 'person', id: owner.person_id, name: owner.name }
+    const nothing = { before: null, after: null }
+    const inFirst = { client: () => owner.client(workspace.workspace_id) }
+    for (const one of [inFirst, other]) {
+      expect(await newest(one, 'password_link_created')).toEqual({
+        ...traced,
+        ...nothing,
+        area: 'members',
+        action: 'password_link_created',
+        actor,
+        subject,
+      })
+      expect(await newest(one, 'password_reset')).toEqual({
+        ...traced,
+        ...nothing,
+        area: 'sessions',
+        action: 'password_reset',
+        actor: own,
+        subject,
+      })
+      expect(await newest(one, 'signed_in')).toMatchObject({ ...traced, actor: own, subject })
+    }
+  })
+
   it('names what the command line does, without an address', async () => {
     const at = await startCairnForTest()
     const { owner } = await newWorkspace(at)
@@ -580,7 +620,12 @@ describe('no secret', () => {
     const token = secret(invited.data?.token)
     await send('POST /invitations/look-up', { token })
     const alans = secret('enigma-is-a-machine')
-    session(await send('POST /invitations/accept', { token, name: 'Alan', password: alans }))
+    const alan = session(await send('POST /invitations/accept', { token, name: 'Alan', password: alans }))
+    const { person_id = '' } = (await alan.client().getSession()).data?.person ?? {}
+    const forgotten = await client.createPasswordLink({ path: { person_id } })
+    const ofAlan = { token: secret(forgotten.data?.token), password: secret('bombe-is-a-machine') }
+    await send('POST /password-links/look-up', { token: ofAlan.token })
+    session(await send('POST /password-links/use', ofAlan))
     secret((await client.createInvitation({ body: { email: 'ada@example.com', role: 'admin' } })).data?.token)
 
     for (const kind of ['secret', 'publishable'] as const) {
@@ -611,7 +656,7 @@ describe('no secret', () => {
     const folder = dirname(sqlitePath(at.databaseUrl))
     const files = readdirSync(folder).map((file) => readFileSync(join(folder, file)))
     expect(files.some((bytes) => bytes.includes('grace@example.com'))).toBe(true)
-    expect(secrets).toHaveLength(18)
+    expect(secrets).toHaveLength(22)
     for (const text of secrets) {
       // The form of a key and of a token is no secret; what is in the middle is.
       const core = text.length > 40 ? text.slice(8, 32) : text

@@ -30,6 +30,7 @@ function changesBy(member: Pick<SignedUp, 'client' | 'person_id'>, viewer: { per
     () => by.createServiceKey({ body: { kind: 'secret', name: `Key ${count}` } }),
     () => by.createInvitation({ body: { email: newEmail(), role: 'owner' } }),
     () => by.createJourney({ body: { name: `Journey ${count}` } }),
+    () => by.createPasswordLink({ path: { person_id: viewer.person_id } }),
     () =>
       by.updateMember({
         path: { person_id: viewer.person_id },

@@ -7,5 +7,6 @@ export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
   '0003-runs': () => import('./0003-runs.ts'),
   '0004-lists': () => import('./0004-lists.ts'),
   '0005-customer-words': () => import('./0005-customer-words.ts'),
+  '0006-account': () => import('./0006-account.ts'),
   '0007-name-search': () => import('./0007-name-search.ts'),
 }
