@@ -326,6 +326,7 @@ export interface paths {
          * Sign in
          * @description Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
          *     A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
+         *     A person has a hundred at the most: another one ends the one that was not used for longest.
          *
          *     Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
          *     ones must wait (429 `too_many_attempts`), first a second, then longer:
@@ -382,7 +383,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the own sessions
+         * @description The sessions of the person who is signed in, the one that was used last first: all of them, a hundred at the most. Of the
+         *     browser there is what it calls itself, in two words, and nothing else that would tell one person from others; of the
+         *     address nothing (that of each sign-in is in the audit log of the person's workspaces).
+         */
+        get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
@@ -390,6 +397,27 @@ export interface paths {
          * @description Ends all sessions of the person who is signed in, this one included.
          */
         delete: operations["signOutEverywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of the own sessions
+         * @description Ends a session of the person who is signed in at once, in whatever browser it is. To end the one that the request carries
+         *     is to sign out.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1080,6 +1108,11 @@ export interface components {
          */
         PersonId: string;
         /**
+         * Session identifier
+         * @description Given by Cairn, opaque, never reused. It opens nothing.
+         */
+        SessionId: string;
+        /**
          * Invitation identifier
          * @description Given by Cairn, opaque, never reused.
          */
@@ -1201,6 +1234,30 @@ export interface components {
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
             expires_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Open session
+         * @description A session of the person who asks.
+         */
+        OpenSession: {
+            session_id: components["schemas"]["SessionId"];
+            /** @description What the browser called itself when it signed in, for example `Firefox on Linux`; null if that is not known. */
+            browser: string | null;
+            created_at: components["schemas"]["StoredInstant"];
+            /** @description When it was last used, to the minute. */
+            last_used_at: components["schemas"]["StoredInstant"];
+            /** @description When it ends in any case. */
+            expires_at: components["schemas"]["StoredInstant"];
+            /** @description Whether the request that asks carries it. */
+            current: boolean;
+        };
+        /**
+         * Open sessions
+         * @description The sessions of a person.
+         */
+        OpenSessions: {
+            /** @description The sessions, in the order of the list. */
+            data: components["schemas"]["OpenSession"][];
         };
         /**
          * Member
@@ -1438,7 +1495,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
         /**
          * Actor
          * @description Who did it.
@@ -1503,7 +1560,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -1903,6 +1960,11 @@ export interface components {
          * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
          */
         WorkspaceIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description The session.
+         * @example ses_01jd3q2m8p1s4v7y0b3e6g9j2m
+         */
+        SessionIdParameter: components["schemas"]["Reference"];
         /**
          * @description The member.
          * @example per_01jd40b2x5y8a1d4g7j0m3q6tv
@@ -3021,6 +3083,38 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSessions"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     signOutEverywhere: {
         parameters: {
             query?: never;
@@ -3044,6 +3138,54 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["SessionOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session.
+                 * @example ses_01jd3q2m8p1s4v7y0b3e6g9j2m
+                 */
+                session_id: components["parameters"]["SessionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["SessionOnlyChange"];
+            /** @description The person has no such session (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];

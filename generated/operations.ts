@@ -138,6 +138,7 @@ export const personOperationPaths = {
    *
    * Starts a session and sets its cookie (`HttpOnly`, `SameSite=Strict`, behind HTTPS `Secure` and with the prefix `__Host-`).
    * A session ends after 12 hours without a request, and after 14 days in any case. One that the request carries ends now.
+   * A person has a hundred at the most: another one ends the one that was not used for longest.
    *
    * Nobody learns from the answer or from its time whether there is an account for the email. After wrong guesses further
    * ones must wait (429 `too_many_attempts`), first a second, then longer:
@@ -176,11 +177,26 @@ export const personOperationPaths = {
    */
   changePassword: ['POST', '/session/password'],
   /**
+   * List the own sessions
+   *
+   * The sessions of the person who is signed in, the one that was used last first: all of them, a hundred at the most. Of the
+   * browser there is what it calls itself, in two words, and nothing else that would tell one person from others; of the
+   * address nothing (that of each sign-in is in the audit log of the person's workspaces).
+   */
+  listSessions: ['GET', '/sessions'],
+  /**
    * Sign out everywhere
    *
    * Ends all sessions of the person who is signed in, this one included.
    */
   signOutEverywhere: ['DELETE', '/sessions'],
+  /**
+   * End one of the own sessions
+   *
+   * Ends a session of the person who is signed in at once, in whatever browser it is. To end the one that the request carries
+   * is to sign out.
+   */
+  endSession: ['DELETE', '/sessions/{session_id}'],
   /**
    * List members, newest first
    *

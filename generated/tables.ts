@@ -168,11 +168,13 @@ export interface ServiceKeys {
 }
 
 export interface Sessions {
+  browser: string | null;
   created_ms: number;
   digest: string;
   expires_ms: number;
   last_seen_ms: number;
   person_id: string;
+  session_id: Generated<string>;
 }
 
 export interface SetupLinks {

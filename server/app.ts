@@ -10,6 +10,7 @@ import type { Caller, Context, Contract, Operation, OperationId, Route } from '.
 import { readCookies, writeCookies } from './cookies.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { apiReference, referenceSecurityPolicy } from './docs/api-reference.ts'
+import { browserName } from './domain/browsers.ts'
 import { newId } from './domain/identifiers.ts'
 import { JsonBytes } from './domain/json-bytes.ts'
 import { networkOf, plainAddress } from './domain/networks.ts'
@@ -188,6 +189,9 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         // Only when they are asked for: ingestion has no use for them.
         get reading() {
           return readingOf(caller, res)
+        },
+        get browser() {
+          return browserName(req.headers['user-agent'])
         },
         get cookies() {
           return readCookies(reached(req), publicUrl)

@@ -6,11 +6,8 @@ import { tokenDigest } from './domain/tokens.ts'
 import { isFromOwnPage, type Reached } from './origins.ts'
 import { Problem } from './problems.ts'
 import { membershipsOf, roleOf } from './storage/members.ts'
-import { findSession, type StoredSession, updateLastSeen } from './storage/sessions.ts'
+import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from './storage/sessions.ts'
 import type { Database, Storage, Transaction } from './storage/storage.ts'
-
-/** A session ends after this time without a request. */
-const IDLE_MS = 12 * 3_600_000
 
 /** The last request of a session is noted at most this often. */
 const LAST_SEEN_MS = 60_000

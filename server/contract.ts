@@ -51,6 +51,8 @@ export type Context = {
   /** The network address of the caller, without a port. */
   address: string
   requestId: string
+  /** What the caller's browser is called; null where it is not known. */
+  browser: string | null
   /** Those of the request. */
   cookies: { session?: string; device?: string }
   passwords: Passwords

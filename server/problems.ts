@@ -99,6 +99,11 @@ export const problems = {
     title: 'No such member',
     detail: 'Use the person_id of a member of this workspace.',
   },
+  session_not_found: {
+    status: 404,
+    title: 'No such session',
+    detail: 'Use the session_id of a session that is listed; others have ended.',
+  },
   invitation_not_found: {
     status: 404,
     title: 'No such open invitation',

@@ -6,7 +6,12 @@ import { newToken, tokenDigest } from '../domain/tokens.ts'
 import { noteEverywhere } from '../storage/audited-changes.ts'
 import { membershipsOf } from '../storage/members.ts'
 import type { StoredPerson } from '../storage/people.ts'
-import { deleteExpiredSessions, deleteSession, insertSession } from '../storage/sessions.ts'
+import {
+  deleteExcessSessions,
+  deleteExpiredSessions,
+  deleteSession,
+  insertSession,
+} from '../storage/sessions.ts'
 import type { Database, Transaction } from '../storage/storage.ts'
 import { authorOf, personActor } from './author.ts'
 
@@ -24,14 +29,16 @@ export async function startSession(
   context: Context,
   { password_hash, ...person }: StoredPerson,
 ) {
-  const { now, cookies } = context
+  const { now, newId, browser, cookies } = context
   const created_ms = now()
   const expires_ms = created_ms + SESSION_S * 1000
   const token = newToken('')
   const { session: earlier } = cookies
   if (earlier !== undefined) await deleteSession(db, tokenDigest(earlier))
   await deleteExpiredSessions(db, created_ms)
-  await insertSession(db, { token, person_id: person.person_id, created_ms, expires_ms })
+  const { person_id } = person
+  await insertSession(db, { token, session_id: newId('ses'), person_id, browser, created_ms, expires_ms })
+  await deleteExcessSessions(db, person_id)
   const author = { ...authorOf(context), actor: personActor(person) }
   await noteEverywhere(db, person, author, { action: 'signed_in' })
   const body = await shownSession(db, { ...person, created_ms, expires_ms })

@@ -1,9 +1,10 @@
 import type { Operation } from '../contract.ts'
 import { newDevice } from '../domain/devices.ts'
+import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { noteEverywhere, replacePassword } from '../storage/audited-changes.ts'
 import { findPerson } from '../storage/people.ts'
-import { deleteSession, deleteSessionsOf } from '../storage/sessions.ts'
+import { deleteSession, deleteSessionsOf, openSessions } from '../storage/sessions.ts'
 import { authorOf, sessionOf } from './author.ts'
 import { assertSamePassword, guessPassword, personWithPassword } from './password-guesses.ts'
 import { shownSession, startSession } from './session-start.ts'
@@ -18,6 +19,33 @@ export const signIn: Operation<'signIn'> = async ({ body }, context) => {
 
 export const getSession: Operation<'getSession'> = async (_request, context) => {
   return { status: 200, body: await shownSession(context.storage.db, sessionOf(context.caller)) }
+}
+
+export const listSessions: Operation<'listSessions'> = async (_request, { storage, caller, now }) => {
+  const { digest, person_id } = sessionOf(caller)
+  const sessions = await openSessions(storage.db, person_id, now())
+  const data = sessions.map(({ session_id, browser, ...session }) => ({
+    session_id,
+    browser,
+    created_at: instantText(session.created_ms),
+    last_used_at: instantText(session.last_seen_ms),
+    expires_at: instantText(session.expires_ms),
+    current: session.digest === digest,
+  }))
+  return { status: 200, body: { data } }
+}
+
+export const endSession: Operation<'endSession'> = async ({ path }, context) => {
+  const own = sessionOf(context.caller)
+  return await context.change(async (db) => {
+    const sessions = await openSessions(db, own.person_id, context.now())
+    const session = sessions.find(({ session_id }) => session_id === path.session_id)
+    if (!session) throw new Problem('session_not_found')
+    await deleteSession(db, session.digest)
+    const before = { created_at: instantText(session.created_ms) }
+    await noteEverywhere(db, own, authorOf(context), { action: 'session_ended', before })
+    return { status: 204, ...(session.digest === own.digest && { cookies: { session: null } }) }
+  })
 }
 
 export const signOut: Operation<'signOut'> = async (_request, context) => {

@@ -36,6 +36,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   sign_in_failed: 'sessions',
   signed_out: 'sessions',
   signed_out_everywhere: 'sessions',
+  session_ended: 'sessions',
   password_changed: 'sessions',
   password_change_failed: 'sessions',
   password_reset: 'sessions',

@@ -5,6 +5,12 @@ import { tokenDigest } from '../domain/tokens.ts'
 /** Each sign-in makes one session and removes so many, so that they do not pile up. */
 const DELETED_SESSIONS = 100
 
+/** A person has so many at the most (contract: `OpenSessions.data`): a browser on each device, and what is tried out. */
+const SESSIONS = 100
+
+/** A session ends after this time without a request. */
+export const IDLE_MS = 12 * 3_600_000
+
 /** A session, and whose it is. */
 export type StoredSession = {
   digest: string
@@ -19,12 +25,33 @@ export type StoredSession = {
 /** @param session.token what the cookie has; only its digest is stored */
 export async function insertSession(
   db: Transaction<DB>,
-  session: { token: string; person_id: string; created_ms: number; expires_ms: number },
+  session: {
+    token: string
+    session_id: string
+    person_id: string
+    browser: string | null
+    created_ms: number
+    expires_ms: number
+  },
 ): Promise<void> {
   const { token, ...row } = session
   await db
     .insertInto('sessions')
     .values({ ...row, digest: tokenDigest(token), last_seen_ms: row.created_ms })
+    .execute()
+}
+
+/** The sessions of a person that can be used, the one that was used last first. */
+export async function openSessions(db: Kysely<DB>, personId: string, now_ms: number) {
+  return await db
+    .selectFrom('sessions')
+    .select(['digest', 'session_id', 'browser', 'created_ms', 'last_seen_ms', 'expires_ms'])
+    .where('person_id', '=', personId)
+    .where('last_seen_ms', '>', now_ms - IDLE_MS)
+    .where('expires_ms', '>', now_ms)
+    .orderBy('last_seen_ms', 'desc')
+    .orderBy('session_id', 'desc')
+    .limit(SESSIONS)
     .execute()
 }
 
@@ -58,6 +85,22 @@ export async function deleteSessionsOf(
   { except = '' }: { except?: string } = {},
 ): Promise<void> {
   await db.deleteFrom('sessions').where('person_id', '=', personId).where('digest', '<>', except).execute()
+}
+
+/**
+ * Ends those sessions of a person that are more than it may have, the least used first. Of what an earlier version has let
+ * pile up only so many go at a time.
+ */
+export async function deleteExcessSessions(db: Transaction<DB>, personId: string): Promise<void> {
+  const excess = db
+    .selectFrom('sessions')
+    .select('digest')
+    .where('person_id', '=', personId)
+    .orderBy('last_seen_ms', 'desc')
+    .orderBy('session_id', 'desc')
+    .offset(SESSIONS)
+    .limit(DELETED_SESSIONS)
+  await db.deleteFrom('sessions').where('digest', 'in', excess).execute()
 }
 
 /** Removes expired sessions, but only so many: more of them go with the next call, and no call holds up the writer. */

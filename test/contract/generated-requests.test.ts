@@ -13,6 +13,7 @@ const CONSUMING = [
   'setUp',
   'signOut',
   'signOutEverywhere',
+  'endSession',
   'changePassword',
   'removeMember',
   'revokeInvitation',

@@ -106,6 +106,7 @@ const insideCauses: Record<string, InsideCause> = {
     return { headers: { ...headers[caller], 'x-workspace-id': workspace_id } }
   },
   member_not_found: nothingIsKnown,
+  session_not_found: nothingIsKnown,
   invitation_not_found: nothingIsKnown,
   service_key_not_found: nothingIsKnown,
   person_exists: async (_operation, _caller, _place, { owner }) => ({ names: { email: owner.email } }),

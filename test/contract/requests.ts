@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { inStore } from '../../server/cli/store.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
 import type { Cairn, Workspace } from '../cairn.ts'
-import { newEmail, newMember, OWN_PAGE, type Person, signIn } from '../people.ts'
+import { browser, newEmail, newMember, OWN_PAGE, type Person, signIn } from '../people.ts'
 import { type ContractOperation, operations, type Role, resolved, type Schema } from './document.ts'
 import { type RawRequest, type Send, settings, type Target } from './target.ts'
 
@@ -141,6 +141,7 @@ const makers: Record<string, Maker> = {
   },
   person_id: async ({ inside }) =>
     inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
+  session_id: async (place) => place.inside && (await newSession(place.inside)),
   invitation_id: async (place) => place.inside && (await newInvitation(place)).invitation_id,
   key_id: async (place) => place.inside && (await newKey(place)).key_id,
   token: async (place, { operationId }) => {
@@ -192,6 +193,13 @@ export async function newInvitation(
   { email = newEmail(), role = 'viewer' }: { email?: string; role?: Role } = {},
 ): Promise<{ invitation_id: string; token: string }> {
   return await made(place, 'POST /invitations', 'person', { email, role })
+}
+
+/** Another session of the owner. @returns its `session_id` */
+async function newSession({ cairn, owner }: Inside): Promise<string> {
+  const { client } = browser(cairn, await signIn(cairn, owner))
+  const { data } = await client().listSessions()
+  return data?.data.find(({ current }) => current)?.session_id ?? ''
 }
 
 /** The token of a link for the password of a member. @param person_id a new viewer where none is given */

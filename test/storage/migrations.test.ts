@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { tokenDigest } from '../../server/domain/tokens.ts'
+import { newToken, tokenDigest } from '../../server/domain/tokens.ts'
 import { migrations } from '../../server/storage/migrations/index.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'
@@ -203,6 +203,34 @@ describe('a file of the first migration', () => {
     expect(wordsOf.all('user-_').slice(0, odd.length)).toEqual(wordsNow)
     const keys = connect(path).prepare('SELECT created_by, name_key FROM service_keys').all()
     expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
+  })
+
+  it('is brought up to date: its sessions go on, and each has an identifier', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const database = new Database(path)
+    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
+    const former = Object.entries(migrations).filter(([name]) => name < '0005')
+    const getMigrations = async () =>
+      Object.fromEntries(await Promise.all(former.map(async ([name, load]) => [name, await load()])))
+    expect((await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()).error).toBeUndefined()
+    const person_id = newId('per')
+    const now = Date.now()
+    database
+      .prepare('INSERT INTO people VALUES (?, ?, ?, ?, ?, ?)')
+      .run(person_id, 'Ada', 'a@b.co', 'a@b.co', '', 0)
+    const insert = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
+    const tokens = Array.from({ length: 1500 }, () => newToken(''))
+    database.transaction(() => {
+      for (const token of tokens) insert.run(tokenDigest(token), person_id, now, now, now + 1_000_000)
+    })()
+    await db.destroy()
+
+    const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
+    const ids = connect(path).prepare('SELECT DISTINCT session_id FROM sessions').pluck().all()
+    expect(ids).toHaveLength(1500)
+    for (const id of ids) expect(id).toMatch(/^ses_[0-9a-z]{26}$/)
+    const reply = await cairn.fetch('/sessions', { headers: { cookie: `cairn_session=${tokens[0]}` } })
+    expect((await reply.json()).data).toHaveLength(100)
   })
 })
 

@@ -5,6 +5,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
+/** A random digit of an identifier, of the first so many of its alphabet. */
+const digit = (of: 8 | 32) => `substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (random() & ${of - 1}), 1)`
+
 const statements = [
   // An account is one for all workspaces, and so is the link for its password.
   `CREATE TABLE password_links (
@@ -14,4 +17,14 @@ const statements = [
     expires_ms INTEGER NOT NULL
   ) STRICT`,
   'CREATE INDEX password_links_by_maker ON password_links (made_by)',
+
+  // By which a session is named where its digest, of what opens it, has no business.
+  "ALTER TABLE sessions ADD COLUMN session_id TEXT NOT NULL DEFAULT ''",
+  `UPDATE sessions SET session_id = 'ses_' || ${[digit(8), ...Array(25).fill(digit(32))].join(' || ')}`,
+  'CREATE UNIQUE INDEX sessions_by_id ON sessions (session_id)',
+  // What the browser called itself, in two words; null: not known.
+  'ALTER TABLE sessions ADD COLUMN browser TEXT',
+  // The one before had no order, in which they are listed.
+  'DROP INDEX sessions_of_person',
+  'CREATE INDEX sessions_by_use ON sessions (person_id, last_seen_ms)',
 ]
