@@ -170,6 +170,13 @@ export const personOperationPaths = {
    */
   signOut: ['DELETE', '/session'],
   /**
+   * Change the own name
+   *
+   * Replaces the name of the person who is signed in, by which lists show it in all of its workspaces. What the audit log has
+   * noted keeps the name of its time.
+   */
+  changeName: ['POST', '/session/name'],
+  /**
    * Change the own password
    *
    * Replaces the password of the person who is signed in, and ends all of its sessions but this one. A wrong
@@ -197,6 +204,24 @@ export const personOperationPaths = {
    * is to sign out.
    */
   endSession: ['DELETE', '/sessions/{session_id}'],
+  /**
+   * Make a workspace
+   *
+   * Makes a workspace, whose owner the caller becomes. It is for owners of a workspace, which the request names as always;
+   * who owns none asks an operator (`cairn init`), and so does everybody where only operators make accounts
+   * (`CAIRN_ACCOUNTS=operator`, 403 `operators_only`). A person makes twenty at the most (409 `too_many_workspaces`): each
+   * has a share of the server of its own, and nobody is to have it all by making workspaces.
+   *
+   * No two workspaces of a server have the same name, because the command line knows them by it. That a name is taken is
+   * all that the answer tells of others.
+   */
+  createWorkspace: ['POST', '/workspaces'],
+  /**
+   * Rename the workspace
+   *
+   * Replaces the name of the workspace that the request is about. Nothing else changes: keys, links and sessions go on.
+   */
+  updateWorkspace: ['PATCH', '/workspace'],
   /**
    * List members, newest first
    *

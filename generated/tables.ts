@@ -184,6 +184,7 @@ export interface SetupLinks {
 }
 
 export interface Workspaces {
+  created_by: string | null;
   created_ms: number;
   name: string;
   workspace_id: string;

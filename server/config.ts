@@ -35,7 +35,8 @@ export const settings = [
   {
     name: 'CAIRN_ACCOUNTS',
     default: 'invitation',
-    description: 'Who makes accounts: invitation, who is invited; operator, the cairn command alone',
+    description:
+      'Who makes accounts: invitation, who is invited; operator, the cairn command alone, also workspaces',
   },
   {
     name: 'CAIRN_METRICS_TOKEN',

@@ -73,6 +73,11 @@ export const problems = {
     detail:
       'Open the administration interface at the address that the server is known by; operators set it as CAIRN_PUBLIC_URL.',
   },
+  operators_only: {
+    status: 403,
+    title: 'Only operators do this here',
+    detail: 'Ask an operator of the server; cairn init makes a workspace.',
+  },
   not_found: {
     status: 404,
     title: 'No such path',
@@ -159,7 +164,12 @@ export const problems = {
   workspace_exists: {
     status: 409,
     title: 'There is such a workspace already',
-    detail: 'Use another name; leave it out where the link is for a workspace that exists.',
+    detail: 'Use another name; no two workspaces of a server have the same.',
+  },
+  too_many_workspaces: {
+    status: 409,
+    title: 'You have made as many workspaces as a person may',
+    detail: 'Use or rename one that you have, or ask an operator of the server; cairn init makes any number.',
   },
   workspace_name_required: {
     status: 409,

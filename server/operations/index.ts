@@ -10,6 +10,7 @@ import * as passwordLinks from './password-links.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
+import * as workspaces from './workspaces.ts'
 
 /** The function of each operation, by its operationId. One that is missing does not compile. */
 export const allOperations: Operations = {
@@ -24,4 +25,5 @@ export const allOperations: Operations = {
   ...serviceKeys,
   ...sessions,
   ...setup,
+  ...workspaces,
 }

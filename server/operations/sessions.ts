@@ -2,7 +2,7 @@ import type { Operation } from '../contract.ts'
 import { newDevice } from '../domain/devices.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
-import { noteEverywhere, replacePassword } from '../storage/audited-changes.ts'
+import { noteEverywhere, renamePerson, replacePassword } from '../storage/audited-changes.ts'
 import { findPerson } from '../storage/people.ts'
 import { deleteSession, deleteSessionsOf, openSessions } from '../storage/sessions.ts'
 import { authorOf, sessionOf } from './author.ts'
@@ -64,6 +64,14 @@ export const signOutEverywhere: Operation<'signOutEverywhere'> = async (_request
     await noteEverywhere(db, session, authorOf(context), { action: 'signed_out_everywhere' })
   })
   return { status: 204, cookies: { session: null } }
+}
+
+export const changeName: Operation<'changeName'> = async ({ body }, context) => {
+  return await context.change(async (db, caller) => {
+    const session = sessionOf(caller)
+    await renamePerson(db, session, body.name, authorOf(context))
+    return { status: 200, body: await shownSession(db, { ...session, name: body.name }) }
+  })
 }
 
 export const changePassword: Operation<'changePassword'> = async ({ body }, context) => {

@@ -40,7 +40,9 @@ export const setUp: Operation<'setUp'> = async ({ body }, context) => {
       const workspace = { workspace_id, name: workspace_name }
       if (!(await audited.createWorkspace(db, workspace, author))) throw new Problem('workspace_exists')
     } else if (workspace_name !== undefined) {
-      throw new Problem('workspace_exists')
+      throw new Problem('workspace_exists', {
+        detail: 'Leave workspace_name out; the link is for a workspace that exists.',
+      })
     }
 
     await audited.addMember(db, { workspace_id, role: 'owner' }, person, author)

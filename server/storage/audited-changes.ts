@@ -7,10 +7,10 @@ import { type AuditedChange, type Authorship, insertAuditEntry } from './audit-l
 import { insertJourney, updateJourney } from './journeys.ts'
 import { insertMember, membershipsOf } from './members.ts'
 import { deletePasswordLink } from './password-links.ts'
-import { updatePassword } from './people.ts'
+import { updateName, updatePassword } from './people.ts'
 import { insertServiceKey, replaceServiceKey, type ServiceKey, updateServiceKey } from './service-keys.ts'
 import { deleteSessionsOf } from './sessions.ts'
-import { insertWorkspace } from './workspaces.ts'
+import { insertWorkspace, updateWorkspaceName, workspaceName } from './workspaces.ts'
 
 // What is changed here is noted in the audit log by the same words, whether a person, a key or a command changes it. The
 // time of a change is that of its author.
@@ -24,10 +24,38 @@ export async function createWorkspace(
   { workspace_id, name }: { workspace_id: string; name: string },
   author: Authorship,
 ): Promise<boolean> {
-  if (!(await insertWorkspace(db, { workspace_id, name, created_ms: author.at_ms }))) return false
+  if (!(await insertWorkspace(db, { workspace_id, name, ...creation(author) }))) return false
   const subject = { kind: 'workspace', id: workspace_id, name } as const
   await insertAuditEntry(db, workspace_id, author, { action: 'workspace_created', subject })
   return true
+}
+
+/** Renames a workspace; false where another one has the name. One that is called so already stays as it is. */
+export async function renameWorkspace(
+  db: Transaction<DB>,
+  workspaceId: string,
+  name: string,
+  author: Authorship,
+): Promise<boolean> {
+  const changes = changedFields({ name: await workspaceName(db, workspaceId) }, { name })
+  if (!changes) return true
+  if (!(await updateWorkspaceName(db, workspaceId, name))) return false
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  await insertAuditEntry(db, workspaceId, author, { action: 'workspace_renamed', subject, ...changes })
+  return true
+}
+
+/** Renames a person, in all of its workspaces. One that is called so already stays as it is. */
+export async function renamePerson(
+  db: Transaction<DB>,
+  before: { person_id: string; name: string; email: string },
+  name: string,
+  author: Authorship,
+): Promise<void> {
+  const changes = changedFields({ name: before.name }, { name })
+  if (!changes) return
+  await updateName(db, before.person_id, name)
+  await noteEverywhere(db, before, author, { action: 'person_renamed', ...changes })
 }
 
 /** Makes a person a member, by its own doing or by a command; false where it is one, and nothing is changed. */
@@ -173,7 +201,7 @@ export async function revokeServiceKey(
   return { ...key, revoked_ms }
 }
 
-/** Who makes a key, and when. */
+/** Who makes a workspace or a key, and when. */
 function creation({ actor, at_ms }: Authorship) {
   return { created_by: actor.kind === 'person' ? actor.id : null, created_ms: at_ms }
 }

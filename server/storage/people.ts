@@ -36,6 +36,10 @@ export async function findPerson(db: Kysely<DB>, personId: string): Promise<Stor
   return row && personOf(row)
 }
 
+export async function updateName(db: Transaction<DB>, personId: string, name: string): Promise<void> {
+  await db.updateTable('people').set({ name }).where('person_id', '=', personId).execute()
+}
+
 export async function updatePassword(db: Transaction<DB>, personId: string, hash: string): Promise<void> {
   await db.updateTable('people').set({ password_hash: hash }).where('person_id', '=', personId).execute()
 }

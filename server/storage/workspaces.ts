@@ -4,7 +4,7 @@ import type { DB } from '../../generated/tables.ts'
 /** Makes a workspace; false where one of that name exists. */
 export async function insertWorkspace(
   db: Transaction<DB>,
-  workspace: { workspace_id: string; name: string; created_ms: number },
+  workspace: { workspace_id: string; name: string; created_ms: number; created_by?: string | null },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('workspaces')
@@ -12,6 +12,38 @@ export async function insertWorkspace(
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n
+}
+
+/** Renames a workspace; false where another one has the name, and nothing is changed. */
+export async function updateWorkspaceName(
+  db: Transaction<DB>,
+  workspaceId: string,
+  name: string,
+): Promise<boolean> {
+  const [other] = await workspaces(db, name)
+  if (other) return other.workspace_id === workspaceId
+  await db.updateTable('workspaces').set({ name }).where('workspace_id', '=', workspaceId).execute()
+  return true
+}
+
+/** The name of a workspace that exists. */
+export async function workspaceName(db: Kysely<DB>, workspaceId: string): Promise<string> {
+  const { name } = await db
+    .selectFrom('workspaces')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return name
+}
+
+/** How many workspaces a person has made, on whatever way but the command line. */
+export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promise<number> {
+  const { made } = await db
+    .selectFrom('workspaces')
+    .select(({ fn }) => fn.countAll<number>().as('made'))
+    .where('created_by', '=', personId)
+    .executeTakeFirstOrThrow()
+  return Number(made)
 }
 
 /** The workspaces with the name, or all of them. */

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { inStore } from '../../server/cli/store.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import { insertWorkspace } from '../../server/storage/workspaces.ts'
 import { createKey } from '../http/service-keys.ts'
 import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
 import { type ContractOperation, operations, type ShownProblem, shownProblems } from './document.ts'
@@ -115,9 +120,24 @@ const insideCauses: Record<string, InsideCause> = {
     const { token } = await newInvitation(place, { email: (await newPerson(cairn)).email })
     return { names: { token } }
   },
-  workspace_exists: async (_operation, _caller, _place, inside) => {
+  workspace_exists: async ({ operationId }, _caller, _place, inside) => {
+    if (operationId !== 'setUp') {
+      const name = randomUUID()
+      await createWorkspace(inside.cairn.databaseUrl, { workspace: name, journey: 'Onboarding' })
+      return { body: JSON.stringify({ name }) }
+    }
     // The link is for a workspace, and the request names one to make.
     return { names: { token: await newSetupToken(inside, inside.workspace.workspace_id) } }
+  },
+  too_many_workspaces: async (_operation, _caller, _place, { cairn, owner }) => {
+    await inStore(cairn.databaseUrl, async (db) => {
+      for (let count = 0; count < 20; count += 1) {
+        const workspace_id = newId('wsp')
+        const made = { created_ms: Date.now(), created_by: owner.person_id }
+        await insertWorkspace(db, { workspace_id, name: workspace_id, ...made })
+      }
+    })
+    return {}
   },
   workspace_name_required: async (operation, _caller, place) => {
     const names = await namesFor(place, operation)
@@ -173,6 +193,7 @@ const forNoKey = { detail: expect.not.stringMatching(/\b(this|your) key\b/i) }
 const elsewhere = {
   'malformed.test.ts': ['malformed_request', 'request_timeout', 'expectation_failed', 'headers_too_large'],
   'inner-causes.test.ts': ['rate_limited', 'too_many_attempts', 'internal_error', 'storage_unavailable'],
+  'test/operations/workspace-making.test.ts': ['operators_only'],
   'test/durability': ['overloaded', 'storage_full', 'shutting_down'],
 }
 

@@ -27,4 +27,8 @@ const statements = [
   // The one before had no order, in which they are listed.
   'DROP INDEX sessions_of_person',
   'CREATE INDEX sessions_by_use ON sessions (person_id, last_seen_ms)',
+
+  // Null: on the command line.
+  'ALTER TABLE workspaces ADD COLUMN created_by TEXT REFERENCES people (person_id)',
+  'CREATE INDEX workspaces_by_maker ON workspaces (created_by)',
 ]
