@@ -19,6 +19,10 @@ const router = createBrowserRouter(
           path: 'invitation',
           lazy: screen(() => import('./session/invitation.tsx').then((m) => m.InvitationScreen)),
         },
+        {
+          path: 'password',
+          lazy: screen(() => import('./session/password.tsx').then((m) => m.PasswordScreen)),
+        },
         { path: 'sign-in', lazy: screen(() => import('./session/sign-in.tsx').then((m) => m.SignInScreen)) },
         {
           path: 'w/:workspaceId',

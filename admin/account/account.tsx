@@ -14,10 +14,12 @@ import { NewPassword, newPasswordFault } from '../session/new-password.tsx'
 import { PasswordField } from '../session/password-field.tsx'
 import { sessionQuery, useMembership, useSession } from '../session/session.ts'
 import { openSignIn } from '../session/sign-out.tsx'
+import { NameForm } from './name-form.tsx'
+import { SessionList } from './session-list.tsx'
 
-/** What belongs to the person rather than to a workspace: the password and the sessions. */
+/** What belongs to the person rather than to a workspace: the name, the password and the sessions. */
 export function AccountScreen() {
-  const { person, created_at, expires_at } = useSession()
+  const { person, expires_at } = useSession()
   const { name, role } = useMembership()
   return (
     <Page title="Account" description="Your own account, the same in all your workspaces.">
@@ -39,6 +41,12 @@ export function AccountScreen() {
       </Paper>
       <Paper withBorder p="lg">
         <Title order={2} size="h4" mb="md">
+          Change name
+        </Title>
+        <NameForm />
+      </Paper>
+      <Paper withBorder p="lg">
+        <Title order={2} size="h4" mb="md">
           Change password
         </Title>
         <PasswordForm email={person.email} />
@@ -49,9 +57,10 @@ export function AccountScreen() {
             Sessions
           </Title>
           <Text>
-            This one began <Instant at={created_at} />. It ends after 12 hours without use, at the latest{' '}
-            <Instant at={expires_at} />.
+            A session ends after 12 hours without use, and after 14 days in any case; this one at the latest{' '}
+            <Instant at={expires_at} />. End what you do not know, and change your password then.
           </Text>
+          <SessionList />
           <SignOutEverywhere />
         </Stack>
       </Paper>

@@ -34,6 +34,20 @@ function predicate(entry: Entry): ReactNode {
       return isOwn ? 'changed their own password' : <>changed the password of {subject}</>
     case 'password_change_failed':
       return 'failed to change their own password: the current one was wrong'
+    case 'session_ended':
+      return 'ended one of their sessions'
+    case 'password_link_created':
+      return <>made a link for a new password of {subject}</>
+    case 'password_reset':
+      return 'set a new password by a link'
+    case 'person_renamed':
+      return (
+        <>
+          changed their own name from {named(textOf(before, 'name'))} to {named(textOf(after, 'name'))}
+        </>
+      )
+    case 'workspace_renamed':
+      return <>renamed the workspace to {subject}</>
     case 'workspace_created':
       return <>created the workspace {subject}</>
     case 'setup_link_created':

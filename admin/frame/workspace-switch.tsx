@@ -1,13 +1,18 @@
 import { Box, Button, Menu, Text } from '@mantine/core'
-import { IconSelector } from '@tabler/icons-react'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPencil, IconPlus, IconSelector } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useMembership, useSession } from '../session/session.ts'
+import { NewWorkspaceDialog, RenameWorkspaceDialog } from './workspace-dialog.tsx'
 
-/** The name of the workspace, and the way to others where the person has any. */
+/** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
 export function WorkspaceSwitch() {
   const { workspaces } = useSession()
-  const { workspace_id, name } = useMembership()
-  if (workspaces.length === 1) {
+  const { workspace_id, name, role } = useMembership()
+  const [isMaking, making] = useDisclosure()
+  const [isRenaming, renaming] = useDisclosure()
+  const isOwner = role === 'owner'
+  if (workspaces.length === 1 && !isOwner) {
     return (
       <Text truncate miw={0}>
         {name}
@@ -15,34 +20,49 @@ export function WorkspaceSwitch() {
     )
   }
   return (
-    <Menu position="bottom-start" width={260}>
-      <Menu.Target>
-        <Button
-          variant="subtle"
-          color="gray"
-          px="xs"
-          miw={0}
-          rightSection={<IconSelector size={16} aria-hidden />}
-          aria-label={`Workspace ${name}, switch to another`}
-        >
-          {name}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>Workspaces</Menu.Label>
-        <Box mah="60dvh" style={{ overflowY: 'auto' }}>
-          {workspaces.map((workspace) => (
-            <Menu.Item
-              key={workspace.workspace_id}
-              component={Link}
-              to={`/w/${workspace.workspace_id}/overview`}
-              {...(workspace.workspace_id === workspace_id && { 'aria-current': true, fw: 650 })}
-            >
-              {workspace.name}
-            </Menu.Item>
-          ))}
-        </Box>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-start" width={260}>
+        <Menu.Target>
+          <Button
+            variant="subtle"
+            color="gray"
+            px="xs"
+            miw={0}
+            rightSection={<IconSelector size={16} aria-hidden />}
+            aria-label={`Workspace ${name}, ${isOwner ? 'switch, rename or make another' : 'switch to another'}`}
+          >
+            {name}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Workspaces</Menu.Label>
+          <Box mah="60dvh" style={{ overflowY: 'auto' }}>
+            {workspaces.map((workspace) => (
+              <Menu.Item
+                key={workspace.workspace_id}
+                component={Link}
+                to={`/w/${workspace.workspace_id}/overview`}
+                {...(workspace.workspace_id === workspace_id && { 'aria-current': true, fw: 650 })}
+              >
+                {workspace.name}
+              </Menu.Item>
+            ))}
+          </Box>
+          {isOwner && (
+            <>
+              <Menu.Divider />
+              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={renaming.open}>
+                Rename this one
+              </Menu.Item>
+              <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={making.open}>
+                New workspace
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <NewWorkspaceDialog opened={isMaking} onClose={making.close} />
+      <RenameWorkspaceDialog opened={isRenaming} onClose={renaming.close} />
+    </>
   )
 }

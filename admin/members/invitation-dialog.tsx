@@ -1,11 +1,10 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { monospaceField } from '../parts/monospace-field.ts'
+import { OneTimeLink } from '../parts/one-time-link.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -26,7 +25,20 @@ export function InvitationDialog({ opened, onClose }: { opened: boolean; onClose
       withCloseButton={!created}
     >
       {created ? (
-        <CreatedLink created={created} onDone={onClose} />
+        <OneTimeLink
+          label="Link of the invitation"
+          path="/invitation"
+          token={created.token}
+          validity={
+            <>
+              It works once, for 7 days, until <Instant at={created.expires_at} />.
+            </>
+          }
+          onDone={onClose}
+        >
+          Cairn sends no mail: copy the link and send it to {created.email} yourself, by a way that only they
+          read. It is shown this once.
+        </OneTimeLink>
       ) : (
         <InvitationForm onCreated={setCreated} onCancel={onClose} />
       )}
@@ -90,32 +102,5 @@ function InvitationForm({
         </Group>
       </Stack>
     </form>
-  )
-}
-
-function CreatedLink({ created, onDone }: { created: Schemas['CreatedInvitation']; onDone: () => void }) {
-  const link = `${location.origin}/admin/invitation#token=${created.token}`
-  return (
-    <Stack>
-      <Text>
-        Cairn sends no mail: copy the link and send it to {created.email} yourself, by a way that only they
-        read. It is shown this once.
-      </Text>
-      <TextInput
-        label="Link of the invitation"
-        value={link}
-        readOnly
-        data-autofocus
-        onFocus={(event) => event.currentTarget.select()}
-        rightSection={<CopyButton value={link} label="Copy the link of the invitation" />}
-        styles={{ input: monospaceField }}
-      />
-      <Text size="sm" c="dimmed">
-        It works once, for 7 days, until <Instant at={created.expires_at} />.
-      </Text>
-      <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
-        Done
-      </Button>
-    </Stack>
   )
 }

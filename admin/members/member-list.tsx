@@ -30,7 +30,7 @@ export function MemberList() {
                 Joined
               </Table.Th>
               <Table.Th w={{ base: 44, sm: 56 }}>
-                <VisuallyHidden>Remove</VisuallyHidden>
+                <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>

@@ -1,5 +1,6 @@
-import { ActionIcon, Select, Table, Text, useMatches } from '@mantine/core'
-import { IconTrash } from '@tabler/icons-react'
+import { ActionIcon, Menu, Select, Table, Text, useMatches } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconDotsVertical, IconKey, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -9,6 +10,7 @@ import { Instant } from '../parts/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } from '../session/session.ts'
+import { PasswordLinkDialog } from './password-link-dialog.tsx'
 import { abilityOf, asRole, grantableRoles, mayChange, roleName } from './role.ts'
 
 /** A member as a row of the list, with what may be done about it. */
@@ -20,6 +22,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
   const { person } = useSession()
   const workspace = useMembership()
   const [asked, setAsked] = useState<Schemas['Role'] | 'none'>()
+  const [isLinking, linking] = useDisclosure()
   const isSelf = member.person_id === person.person_id
   const path = { person_id: member.person_id }
   // A cell over more columns than there are would make another one.
@@ -104,14 +107,23 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         </Table.Td>
         <Table.Td>
           {(isSelf || mayChange(workspace.role, member.role)) && workspace.canChange && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={isSelf ? 'Leave the workspace' : `Remove ${member.name}`}
-              onClick={() => setAsked('none')}
-            >
-              <IconTrash size={18} stroke={1.6} aria-hidden />
-            </ActionIcon>
+            <Menu position="bottom-end" withinPortal={false}>
+              <Menu.Target>
+                <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${member.name}`}>
+                  <IconDotsVertical size={18} stroke={1.6} aria-hidden />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {!isSelf && (
+                  <Menu.Item leftSection={<IconKey size={16} aria-hidden />} onClick={linking.open}>
+                    Link for a new password
+                  </Menu.Item>
+                )}
+                <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setAsked('none')}>
+                  {isSelf ? 'Leave the workspace' : 'Remove from the workspace'}
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
           )}
         </Table.Td>
       </Table.Tr>
@@ -122,6 +134,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
           </Table.Td>
         </Table.Tr>
       )}
+      {!isSelf && <PasswordLinkDialog member={member} opened={isLinking} onClose={linking.close} />}
       <ConfirmDialog
         opened={asked === 'none'}
         onClose={close}

@@ -78,7 +78,7 @@ export async function newestJourneys(
   const matching = keys
     .where(unindexed(sql`${hasWords('name_key', search)} OR journey_id = ${search.trim()}`))
     .where(upTo(end, 'created_ms', 'journey_id'))
-  return await readPage(matching, page, read, end)
+  return await readPage(matching, page, read, { end })
 }
 
 /** Replaces what is given. @throws {Error} where there is no such journey */

@@ -70,7 +70,7 @@ export async function newestMembers(
         OR members.person_id = ${text}`),
     )
     .where(upTo(end, 'members.joined_ms', 'members.person_id'))
-  return await readPage(matching, page, read, end)
+  return await readPage(matching, page, read, { end })
 }
 
 /** The workspaces of a person, by name. */

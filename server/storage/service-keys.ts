@@ -120,7 +120,7 @@ export async function newestServiceKeys(
   const matching = keys
     .where(unindexed(sql`${sql.join(conditions, sql` AND `)}`))
     .where(upTo(end, 'service_keys.created_ms', 'service_keys.key_id'))
-  return await readPage(matching, page, read, end)
+  return await readPage(matching, page, read, { end })
 }
 
 /** What a filter asks of a key. All of it is in the index that has the order of the list. */

@@ -132,6 +132,15 @@ const screens: Screen[] = [
     },
   },
   { route: 'invitation', name: 'invitation', open: () => outside(invitationLink, /^Join/) },
+  {
+    route: 'password',
+    name: 'new-password',
+    async open() {
+      const { person_id } = await newMember(cairn, workspace, 'viewer')
+      const { data } = await owner.client().createPasswordLink({ path: { person_id } })
+      return await outside(`/password#token=${data?.token}`, 'New password', [])
+    },
+  },
   { route: 'sign-in', name: 'sign-in', open: () => outside('/sign-in', 'Sign in') },
   {
     route: 'overview',
@@ -175,7 +184,7 @@ const screens: Screen[] = [
   {
     route: 'account',
     name: 'account',
-    open: () => inWorkspace('account', (page) => page.getByRole('heading', { name: 'Sessions' })),
+    open: () => inWorkspace('account', (page) => page.getByText('This one', { exact: true })),
   },
   {
     route: '*',
@@ -277,6 +286,50 @@ const states: Omit<Screen, 'route'>[] = [
       inWorkspace('customers?search=nobody', (page) =>
         page.getByRole('heading', { name: 'No customer found' }),
       ),
+  },
+  {
+    name: 'member-menu',
+    async open() {
+      const page = await inWorkspace('members', table('Open invitations'))
+      await page
+        .getByRole('button', { name: /^Actions for/ })
+        .first()
+        .click()
+      await page.getByRole('menuitem').first().waitFor()
+      return page
+    },
+  },
+  {
+    name: 'password-link',
+    async open() {
+      const member = await newMember(cairn, workspace, 'viewer')
+      const page = await inWorkspace('members', table('Open invitations'))
+      const row = page.getByRole('row').filter({ hasText: member.email })
+      await row.getByRole('button', { name: /^Actions for/ }).click()
+      await page.getByRole('menuitem', { name: 'Link for a new password' }).click()
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'workspace-menu',
+    async open() {
+      const page = await inWorkspace('journeys', table('Journeys'))
+      await page.getByRole('button', { name: /^Workspace / }).click()
+      await page.getByRole('menuitem', { name: 'New workspace' }).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'new-workspace',
+    async open() {
+      const page = await inWorkspace('journeys', table('Journeys'))
+      await page.getByRole('button', { name: /^Workspace / }).click()
+      await page.getByRole('menuitem', { name: 'New workspace' }).click()
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor()
+      return page
+    },
   },
   {
     name: 'person-menu',

@@ -439,7 +439,10 @@ describe('Markup in a name', () => {
       [
         'members',
         [`Leave ${named.workspace}?`],
-        (page) => page.getByRole('button', { name: 'Leave the workspace' }).click(),
+        async (page) => {
+          await page.getByRole('button', { name: `Actions for ${named.person}` }).click()
+          await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+        },
       ],
       [
         'audit-log',
@@ -451,11 +454,7 @@ describe('Markup in a name', () => {
         },
       ],
       ['account', [named.person, named.workspace]],
-      [
-        'account',
-        [named.workspace],
-        (page) => page.getByRole('button', { name: /, switch to another$/ }).click(),
-      ],
+      ['account', [named.workspace], (page) => page.getByRole('button', { name: /, switch/ }).click()],
     ]
     const page = await open('journeys')
     for (const [screen, texts, prepare] of screens) {

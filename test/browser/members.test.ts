@@ -66,6 +66,12 @@ async function chooseRole(page: Page, person: Pick<Person, 'name'>, role: string
   await page.getByRole('option', { name: role }).click()
 }
 
+/** Chooses from the menu of a member. */
+async function chooseAction(page: Page, { name }: Pick<Person, 'name'>, action: string) {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
+
 /** Invites by the API. @returns the path of the link */
 async function invite(email: string): Promise<string> {
   const body = { email, role: 'viewer' } as const
@@ -143,7 +149,7 @@ describe('An invitation', () => {
     await page.getByRole('menuitem', { name: first }).click()
     await page.getByRole('button', { name: 'Create journey' }).waitFor()
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(other, 'journeys')}`)
-    await page.getByRole('button', { name: `Workspace ${first}, switch to another` }).waitFor()
+    await page.getByRole('button', { name: `Workspace ${first}, switch, rename or make another` }).waitFor()
   })
 
   it('takes in a person who signs in for it, and nobody else', async () => {
@@ -332,7 +338,7 @@ describe('A member', () => {
     const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()
     const page = await open(owner, 'members')
-    await page.getByRole('button', { name: 'Remove Ada Lovelace' }).click()
+    await chooseAction(page, ada, 'Remove from the workspace')
     const dialog = page.getByRole('dialog', { name: 'Remove Ada Lovelace?' })
     await dialog.getByText('loses access').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
@@ -346,7 +352,7 @@ describe('A member', () => {
   it('leaves by their own choice', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const page = await open(ada, 'members')
-    await page.getByRole('button', { name: 'Leave the workspace' }).click()
+    await chooseAction(page, ada, 'Leave the workspace')
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
     await heading(page, 'You are a member of no workspace').waitFor()
   })
@@ -356,7 +362,7 @@ describe('A member', () => {
     const attempts = [
       { begin: () => chooseRole(page, owner, 'Viewer'), confirm: 'Change my role' },
       {
-        begin: () => page.getByRole('button', { name: 'Leave the workspace' }).click(),
+        begin: () => chooseAction(page, owner, 'Leave the workspace'),
         confirm: 'Leave',
       },
     ]
@@ -370,6 +376,71 @@ describe('A member', () => {
       await dialog.waitFor({ state: 'hidden' })
     }
     expect(await roleField(page, owner).inputValue()).toBe('Owner')
+  })
+})
+
+describe('A member who has forgotten the password', () => {
+  it('gets a new one by a link that is shown once, and is signed in with it', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const page = await open(owner, 'members')
+    await chooseAction(page, ada, 'Link for a new password')
+    const asked = page.getByRole('dialog', { name: 'New password for Ada Lovelace' })
+    await asked.getByText('all their sessions end').waitFor()
+    await asked.getByRole('button', { name: 'Make the link' }).click()
+    const made = page.getByRole('dialog', { name: `Link for ${ada.email}` })
+    const link = await field(made, 'Link for a new password').inputValue()
+    expect(link).toMatch(`${cairn.url}/admin/password#token=password_`)
+    await made.getByRole('button', { name: 'Copy the link for a new password' }).click()
+    await made.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
+    await page.keyboard.press('Escape')
+    await made.getByRole('button', { name: 'Done' }).click()
+    await made.waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(link.split('_')[1])
+
+    const guest = await openAdministration({
+      cairn,
+      path: link.replace(`${cairn.url}/admin`, ''),
+    })
+    await heading(guest, 'New password').waitFor()
+    await guest.getByText('For the account of Ada Lovelace').waitFor()
+    expect(guest.url()).toBe(`${cairn.url}/admin/password`)
+    expect(await field(guest, 'Email').inputValue()).toBe(ada.email)
+    await guest.getByLabel(/^New password/).fill('too short')
+    await guest.getByRole('button', { name: 'Set the password' }).click()
+    await guest.getByText('Use at least 12 characters').waitFor()
+    await guest.getByLabel(/^New password/).fill('an engine of numbers')
+    await guest.getByRole('button', { name: 'Set the password' }).click()
+    await heading(guest, 'Journeys').waitFor()
+    expect((await ada.fetch('GET /session')).status).toBe(401)
+    await expect(signIn(cairn, { ...ada, password: 'an engine of numbers' })).resolves.toBeDefined()
+  })
+
+  it('is told what to do where the link does not work, or has ended meanwhile', async () => {
+    const refusals = ['404 POST /v1/password-links/look-up']
+    const gone = await openAdministration({ cairn, path: '/password#token=password_gone', refusals })
+    await heading(gone, 'This link does not work').waitFor()
+
+    const ada = await member('Ada Lovelace', 'viewer')
+    const { data } = await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
+    const path = `/password#token=${data?.token}`
+    const page = await openAdministration({ cairn, path, refusals: ['404 POST /v1/password-links/use'] })
+    await page.getByLabel(/^New password/).fill('an engine of numbers')
+    await owner.client().createPasswordLink({ path: { person_id: ada.person_id } })
+    await page.getByRole('button', { name: 'Set the password' }).click()
+    await page.getByRole('alert').filter({ hasText: 'the password is as it was' }).waitFor()
+  })
+
+  it('is helped by an operator where workspaces are not of one hand', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    await addMember(cairn, await cairn.workspace(), ada, 'viewer')
+    const page = await open(owner, 'members', ['409 POST /v1/members/{id}/password-link'])
+    await chooseAction(page, ada, 'Link for a new password')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByRole('alert').getByText('cairn member set-password').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
   })
 })
 
@@ -399,7 +470,7 @@ describe('An admin', () => {
     const { person_id } = alan
     await owner.client().updateMember({ path: { person_id }, body: { role: 'owner' } })
 
-    await page.getByRole('button', { name: 'Remove Alan Turing' }).click()
+    await chooseAction(page, alan, 'Remove from the workspace')
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await dialog.getByRole('alert').getByText('only owners decide about owners').waitFor()

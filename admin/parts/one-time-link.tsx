@@ -1,0 +1,47 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { CopyButton } from './copy-button.tsx'
+import { monospaceField } from './monospace-field.ts'
+
+/** A link that nobody can show again, to be copied. */
+export function OneTimeLink({
+  label,
+  path,
+  token,
+  children,
+  validity,
+  onDone,
+}: {
+  /** What it is the link of, as `Link of the invitation`. */
+  label: string
+  /** Of the page that it opens. */
+  path: string
+  token: string
+  /** What to do with it. */
+  children: ReactNode
+  /** For how long it works. */
+  validity: ReactNode
+  onDone: () => void
+}) {
+  const link = `${location.origin}/admin${path}#token=${token}`
+  return (
+    <Stack>
+      <Text>{children}</Text>
+      <TextInput
+        label={label}
+        value={link}
+        readOnly
+        data-autofocus
+        onFocus={(event) => event.currentTarget.select()}
+        rightSection={<CopyButton value={link} label={`Copy the ${label.toLowerCase()}`} />}
+        styles={{ input: monospaceField }}
+      />
+      <Text size="sm" c="dimmed">
+        {validity}
+      </Text>
+      <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
+        Done
+      </Button>
+    </Stack>
+  )
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { browser, OWN_PAGE, type SignedUp, signUp } from '../people.ts'
+import { openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+let cairn: Cairn
+let workspace: Workspace
+/** Grace Hopper. */
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+async function open(screen: string, refusals: string[] = [], of = owner): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return await openAdministration({ cairn, signedIn: of.headers, path, refusals })
+}
+
+/** Another session of the owner, in a browser that calls itself so. */
+async function elsewhere(userAgent: string) {
+  const reply = await cairn.fetch('/session', {
+    method: 'POST',
+    headers: { ...OWN_PAGE, 'content-type': 'application/json', 'user-agent': userAgent },
+    body: JSON.stringify({ email: owner.email, password: owner.password }),
+  })
+  const [cookie = ''] = (reply.headers.getSetCookie()[0] ?? '').split(';')
+  return browser(cairn, { cookie, ...OWN_PAGE })
+}
+
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'
+
+function sessions(page: Page): Locator {
+  return page.getByRole('list', { name: 'Your sessions' }).getByRole('listitem')
+}
+
+describe('The account', () => {
+  it('lists the own sessions, and ends each but this one', async () => {
+    const phone = await elsewhere(IPHONE)
+    const page = await open('account')
+    const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
+    await onPhone.waitFor()
+    expect(await sessions(page).count()).toBe(2)
+    const own = sessions(page).filter({ hasText: 'This one' })
+    expect(await own.count()).toBe(1)
+    expect(await own.getByRole('button').count()).toBe(0)
+
+    await onPhone.getByRole('button', { name: 'End the session in Safari on iPhone' }).click()
+    await onPhone.waitFor({ state: 'hidden' })
+    expect((await phone.fetch('GET /session')).status).toBe(401)
+    expect((await owner.fetch('GET /session')).status).toBe(200)
+  })
+
+  it('takes a session for ended that has ended meanwhile', async () => {
+    const phone = await elsewhere(IPHONE)
+    const page = await open('account', ['404 DELETE /v1/sessions/{id}'])
+    const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
+    await onPhone.waitFor()
+    await phone.fetch('DELETE /session')
+    await onPhone.getByRole('button').click()
+    await onPhone.waitFor({ state: 'hidden' })
+  })
+
+  it('changes the own name, which the page and others show', async () => {
+    const page = await open('account')
+    const name = page.getByRole('textbox', { name: 'Name' })
+    expect(await name.inputValue()).toBe(owner.name)
+    await name.fill(' ')
+    await page.getByRole('button', { name: 'Change name' }).click()
+    await page.getByText('Type your name').waitFor()
+    await name.fill('Grace Murray Hopper')
+    await name.press('Enter')
+    await page.getByRole('status').filter({ hasText: 'Name changed.' }).waitFor()
+    await page.getByRole('button', { name: 'Grace Murray Hopper, account and sign out' }).waitFor()
+    const { data } = await owner.client().listMembers()
+    expect(data?.data).toMatchObject([{ name: 'Grace Murray Hopper' }])
+  })
+})
+
+describe('The workspace switch', () => {
+  const menu = (page: Page) => page.getByRole('button', { name: /^Workspace / })
+
+  it('lets an owner make a workspace, and opens it', async () => {
+    const page = await open('journeys', ['409 POST /v1/workspaces'])
+    await menu(page).click()
+    await page.getByRole('menuitem', { name: 'New workspace' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New workspace' })
+    const taken = (await owner.client().getSession()).data?.workspaces[0]?.name ?? ''
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(taken)
+    await dialog.getByRole('button', { name: 'Make the workspace' }).click()
+    await dialog.getByText('There is a workspace of this name').waitFor()
+    const name = randomUUID()
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
+    await dialog.getByRole('button', { name: 'Make the workspace' }).click()
+    await page.getByRole('button', { name: `Workspace ${name}` }).waitFor()
+    await heading(page, 'Journeys').waitFor()
+    expect(page.url()).not.toContain(workspace.workspace_id)
+    await menu(page).click()
+    await page.getByRole('menuitem', { name: taken }).click()
+    await page.getByRole('button', { name: `Workspace ${taken}` }).waitFor()
+  })
+
+  it('lets an owner rename the workspace', async () => {
+    const page = await open('journeys')
+    await menu(page).click()
+    await page.getByRole('menuitem', { name: 'Rename this one' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rename the workspace' })
+    const field = dialog.getByRole('textbox', { name: 'Name' })
+    expect(await field.inputValue()).toBe((await owner.client().getSession()).data?.workspaces[0]?.name)
+    const name = randomUUID()
+    await field.fill(name)
+    await field.press('Enter')
+    await page.getByRole('button', { name: `Workspace ${name}` }).waitFor()
+    expect((await owner.client().getSession()).data?.workspaces).toMatchObject([{ name }])
+  })
+
+  it('is the name alone for a member of one workspace who is no owner', async () => {
+    const viewer = await signUp(cairn, workspace, 'viewer')
+    const page = await open('journeys', [], viewer)
+    await heading(page, 'Journeys').waitFor()
+    expect(await menu(page).count()).toBe(0)
+  })
+
+  it('says whom to ask where only operators make workspaces', async () => {
+    const at = await startCairnForTest({ accounts: 'operator' })
+    const home = await at.workspace()
+    const { headers } = await signUp(at, home, 'owner')
+    const page = await openAdministration({
+      cairn: at,
+      signedIn: headers,
+      path: screenPath(home, 'journeys'),
+      refusals: ['403 POST /v1/workspaces'],
+    })
+    await menu(page).click()
+    await page.getByRole('menuitem', { name: 'New workspace' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Babbage')
+    await dialog.getByRole('button', { name: 'Make the workspace' }).click()
+    await dialog.getByRole('alert').getByText('Ask an operator').waitFor()
+  })
+})
