@@ -125,6 +125,8 @@ describe.each([
       const database = new Database(fileOf(cairn))
       database.pragma('foreign_keys = OFF')
       for (const table of tables) database.exec(`DROP TABLE ${table}`)
+      // What a list of sessions shows, and telling who calls does not need.
+      database.exec('ALTER TABLE sessions DROP COLUMN browser')
       database.close()
     })
     afterAll(() => cairn.stop())
@@ -135,7 +137,7 @@ describe.each([
       const { request_id, detail } = await reply.json()
       expect(detail).not.toMatch(/table|SQL/i)
       const line = cairn.log.find((entry) => entry.request_id === request_id && entry.err)
-      expect(JSON.stringify(line?.err)).toContain('no such table')
+      expect(JSON.stringify(line?.err)).toMatch(/no such (table|column)/)
     })
   },
 )
