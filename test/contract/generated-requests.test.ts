@@ -8,7 +8,10 @@ import { curl, openTarget, type RawRequest, settings, type Target } from './targ
 /** The bound of every test, and with `settings.requests` many of them as long as it takes. */
 const TIMEOUT_MS = 300_000 + settings.requests * 100
 
-/** Operations that use up what they name, or the session that they are sent with: each request gets its own. */
+/**
+ * Operations that use up what they name, or the session that they are sent with: each request gets its own. So does one that
+ * makes a workspace, because whoever has several must say which one a request is about.
+ */
 const CONSUMING = [
   'setUp',
   'signOut',
@@ -20,6 +23,7 @@ const CONSUMING = [
   'acceptInvitation',
   'joinWorkspace',
   'resetPassword',
+  'createWorkspace',
   'rotateServiceKey',
   'revokeServiceKey',
 ]
