@@ -28,6 +28,7 @@ import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 import { sharedLook } from './readiness.ts'
 import { type BodyPlaces, drain, ignoreBody } from './request-body.ts'
 import { securityHeaders } from './security-headers.ts'
+import { type Coding, StaticFile } from './static-file.ts'
 import type { Reading, Storage } from './storage/storage.ts'
 import { Unavailable } from './storage/unavailable.ts'
 import { Tally } from './tally.ts'
@@ -97,9 +98,10 @@ export function createApp(options: AppOptions): Express {
     res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
     next()
   })
-  const body = Buffer.from(contract.text)
-  app.get(`${contract.basePath}/openapi.yaml`, (_req, res) => {
-    sendFile(res, { headers: { 'Content-Type': 'application/yaml; charset=utf-8' }, body }, options)
+  const text = new StaticFile(contract.text)
+  app.get(`${contract.basePath}/openapi.yaml`, (req, res) => {
+    const headers = { 'Content-Type': 'application/yaml; charset=utf-8' }
+    return sendStatic(req, res, { headers, file: text }, options)
   })
   mountReference(app, options)
   mountAdministration(app, options)
@@ -359,6 +361,18 @@ async function sendMetrics(req: Request, res: Response, options: AppOptions) {
   sendFile(res, { headers, body: Buffer.from(text) }, options)
 }
 
+type Static = { headers: Headers; file: StaticFile }
+
+/** Sent once to each browser, which asks at every visit whether it still is the same. */
+async function sendStatic(req: Request, res: Response, { headers, file }: Static, options: AppOptions) {
+  const accepts = (coding: Coding) => Boolean(req.acceptsEncodings(coding))
+  const answered = await file.answer({ accepts, ifNoneMatch: req.headers['if-none-match'] })
+  // With 304 too: its headers take the place of those that the browser has kept.
+  addHeaders(res, { ...headers, 'Cache-Control': 'no-cache', ...answered.headers })
+  if (answered.body) sendFile(res, { headers: {}, body: answered.body }, options)
+  else answer(res, { status: answered.status }, options)
+}
+
 function sendFile(res: Response, { headers, body }: { headers: Headers; body: Buffer }, options: AppOptions) {
   addHeaders(res, { ...headers, 'Content-Length': String(body.length) })
   answer(res, { status: 200, body }, options)
@@ -404,14 +418,22 @@ function addHeaders(res: Response, headers: Readonly<Headers>) {
 }
 
 function mountReference(app: Express, options: AppOptions) {
-  const files = [...apiReference({ contract: options.contract.document })]
-  const site = new Map(files.map(([name, file]) => [name, { ...file, body: Buffer.from(file.body) }]))
+  let site: ReadonlyMap<string, { contentType: string; file: StaticFile }> | undefined
+  const readSite = () => {
+    const files = [...apiReference({ contract: options.contract.document })]
+    return new Map(
+      files.map(([name, { contentType, body }]) => [name, { contentType, file: new StaticFile(body) }]),
+    )
+  }
   app.get('/docs', (_req, res) => res.redirect('/docs/'))
-  app.get('/docs/{*path}', (req, res, next) => {
-    const file = site.get(req.path.slice('/docs/'.length))
-    if (!file) return next()
-    const headers = { 'Content-Type': file.contentType, 'Content-Security-Policy': referenceSecurityPolicy }
-    sendFile(res, { headers, body: file.body }, options)
+  app.get('/docs/{*path}', async (req, res, next) => {
+    // At the first request: most starts are followed by none.
+    site ??= readSite()
+    const found = site.get(req.path.slice('/docs/'.length))
+    if (!found) return next()
+    const { contentType, file } = found
+    const headers = { 'Content-Type': contentType, 'Content-Security-Policy': referenceSecurityPolicy }
+    await sendStatic(req, res, { headers, file }, options)
   })
 }
 
