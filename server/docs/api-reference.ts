@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { answeredCodes } from './answered-codes.ts'
 import { page } from './page.ts'
 import { problemsPage } from './problems-page.ts'
 import { redocFiles } from './redoc.ts'
@@ -32,15 +33,18 @@ export const referenceSecurityPolicy = [
  */
 export function apiReference({ contract }: { contract: object }): ReadonlyMap<string, SiteFile> {
   const redoc = redocFiles()
+  const answeredBy = answeredCodes(contract)
   return new Map([
     ['', html(referencePage())],
-    ['problems', html(problemsPage({ root: '.' }))],
-    ['problems/', html(problemsPage({ root: '..' }))],
+    ['problems', html(problemsPage({ root: '.', answeredBy }))],
+    ['problems/', html(problemsPage({ root: '..', answeredBy }))],
     ['openapi.json', json(contract)],
     ['reference.json', json(withSamples(contract))],
-    ['site.css', { contentType: 'text/css; charset=utf-8', body: asset('site.css') }],
+    ['site.css', css(asset('site.css'))],
+    ['reference.css', css(asset('reference.css'))],
     ['icon.svg', { contentType: 'image/svg+xml', body: asset('icon.svg') }],
     ['start.js', script(asset('start.js'))],
+    ['mend.js', script(asset('mend.js'))],
     ['redoc.js', script(redoc.script)],
     ['redoc-search.js', script(redoc.searchWorker)],
     ['redoc-licenses.txt', { contentType: 'text/plain; charset=utf-8', body: redoc.licenses }],
@@ -52,13 +56,12 @@ function referencePage() {
     title: 'Cairn API reference',
     root: '.',
     current: '',
-    // Redoc has colours of its own that no theme reaches, all made for light ground.
-    colorScheme: 'light',
+    styles: ['reference.css'],
     content: `<main id="reference">
 <noscript><p class="text">A script shows the reference. Without it, read the contract itself:
 <a href="./openapi.json">openapi.json</a>.</p></noscript>
 </main>`,
-    scripts: ['redoc.js', 'start.js'],
+    scripts: ['redoc.js', 'start.js', 'mend.js'],
   })
 }
 
@@ -68,6 +71,10 @@ function html(body: string): SiteFile {
 
 function json(value: object): SiteFile {
   return { contentType: 'application/json', body: JSON.stringify(value, null, 2) }
+}
+
+function css(body: string): SiteFile {
+  return { contentType: 'text/css; charset=utf-8', body }
 }
 
 function script(body: string): SiteFile {

@@ -4,8 +4,8 @@ type Page = {
   root: '.' | '..'
   /** Which entry of the header the page is. */
   current: '' | 'problems'
-  /** The schemes that the page can be read in. */
-  colorScheme: 'light' | 'light dark'
+  /** Style sheets of the site beside its own. */
+  styles?: readonly string[]
   /** HTML that follows the header. */
   content: string
   /** Files of the site, run in this order after the content. */
@@ -19,7 +19,7 @@ const entries = { '': 'Reference', problems: 'Problems', 'openapi.json': 'Contra
  * A whole HTML page of the site: one head and header for all of them. Every link is relative, so that the site works
  * in any folder of any host, and nothing is inline, so that browsers may be told to run files alone.
  */
-export function page({ title, root, current, colorScheme, content, scripts = [] }: Page): string {
+export function page({ title, root, current, styles = [], content, scripts = [] }: Page): string {
   const links = Object.entries(entries).map(
     ([path, name]) =>
       `<a href="${root}/${path}"${path === current ? ' aria-current="page"' : ''}>${name}</a>`,
@@ -29,10 +29,10 @@ export function page({ title, root, current, colorScheme, content, scripts = [] 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="${colorScheme}">
+<meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${root}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${root}/site.css">
+${['site.css', ...styles].map((name) => `<link rel="stylesheet" href="${root}/${name}">`).join('\n')}
 </head>
 <body>
 <header class="site">

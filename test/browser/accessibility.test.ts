@@ -9,7 +9,8 @@ import { deleteSessionsOf } from '../../server/storage/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
-import { axeViolations, inspectScreen, openAdministration } from './administration.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
+import { axeViolations } from './axe.ts'
 import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
 
 declare global {

@@ -8,9 +8,11 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { apiReference, referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
+import { referenceSecurityPolicy } from '../../server/docs/api-reference.ts'
 import { problems } from '../../server/problems.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
+import { axeViolations } from './axe.ts'
 import { launchChromium } from './chromium.ts'
 
 type Security = Record<string, unknown>[]
@@ -27,15 +29,12 @@ const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
 )
 const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
 
-/** The site as it is served: from memory at /docs/, and as written files in some folder of a static host. */
-const hosts = {
-  'the server': { base: '/docs/', listener: fromMemory('/docs/') },
-  'a static host': { base: '/some/folder/', listener: fromFiles('/some/folder/') },
-}
-type Host = keyof typeof hosts
-const everyHost = Object.keys(hosts) as Host[]
+/** The site as it is served: by Cairn at /docs/, and as written files in some folder of a static host. */
+const everyHost = ['the server', 'a static host'] as const
+type Host = (typeof everyHost)[number]
 
-const servers: Server[] = []
+let cairn: Cairn
+let staticHost: Server
 const sites = {} as Record<Host, string>
 let browser: Browser
 /** What the pages of a test asked for, below their site. */
@@ -45,18 +44,19 @@ let complaints: string[]
 
 beforeAll(async () => {
   execFileSync(process.execPath, ['server/docs/write.ts', written])
-  for (const host of everyHost) {
-    const server = createServer(hosts[host].listener).listen(0, '127.0.0.1')
-    servers.push(server)
-    await once(server, 'listening')
-    sites[host] = `http://127.0.0.1:${(server.address() as AddressInfo).port}${hosts[host].base}`
-  }
+  cairn = await startCairn()
+  const folder = '/some/folder/'
+  staticHost = createServer(fromFiles(folder)).listen(0, '127.0.0.1')
+  await once(staticHost, 'listening')
+  sites['the server'] = `${cairn.url}/docs/`
+  sites['a static host'] = `http://127.0.0.1:${(staticHost.address() as AddressInfo).port}${folder}`
   browser = await launchChromium()
 })
 
 afterAll(async () => {
   await browser?.close()
-  for (const server of servers) server.close()
+  staticHost?.close()
+  await cairn?.stop()
   rmSync(written, { recursive: true })
 })
 
@@ -104,16 +104,18 @@ describe('The API reference', () => {
     expect(requested.toSorted()).toEqual([
       '',
       'icon.svg',
+      'mend.js',
       'redoc-search.js',
       'redoc.js',
+      'reference.css',
       'reference.json',
       'site.css',
       'start.js',
     ])
   })
 
-  it('finds an operation by words of its text', async () => {
-    const page = await openReference('the server')
+  it.each(everyHost)('finds an operation by words of its text, on %s', async (host) => {
+    const page = await openReference(host)
     for (const { operationId, summary } of operations.slice(-2)) {
       await page.getByPlaceholder('Search').fill(summary)
       await page.locator('[data-role="search:results"]').getByText(summary).first().click()
@@ -170,14 +172,80 @@ describe('The API reference', () => {
     }
   })
 
-  it.each(['light', 'dark'] as const)('can be read where the %s scheme is chosen', async (colorScheme) => {
-    const reference = await openReference('the server', { colorScheme })
-    expect(await contrast(reference, '#reference p')).toBeGreaterThan(7)
-    const explained = await open('the server', 'problems#rate_limited', { colorScheme })
-    expect(await contrast(explained, 'main p')).toBeGreaterThan(7)
-    expect(await contrast(explained, 'main a')).toBeGreaterThan(4.5)
-    const ground = await explained.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    expect(ground === 'rgb(255, 255, 255)').toBe(colorScheme === 'light')
+  it.each([1280, 360])('has nothing that axe finds, in light and dark, at %i pixels', async (width) => {
+    const page = await open('the server', '', { viewport: { width, height: 800 } })
+    await rendered(page)
+    // One with fields of fields, a table, headers and every kind of answer.
+    const operation = page.locator('[id="operation/createEvents"]')
+    for (const name of [/^200/, /^409/, /^429/]) {
+      const answer = operation.getByRole('button', { name })
+      if (await answer.count()) await answer.click()
+    }
+    await operation.getByText('Response Headers').first().waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await axeViolations(page), colorScheme).toEqual([])
+      await page.screenshot({ path: join('dist', 'screenshots', `docs-${width}-${colorScheme}.png`) })
+    }
+    await page.goto(`${sites['the server']}problems`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await axeViolations(page), `problems, ${colorScheme}`).toEqual([])
+    }
+  })
+
+  it('follows the scheme that is chosen, also while it is open', async () => {
+    const page = await openReference('the server', { colorScheme: 'dark' })
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await contrast(page, '#reference p')).toBeGreaterThan(7)
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(ground === 'rgb(255, 255, 255)').toBe(colorScheme === 'light')
+    }
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'explains problems where the %s scheme is chosen',
+    async (colorScheme) => {
+      const explained = await open('the server', 'problems#rate_limited', { colorScheme })
+      expect(await contrast(explained, 'main p')).toBeGreaterThan(7)
+      expect(await contrast(explained, 'main a')).toBeGreaterThan(4.5)
+      const ground = await explained.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(ground === 'rgb(255, 255, 255)').toBe(colorScheme === 'light')
+    },
+  )
+
+  it('opens its contents on a phone by keyboard', async () => {
+    const page = await openReference('the server', { viewport: { width: 360, height: 800 } })
+    const search = page.getByPlaceholder('Search')
+    expect(await search.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Contents' }).press('Enter')
+    await search.waitFor()
+    await page.getByRole('button', { name: 'Contents' }).press(' ')
+    await search.waitFor({ state: 'hidden' })
+  })
+
+  it.each(everyHost)('has an address for every operation, on %s', async (host) => {
+    const page = await open(host, `#operation/${operations.at(-1)?.operationId}`)
+    await rendered(page)
+    for (const { operationId } of [...operations.slice(-1), ...operations.slice(0, -1)]) {
+      await page.evaluate((id) => {
+        location.hash = `operation/${id}`
+      }, operationId)
+      const isAtTop = () =>
+        page.locator(`[id="operation/${operationId}"]`).evaluate((section) => {
+          const header = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0
+          return Math.abs(section.getBoundingClientRect().top - header) < 50
+        })
+      await expect.poll(isAtTop, { message: operationId }).toBe(true)
+    }
+  })
+
+  it('leads from a problem to the operations that answer it', async () => {
+    const page = await open('the server', 'problems#message_id_conflict')
+    await page.locator(':target').getByRole('link', { name: 'createEvent', exact: true }).click()
+    await expect.poll(() => page.url()).toBe(`${sites['the server']}#operation/createEvent`)
+    await rendered(page)
   })
 
   it.each(everyHost)('explains every code where the type of its problem leads, on %s', async (host) => {
@@ -188,7 +256,8 @@ describe('The API reference', () => {
       const target = page.locator(':target')
       const { status, title, detail } = problems[code]
       expect(await target.getAttribute('id')).toBe(code)
-      expect((await target.textContent())?.trim()).toBe(`${code}\n${status} · ${title}\n${detail}`)
+      const told = (await target.textContent())?.trim() ?? ''
+      expect(told.startsWith(`${code}\n${status} · ${title}\n${detail}`), code).toBe(true)
       const box = await target.boundingBox()
       expect(box?.y, code).toBeGreaterThanOrEqual(header?.height ?? Infinity)
       expect(box?.y, code).toBeLessThan(page.viewportSize()?.height ?? 0)
@@ -273,18 +342,6 @@ function luminance(rgb: string) {
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
-/** Serves the site as the server does. */
-function fromMemory(base: string): RequestListener {
-  const site = apiReference({ contract })
-  return ({ url = '' }, response) => {
-    const file = site.get(url.replace(base, ''))
-    if (!file) return response.writeHead(404).end()
-    response.setHeader('Content-Type', file.contentType)
-    response.setHeader('Content-Security-Policy', referenceSecurityPolicy)
-    response.end(file.body)
-  }
 }
 
 /** Serves the written files as static hosts do: a folder by its index.html, with a slash behind its name. */
