@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { readAdministrationSite } from './administration-site.ts'
+import type { AnswerCompression } from './answer-compression.ts'
 import type { Attempts } from './attempts.ts'
 import type { Callers } from './callers.ts'
 import type { Caller, Context, Contract, Operation, OperationId, Route } from './contract.ts'
@@ -52,6 +53,7 @@ export type AppOptions = {
   turns: Turns
   bodies: BodyPlaces
   answers: UnreadAnswers
+  compression: AnswerCompression
   metrics: Metrics
   metricsToken: string | undefined
   log: Logger
@@ -93,7 +95,7 @@ export function createApp(options: AppOptions): Express {
   for (const path of new Set(contract.routes.map((route) => route.path))) {
     mountPath(app, path, options)
   }
-  // What is not sent by sendJson: documents for people and probes.
+  // What is not sent by sendText: documents for people and probes.
   app.use((_req, res, next) => {
     res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
     next()
@@ -209,8 +211,10 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     share.work()
     if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
     const { status, body: replied } = reply
-    if (replied === undefined) answer(res, { status }, options)
-    else sendJson(res, { status, contentType: 'application/json', body: replied }, options)
+    if (replied === undefined) return answer(res, { status }, options)
+    const sending = sendReply(req, res, { status, body: replied }, options)
+    share.rest()
+    await sending
   } catch (error) {
     if (key && arriving && isRefused) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
     throw error
@@ -315,8 +319,8 @@ function refuse(res: Response, error: unknown, options: AppOptions) {
   }
   if (res.headersSent) return res.destroy()
   addHeaders(res, problem.headers)
-  const body = problem.details(res.locals.requestId)
-  sendJson(res, { status: problem.status, contentType: 'application/problem+json', body }, options)
+  const text = JSON.stringify(problem.details(res.locals.requestId))
+  sendText(res, { status: problem.status, contentType: 'application/problem+json', text }, options)
 }
 
 function problemOf(error: unknown): Problem {
@@ -327,10 +331,26 @@ function problemOf(error: unknown): Problem {
   return new Problem('internal_error', { cause: error })
 }
 
-type Sent = { status: number; contentType: string; body: unknown }
+type Reply = { status: number; body: unknown }
 
-function sendJson(res: Response, { status, contentType, body }: Sent, options: AppOptions) {
+/** What an operation answers: compressed where it is large and the caller takes that. */
+async function sendReply(req: Request, res: Response, { status, body }: Reply, options: AppOptions) {
+  const { compression } = options
+  const contentType = 'application/json'
   const text = body instanceof JsonBytes ? body.bytes : JSON.stringify(body)
+  if (!compression.isFor({ method: req.method, text })) {
+    return sendText(res, { status, contentType, text }, options)
+  }
+  const compressed = req.acceptsEncodings('gzip') ? await compression.compress(text) : undefined
+  // Meanwhile it may have gone.
+  if (res.closed) throw new CallerHasGone()
+  const coding = { Vary: 'Accept-Encoding', ...(compressed && { 'Content-Encoding': 'gzip' }) }
+  sendText(res, { status, contentType, text: compressed ?? text, coding }, options)
+}
+
+type Sent = { status: number; contentType: string; text: string | Uint8Array; coding?: Headers }
+
+function sendText(res: Response, { status, contentType, text, coding }: Sent, options: AppOptions) {
   const bytes = Buffer.byteLength(text)
   // Nothing is lost by it, and it is told. Answers to changes are written: refused now they would say the opposite.
   const isLargeList = res.req.method === 'GET' && bytes > LARGE_BYTES
@@ -339,6 +359,7 @@ function sendJson(res: Response, { status, contentType, body }: Sent, options: A
     'Content-Type': contentType,
     'Content-Length': String(bytes),
     'Cache-Control': 'no-store',
+    ...coding,
   })
   answer(res, { status, body: text }, options)
 }

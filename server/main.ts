@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { AnswerCompression } from './answer-compression.ts'
 import { createApp } from './app.ts'
 import { Attempts } from './attempts.ts'
 import { Callers } from './callers.ts'
@@ -111,6 +112,7 @@ export async function startServer({
     turns: new Turns(),
     bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
     answers: new UnreadAnswers(),
+    compression: new AnswerCompression(),
     metrics,
     metricsToken: config.metricsToken,
     log,

@@ -37,7 +37,10 @@ export async function findPerson(db: Kysely<DB>, personId: string): Promise<Stor
 }
 
 export async function updateName(db: Transaction<DB>, personId: string, name: string): Promise<void> {
-  await db.updateTable('people').set({ name }).where('person_id', '=', personId).execute()
+  await db
+    .updateTable('people')
+    .set({ name, name_key: wordsText(nameWords(name)) })
+    .where('person_id', '=', personId).execute()
 }
 
 export async function updatePassword(db: Transaction<DB>, personId: string, hash: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import { AnswerCompression } from '../../server/answer-compression.ts'
 import { createApp } from '../../server/app.ts'
 import { Attempts } from '../../server/attempts.ts'
 import { Callers } from '../../server/callers.ts'
@@ -47,6 +48,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     trustedProxies: [],
     bodies: new BodyPlaces({ onSlow: () => {} }),
     answers: new UnreadAnswers(),
+    compression: new AnswerCompression(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     turns: new Turns(),
     metrics,
