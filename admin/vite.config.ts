@@ -39,11 +39,18 @@ const compressed: Plugin = {
         const content = await readFile(file)
         if (content.length < LEAST_BYTES) return
         await writeFile(`${file}.br`, await promisify(brotliCompress)(content))
-        await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
+        await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9, memLevel: 9 }))
       }),
     )
   },
 }
+
+/**
+ * What several screens need, in one file. Left to itself the build makes one of whatever is needed by the same screens:
+ * 54 for the journeys, where each is a request and compressed for itself. More of them in common make signing in larger
+ * than it need be, fewer make more files.
+ */
+const shared = { name: 'shared', minShareCount: 4 }
 
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
@@ -57,8 +64,11 @@ export default defineConfig({
     assetsDir: 'assets',
     sourcemap: false,
     target: 'es2022',
-    // Every file of Mantine says 'use client', which means nothing here.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    rolldownOptions: {
+      // Every file of Mantine says 'use client', which means nothing here.
+      checks: { moduleLevelDirective: false },
+      output: { codeSplitting: { groups: [shared] } },
+    },
   },
   server: {
     proxy: {

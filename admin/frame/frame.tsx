@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, useLocation, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
+import { useNotified } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
 import { SessionContext, sessionQuery, useSessionEnded } from '../session/session.ts'
@@ -17,7 +18,7 @@ import { Navigation } from './navigation.tsx'
 import { PersonMenu } from './person-menu.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
-// Nothing on the first view needs it.
+// Of what it needs, nothing else is on the first view.
 const Notifications = lazy(() =>
   import('@mantine/notifications').then((module) => ({ default: module.Notifications })),
 )
@@ -97,6 +98,7 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
 function Shell() {
   const [navigationOpened, navigation] = useDisclosure()
   const { pathname } = useLocation()
+  const isNotified = useNotified()
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what closes it.
   useEffect(() => navigation.close(), [pathname])
@@ -142,9 +144,11 @@ function Shell() {
           <Outlet />
         </AppShell.Main>
       </AppShell>
-      <Suspense>
-        <Notifications position="bottom-right" />
-      </Suspense>
+      {isNotified && (
+        <Suspense>
+          <Notifications position="bottom-right" />
+        </Suspense>
+      )}
     </>
   )
 }

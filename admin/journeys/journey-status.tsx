@@ -1,11 +1,11 @@
 import { Button, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconArchive, IconArchiveOff, IconSend } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { notify } from '../parts/notify.ts'
 import { RowMenu } from '../parts/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
@@ -65,10 +65,7 @@ function useStatusChange({ journey_id, name: chosenName, status }: Schemas['Jour
     },
     onSuccess: () => {
       setIsAsking(false)
-      notifications.show({
-        message: isActive ? `${name} is archived.` : `${name} is active again.`,
-        withCloseButton: false,
-      })
+      void notify(isActive ? `${name} is archived.` : `${name} is active again.`)
       void queryClient.invalidateQueries({ queryKey: journeysKey })
     },
   })

@@ -514,25 +514,58 @@ describe('The color scheme', () => {
 })
 
 describe('A first visit', () => {
-  it.each(screens.filter(({ name }) => name === 'sign-in' || name === 'journeys'))(
-    'loads at most 250 kB: $name',
-    async ({ open }) => {
+  // Without TLS browsers offer no brotli.
+  const visits = [
+    { name: 'sign-in', coding: 'br', kilobytes: 250 },
+    { name: 'sign-in', coding: 'gzip', kilobytes: 250 },
+    { name: 'journeys', coding: 'br', kilobytes: 250 },
+    // With the frame around it, which who signs in first has loaded in part.
+    { name: 'journeys', coding: 'gzip', kilobytes: 260 },
+  ]
+
+  it.each(visits)(
+    'loads at most $kilobytes kB in fewer than 30 files, by $coding: $name',
+    async ({ name, coding, kilobytes }) => {
+      const open = screens.find((screen) => screen.name === name)?.open
+      if (!open) throw new Error(`there is no screen ${name}`)
       const page = await open()
       const session = await page.context().newCDPSession(page)
       await session.send('Network.enable')
       await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+      await session.send('Network.setExtraHTTPHeaders', { headers: { 'accept-encoding': coding } })
       let total = 0
+      const files = new Set<string>()
+      const codings = new Set<string | undefined>()
       // As they come over the network: compressed. What has come with the head of an answer is its headers.
       session.on('Network.responseReceived', ({ response }) => {
         total -= response.encodedDataLength
+        if (!new URL(response.url).pathname.startsWith('/admin/')) return
+        files.add(response.url)
+        codings.add(new Headers(response.headers).get('content-encoding') ?? undefined)
       })
       session.on('Network.loadingFinished', ({ encodedDataLength }) => {
         total += encodedDataLength
       })
       await page.reload({ waitUntil: 'networkidle' })
-      expect(total).toBeLessThan(250_000)
+      expect(total).toBeLessThan(kilobytes * 1000)
+      expect(files.size).toBeLessThan(30)
       // Else nothing was measured.
       expect(total).toBeGreaterThan(50_000)
+      expect([...codings].filter(Boolean)).toEqual([coding])
+    },
+  )
+
+  it.each(screens.filter(({ route }) => route !== '*'))(
+    'needs fewer than 30 files: $name',
+    async ({ open }) => {
+      const page = await open()
+      const files = new Set<string>()
+      page.on('request', (request) => {
+        if (new URL(request.url()).pathname.startsWith('/admin/assets/')) files.add(request.url())
+      })
+      await page.reload({ waitUntil: 'networkidle' })
+      expect(files.size).toBeGreaterThan(2)
+      expect(files.size).toBeLessThan(30)
     },
   )
 
