@@ -11,14 +11,28 @@ import {
   IconUsersGroup,
 } from '@tabler/icons-react'
 import { Link, useLocation } from 'react-router'
+import type { OperationId } from '../../client/person.ts'
 import { useHasEvents } from '../overview/has-events.ts'
 import { useMembership } from '../session/session.ts'
+
+/** By the path of a screen, the operation to begin with for who wants to do the same by a program. */
+const operations: Record<string, OperationId> = {
+  'first-event': 'createEvent',
+  overview: 'listEvents',
+  journeys: 'listJourneys',
+  customers: 'listCustomers',
+  events: 'listEvents',
+  keys: 'listServiceKeys',
+  members: 'listMembers',
+  'audit-log': 'listAuditLog',
+}
 
 /** The screens of the workspace. Until it has an event, the first of them is how to send one. */
 export function Navigation() {
   const { workspace_id, canChange } = useMembership()
   const { pathname } = useLocation()
   const { data: hasEvents } = useHasEvents()
+  const operation = operations[pathname.split('/')[3] ?? '']
   const screens = [
     hasEvents === false
       ? { path: 'first-event', label: 'First event', Icon: IconRocket }
@@ -53,7 +67,7 @@ export function Navigation() {
       <Divider />
       <AppShell.Section p="sm">
         <NavLink
-          href="/docs/"
+          href={operation ? `/docs/#operation/${operation}` : '/docs/'}
           target="_blank"
           rel="noreferrer"
           label="API reference"

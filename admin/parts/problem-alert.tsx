@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ProblemError } from '../problem.ts'
@@ -6,8 +6,8 @@ import { CookieNotKeptError } from '../session/session.ts'
 import { Identifier } from './identifier.tsx'
 
 /**
- * What went wrong and what to do. A refusal is told in the server's words and with the id of the request, which an
- * operator finds in the log. Nothing where `error` is null or undefined.
+ * What went wrong and what to do. A refusal is told in the server's words, with a link to what the reference says of it
+ * and with the id of the request, which an operator finds in the log. Nothing where `error` is null or undefined.
  */
 export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === null || error === undefined) return null
@@ -27,12 +27,18 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
           </Text>
         )}
         {error instanceof ProblemError && (
-          <Group gap={4} wrap="nowrap" maw="100%" c="dimmed">
-            <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
-              Request id
-            </Text>
-            <Identifier value={error.problem.request_id} label="request id" />
-          </Group>
+          <>
+            {/* On a page of its own: what was typed here stays. */}
+            <Anchor size="xs" href={error.problem.type} target="_blank" rel="noreferrer">
+              About {error.problem.code}
+            </Anchor>
+            <Group gap={4} wrap="nowrap" maw="100%" c="dimmed">
+              <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
+                Request id
+              </Text>
+              <Identifier value={error.problem.request_id} label="request id" />
+            </Group>
+          </>
         )}
         {onRetry && (
           <Button variant="default" size="xs" onClick={onRetry}>
