@@ -40,7 +40,8 @@ export async function updateName(db: Transaction<DB>, personId: string, name: st
   await db
     .updateTable('people')
     .set({ name, name_key: wordsText(nameWords(name)) })
-    .where('person_id', '=', personId).execute()
+    .where('person_id', '=', personId)
+    .execute()
 }
 
 export async function updatePassword(db: Transaction<DB>, personId: string, hash: string): Promise<void> {
