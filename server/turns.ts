@@ -20,8 +20,8 @@ const REQUEST_MS = 0.15
 /** What waits has been taken from no connection yet, or is a body that holds a place of its own. */
 const WAITING = { perCaller: 1_000, inAll: 5_000 }
 
-/** What one workspace uses, or all who have shown no credential: in this window, and in a window on average. */
-type Use = { now_ms: number; turns: number; usual_ms: number }
+/** What one workspace uses, or all who have shown no credential: in this window, and on average in a window and a turn. */
+type Use = { now_ms: number; turns: number; usual_ms: number; turn_ms: number }
 
 /** Less than this is forgotten. */
 const NOTHING_MS = 0.01
@@ -71,7 +71,7 @@ export class Turns {
   #use({ workspaceId }: Owner): Use {
     let use = this.#uses.get(workspaceId)
     if (!use) {
-      use = { now_ms: 0, turns: 0, usual_ms: 0 }
+      use = { now_ms: 0, turns: 0, usual_ms: 0, turn_ms: REQUEST_MS }
       this.#uses.set(workspaceId, use)
     }
     return use
@@ -86,6 +86,7 @@ export class Turns {
     let used_ms = 0
     for (const [workspaceId, use] of this.#uses) {
       use.usual_ms = (use.usual_ms + use.now_ms) / 2 ** windows
+      if (use.turns > 0) use.turn_ms = Math.max(REQUEST_MS, use.now_ms / use.turns)
       use.now_ms = 0
       use.turns = 0
       used_ms += use.usual_ms
@@ -103,8 +104,7 @@ export class Turns {
       if (!item) break
       this.#waiting.end(item)
       item.resolve()
-      const { now_ms, turns } = this.#use(item.owner)
-      expected_ms += Math.max(REQUEST_MS, now_ms / Math.max(1, turns))
+      expected_ms += this.#use(item.owner).turn_ms
     }
     // In the next round of the loop, after what has come in.
     if (this.#waiting.size > 0) setImmediate(() => this.#serve())

@@ -14,15 +14,15 @@ const LONG_MS = 500
 async function keepBusy(turns: Turns, owner: Owner, other?: Owner) {
   const until = performance.now() + LONG_MS
   while (performance.now() < until) {
-    work(turns, owner, 19)
-    if (other) work(turns, other, 1)
+    await work(turns, owner, 19)
+    if (other) await work(turns, other, 1)
     await nextRound()
   }
 }
 
-function work(turns: Turns, owner: Owner, time_ms: number) {
+async function work(turns: Turns, owner: Owner, time_ms: number) {
   const share = turns.shareOf(owner)
-  share.work()
+  await share.next()
   const until = performance.now() + time_ms
   while (performance.now() < until);
   share.rest()
@@ -48,7 +48,7 @@ describe('the turns of a busy event loop', () => {
       order.push(caller)
     })
     await nextRound()
-    // Each of them has used some ten milliseconds: a slice is one turn.
+    // Each turn has taken some ten milliseconds: a slice is one of them.
     expect(order.length).toBeLessThan(waiting.length)
     await Promise.all(waiting)
     expect(order).toEqual(['key_1', 'key_2', 'key_1', 'key_2', 'key_1'])
