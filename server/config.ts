@@ -35,8 +35,7 @@ export const settings = [
   {
     name: 'CAIRN_ACCOUNTS',
     default: 'invitation',
-    description:
-      'Who makes accounts: invitation, who is invited; operator, the cairn command alone, also workspaces',
+    description: 'Who makes accounts: invitation, who is invited; operator, the cairn command alone',
   },
   {
     name: 'CAIRN_METRICS_TOKEN',
@@ -47,8 +46,7 @@ export const settings = [
   {
     name: 'CAIRN_LOG_ADDRESSES',
     default: 'on',
-    description:
-      'Whether the log has the addresses of senders, on or off; the audit log has them in any case',
+    description: 'Whether the log has the addresses of senders, on or off; the audit log has them',
   },
 ] as const
 

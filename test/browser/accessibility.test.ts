@@ -263,9 +263,10 @@ const states: Omit<Screen, 'route'>[] = [
     async open() {
       const page = await inWorkspace('members', table('Members'))
       await page
-        .getByRole('button', { name: /^Remove/ })
+        .getByRole('button', { name: /^Actions for/ })
         .first()
         .click()
+      await page.getByRole('menuitem', { name: 'Remove from the workspace' }).click()
       await page.getByRole('dialog').waitFor()
       return page
     },

@@ -52,7 +52,7 @@ describe('Signing in', () => {
       expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe(attempt.email)
       expect(await page.getByLabel(/^Password/).inputValue()).toBe(attempt.password)
     }
-    expect(said[0]).toContain('asks an operator of the server')
+    expect(said[0]).toContain('asks an owner or admin for a link')
     expect(said[1]).toBe(said[0])
 
     await sendSignIn(page, owner)
@@ -221,7 +221,7 @@ describe('A session that ends in the middle of work', () => {
       description: 'From the first visit\nto the first invoice',
       step: { event_id: 'signed_up', name: 'Signed up' },
     }
-    await page.getByLabel('Name', { exact: false }).first().fill(written.name)
+    await page.getByRole('textbox', { name: 'Name' }).first().fill(written.name)
     await page.getByLabel('Description').fill(written.description)
     await page.getByRole('button', { name: 'Add step' }).click()
     await page.getByLabel('event_id of step 1').fill(written.step.event_id)
@@ -231,7 +231,7 @@ describe('A session that ends in the middle of work', () => {
 
   async function expectInForm(page: Page, written: Awaited<ReturnType<typeof editJourney>>) {
     expect({
-      name: await page.getByLabel('Name', { exact: false }).first().inputValue(),
+      name: await page.getByLabel('Name').and(page.locator('input')).first().inputValue(),
       description: await page.getByLabel('Description').inputValue(),
       step: {
         event_id: await page.getByLabel('event_id of step 1').inputValue(),

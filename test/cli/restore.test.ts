@@ -140,7 +140,7 @@ describe('cairn restore', () => {
     const { cairn, workspace, event, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
-    const lost = { databaseUrl: `sqlite:${temporaryFolder()}/data/cairn.db` }
+    const lost = { databaseUrl: `sqlite:${temporaryFolder()}/cairn.db` }
     const { code, stdout } = await command(lost, 'restore', file)
     expect([code, stdout]).toEqual([0, expect.stringContaining('could not be read')])
     const again = await startCairnForTest(lost)

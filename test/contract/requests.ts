@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { inStore } from '../../server/cli/store.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
+import { insertMember } from '../../server/storage/members.ts'
 import type { Cairn, Workspace } from '../cairn.ts'
-import { browser, newEmail, newMember, OWN_PAGE, type Person, signIn } from '../people.ts'
+import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn } from '../people.ts'
 import { type ContractOperation, operations, type Role, resolved, type Schema } from './document.ts'
 import { type RawRequest, type Send, settings, type Target } from './target.ts'
 
@@ -215,8 +216,19 @@ export async function newSetupToken(
   { cairn }: Pick<Inside, 'cairn'>,
   workspace_id: string | null = null,
 ): Promise<string> {
-  const link = { workspace_id, baseUrl: cairn.url, now_ms: Date.now() }
-  const url = await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link))
+  const now_ms = Date.now()
+  const { person_id } = await newPerson(cairn)
+  const url = await inStore(cairn.databaseUrl, async (db) => {
+    // A link that makes a workspace would lead to one without members.
+    const empty = db
+      .selectFrom('workspaces')
+      .select('workspace_id')
+      .where('workspace_id', 'not in', db.selectFrom('members').select('workspace_id'))
+    for (const row of workspace_id === null ? await empty.execute() : []) {
+      await insertMember(db, { ...row, person_id, role: 'owner', joined_ms: now_ms })
+    }
+    return await makeSetupLink(db, { workspace_id, baseUrl: cairn.url, now_ms })
+  })
   return url.replace(/^.*#token=/, '')
 }
 

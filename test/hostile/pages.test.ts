@@ -44,7 +44,7 @@ function fill(path: string, workspace_id: string) {
   const email = "value || '@example.com', value || '@example.com'"
   const file = new Database(path)
   for (const [count, rows] of [
-    [SHORT, `people SELECT ${id('per')}, @name, ${email}, '', 0`],
+    [SHORT, `people SELECT ${id('per')}, @name, ${email}, '', 0, ''`],
     [SHORT, `members SELECT @workspace_id, ${id('per')}, 'viewer', value`],
     [
       SHORT,
@@ -57,7 +57,7 @@ function fill(path: string, workspace_id: string) {
     ],
     [
       LONG,
-      `journeys SELECT 1000 + value, @workspace_id, ${id('jrn')}, @name, '', @steps, 'active', value, value`,
+      `journeys SELECT 1000 + value, @workspace_id, ${id('jrn')}, @name, '', @steps, 'active', value, value, ''`,
     ],
     [
       LONG,

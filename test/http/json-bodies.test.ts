@@ -321,7 +321,7 @@ describe('NUL', () => {
     expect(await refusal(reply)).toEqual({
       status: 400,
       code: 'invalid_request',
-      errors: [{ pointer, detail: 'must not contain the character NUL' }],
+      errors: [{ pointer, detail: expect.stringMatching(/^must .*not .*the character NUL$/) }],
     })
   })
 })

@@ -26,8 +26,9 @@ const whileServing = {
 }
 
 describe("a store is its owner's alone", () => {
-  it('in the folder that the server makes, while it serves', async () => {
+  it('in a folder of its own, while it serves', async () => {
     const folder = join(temporaryFolder(), 'data')
+    mkdirSync(folder)
     await startChildServer({ databaseUrl: `sqlite:${folder}/cairn.db` })
     expect(modes(folder)).toEqual(whileServing)
   })
@@ -41,6 +42,7 @@ describe("a store is its owner's alone", () => {
   it('where everybody could read what is there, from the next start on', async () => {
     const folder = join(temporaryFolder(), 'data')
     const databaseUrl = `sqlite:${folder}/cairn.db`
+    mkdirSync(folder)
     const first = await startChildServer({ databaseUrl })
     // What a killed server leaves: its log too.
     await first.end('SIGKILL')
