@@ -2,6 +2,7 @@ import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { cairnFor } from '../cairn.ts'
+import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { sessionQuery, useSession } from '../session/session.ts'
@@ -12,7 +13,7 @@ export function NameForm() {
   const queryClient = useQueryClient()
   const form = useForm({
     initialValues: { name: person.name },
-    validate: { name: (value) => (value.trim() === '' ? 'Type your name' : null) },
+    validate: { name: (value) => givenNameFault(value, 'Type your name') },
   })
   const change = useMutation({
     mutationFn: (body: typeof form.values) => taken(cairnFor().changeName({ body })),
@@ -29,7 +30,7 @@ export function NameForm() {
           label="Name"
           description="By which others know you, in all your workspaces."
           autoComplete="name"
-          maxLength={255}
+          maxLength={nameLimit}
           required
           {...form.getInputProps('name')}
         />

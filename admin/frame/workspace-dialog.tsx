@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership } from '../session/session.ts'
@@ -67,7 +68,7 @@ function NameForm({
   const queryClient = useQueryClient()
   const form = useForm({
     initialValues: { name: initialName },
-    validate: { name: (value) => (value.trim() === '' ? 'Give the workspace a name' : null) },
+    validate: { name: (value) => givenNameFault(value, 'Give the workspace a name') },
   })
   const save = useMutation({
     mutationFn: async ({ name }: typeof form.values) => {
@@ -90,7 +91,7 @@ function NameForm({
           label="Name"
           description={description}
           autoComplete="off"
-          maxLength={255}
+          maxLength={nameLimit}
           required
           data-autofocus
           {...form.getInputProps('name')}

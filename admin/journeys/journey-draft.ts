@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import { lengthFault, nameFault, onlyFaults } from '../parts/field-faults.ts'
+import { givenNameFault, lengthFault, nameFault, onlyFaults } from '../parts/field-faults.ts'
 
 type Journey = Schemas['Journey']
 
@@ -47,10 +47,13 @@ export function carriedOver(draft: JourneyDraft, base: Journey, newer: Journey):
   }
 }
 
-/** What the contract would refuse, by the path of the field: `steps.2.event_id`. */
-export function journeyFaults(draft: JourneyDraft): Record<string, string> {
+/**
+ * What the contract would refuse, by the path of the field: `steps.2.event_id`. Of an edited journey what is as it was
+ * is not sent, and may be older than the contract's rules.
+ */
+export function journeyFaults(draft: JourneyDraft, edited?: Journey): Record<string, string> {
   const faults: Record<string, string | undefined> = {
-    name: nameFault(draft.name, 'Give the journey a name.'),
+    name: givenNameFault(draft.name, 'Give the journey a name.'),
     description: lengthFault(draft.description, 2000),
   }
   const positions = new Map<string, number>()
@@ -61,10 +64,13 @@ export function journeyFaults(draft: JourneyDraft): Record<string, string> {
       (first === undefined
         ? undefined
         : `Step ${first} has this event_id already. Give every step one of its own.`)
-    faults[`steps.${index}.name`] = nameFault(name, 'Say how people call this step.')
+    faults[`steps.${index}.name`] = givenNameFault(name, 'Say how people call this step.')
     if (!first) positions.set(event_id, index + 1)
   }
-  return onlyFaults(faults)
+  if (!edited) return onlyFaults(faults)
+  const sent = Object.keys(journeyChanges(edited, draft))
+  const faultsOfSent = Object.entries(faults).filter(([path]) => sent.includes(path.split('.')[0] ?? ''))
+  return onlyFaults(Object.fromEntries(faultsOfSent))
 }
 
 function newStepKey(): string {

@@ -30,7 +30,10 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   const journeyKey = useWorkspaceKey('journeys', journey.journey_id)
   /** The version that the draft was begun from. */
   const [base, setBase] = useState(journey)
-  const form = useForm<JourneyDraft>({ initialValues: draftOfJourney(journey), validate: journeyFaults })
+  const form = useForm<JourneyDraft>({
+    initialValues: draftOfJourney(journey),
+    validate: (draft) => journeyFaults(draft, base),
+  })
   const changes = journeyChanges(base, form.values)
   const isEdited = Object.keys(changes).length > 0
   const newer = journey.updated_at > base.updated_at ? journey : undefined

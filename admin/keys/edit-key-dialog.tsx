@@ -39,7 +39,7 @@ function EditKeyForm({ serviceKey, onClose }: Omit<EditKeyDialogProps, 'opened'>
   const [base] = useState(serviceKey)
   const form = useForm<KeyDraft>({
     initialValues: draftOfKey(base),
-    validate: (draft) => keyFaults(draft),
+    validate: (draft) => keyFaults(draft, base),
     validateInputOnChange: ['allowed_origins'],
   })
   const save = useMutation({

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/person.ts'
-import { nameFault, onlyFaults } from '../parts/field-faults.ts'
+import { givenNameFault, onlyFaults } from '../parts/field-faults.ts'
 import { instantOf } from '../parts/instant-text.ts'
 import { codeOf, fieldErrors } from '../problem.ts'
 
@@ -38,11 +38,14 @@ export function draftOfKey({ name, allowed_origins, expires_at, rate_limit }: Se
   }
 }
 
-/** What the contract would refuse, by field. */
-export function keyFaults(draft: KeyDraft, now = new Date()): Record<string, string> {
+/** What the contract would refuse, by field. The name of an edited key may stay, though it be older than the rule for names. */
+export function keyFaults(draft: KeyDraft, edited?: ServiceKey, now = new Date()): Record<string, string> {
   const { name, allowed_origins, expiry, rate, ratePerSecond } = draft
   const faults = {
-    name: nameFault(name, 'Give the key a name, for example the program that uses it.'),
+    name:
+      name === edited?.name
+        ? undefined
+        : givenNameFault(name, 'Give the key a name, for example the program that uses it.'),
     allowed_origins: allowed_origins.length > 100 ? 'At most 100 origins.' : originFault(allowed_origins),
     expiryDate: expiry === 'date' ? dateFault(draft, now) : undefined,
     ratePerSecond: rate === 'own' ? rateFault(ratePerSecond) : undefined,

@@ -1,6 +1,17 @@
-/** What the contract would refuse of a name; `missing` is what to say of an empty one. */
+import { isVisible } from './visible-name.ts'
+
+/** The contract takes no more characters in a name or an identifier. */
+export const nameLimit = 255
+
+/** What the contract would refuse of a name that is given (`GivenName`); `missing` is what to say of an empty one. */
+export function givenNameFault(name: string, missing: string): string | undefined {
+  if (name && !isVisible(name)) return 'Use a character that can be seen; blanks alone are no name.'
+  return nameFault(name, missing)
+}
+
+/** What the contract would refuse of a name of any characters (`Name`); `missing` is what to say of an empty one. */
 export function nameFault(name: string, missing: string): string | undefined {
-  return name ? lengthFault(name, 255) : missing
+  return name ? lengthFault(name, nameLimit) : missing
 }
 
 /** What the contract would refuse of a text of at most `limit` characters. */

@@ -1,10 +1,8 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
+import { nameLimit } from './field-faults.ts'
 import { useDraft } from './filters.ts'
 import { monospaceField } from './monospace-field.ts'
-
-/** The contract takes no more characters in a name or an identifier. */
-const limitCharacters = 255
 
 /**
  * A field for a filter of text. `onChange` is told when typing has paused for 200 ms, and at once by Enter and when the
@@ -33,7 +31,7 @@ export function FilterField({
       autoComplete="off"
       autoCapitalize="off"
       spellCheck={false}
-      maxLength={limitCharacters}
+      maxLength={nameLimit}
       value={draft}
       onFocus={enter}
       onChange={(event) => {

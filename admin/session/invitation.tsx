@@ -8,6 +8,7 @@ import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
 import { Gate } from '../frame/gate.tsx'
 import { abilityOf, asRole } from '../members/role.ts'
+import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
@@ -88,7 +89,10 @@ function Accept({ token, invitation }: WayProps) {
   const enter = useEnter(invitation)
   const form = useForm({
     initialValues: { name: '', password: '' },
-    validate: { name: (value) => (value === '' ? 'Type your name' : null), password: newPasswordFault },
+    validate: {
+      name: (value) => givenNameFault(value, 'Type your name'),
+      password: newPasswordFault,
+    },
   })
   const accept = useMutation({
     mutationFn: (values: typeof form.values) =>
@@ -112,7 +116,7 @@ function Accept({ token, invitation }: WayProps) {
         <TextInput
           label="Your name"
           autoComplete="name"
-          maxLength={255}
+          maxLength={nameLimit}
           required
           {...form.getInputProps('name')}
         />

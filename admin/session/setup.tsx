@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
 import { Gate } from '../frame/gate.tsx'
+import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { Instant } from '../parts/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -52,11 +53,13 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
   const form = useForm({
     initialValues: { name: '', email: '', password: '', workspace_name: '', journey_name: '' },
     validate: {
-      name: (value) => (value === '' ? 'Type your name' : null),
+      name: (value) => givenNameFault(value, 'Type your name'),
       email: (value) => (value.trim() === '' ? 'Type your email' : null),
       password: newPasswordFault,
       workspace_name: (value) =>
-        workspace_name === null && value === '' ? 'Give the workspace a name' : null,
+        workspace_name === null ? givenNameFault(value, 'Give the workspace a name') : null,
+      // None is made without a name.
+      journey_name: (value) => (value && givenNameFault(value, '')) || null,
     },
   })
   const setUp = useMutation({
@@ -127,7 +130,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           <TextInput
             label="Your name"
             autoComplete="name"
-            maxLength={255}
+            maxLength={nameLimit}
             required
             {...form.getInputProps('name')}
           />
@@ -146,7 +149,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
               label="Workspace name"
               description="Usually your company or product."
               autoComplete="organization"
-              maxLength={255}
+              maxLength={nameLimit}
               required
               {...form.getInputProps('workspace_name')}
             />
@@ -154,7 +157,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           <TextInput
             label="First journey (optional)"
             description="The way customers go with you, for example Onboarding. Events belong to a journey; you can add steps and more journeys later."
-            maxLength={255}
+            maxLength={nameLimit}
             {...form.getInputProps('journey_name')}
           />
           <ProblemAlert error={setUp.error} />

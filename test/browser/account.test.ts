@@ -78,7 +78,7 @@ describe('The account', () => {
     expect(await name.inputValue()).toBe(owner.name)
     await name.fill(' ')
     await page.getByRole('button', { name: 'Change name' }).click()
-    await page.getByText('Type your name').waitFor()
+    await page.getByText('Use a character that can be seen').waitFor()
     await name.fill('Grace Murray Hopper')
     await name.press('Enter')
     await page.getByRole('status').filter({ hasText: 'Name changed.' }).waitFor()

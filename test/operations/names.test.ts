@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { isVisible } from '../../admin/parts/visible-name.ts'
 import { isGivenName } from '../../server/domain/names.ts'
 import { sqlitePath } from '../../server/storage/storage.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
@@ -79,7 +80,7 @@ describe('a name of blanks or invisible characters alone', () => {
     expect((await client.listCustomers({ query: { search: 'ada' } })).data?.data).toHaveLength(1)
   })
 
-  it('is the same for the command line as for the contract, and takes no time however long', () => {
+  it('is the same for the command line and the forms as for the contract, and takes no time however long', () => {
     const { components } = contractDocument() as {
       components: { schemas: Record<string, { pattern: string }> }
     }
@@ -89,7 +90,8 @@ describe('a name of blanks or invisible characters alone', () => {
       const differing = []
       for (let code = 0; code < 2 ** 16; code += 1) {
         const name = ` ${String.fromCharCode(code)}`
-        if (seen.test(name) !== isGivenName(name)) differing.push(code.toString(16))
+        const isGiven = seen.test(name)
+        if (isGiven !== isGivenName(name) || isGiven !== isVisible(name)) differing.push(code.toString(16))
       }
       expect(differing).toEqual([])
       expect(seen.test(`${' a'.repeat(500_000)}\0`)).toBe(false)

@@ -1,0 +1,139 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sqlitePath } from '../../server/storage/storage.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { newEmail, type SignedUp, signUp } from '../people.ts'
+import { connect } from '../storage/store.ts'
+import { openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+/** Which nobody can see. */
+const invisible = '\u200b \u2060'
+const rule = 'Use a character that can be seen; blanks alone are no name.'
+
+let cairn: Cairn
+let workspace: Workspace
+/** Grace Hopper. */
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await startCairn()
+})
+
+afterAll(() => cairn?.stop())
+
+beforeEach(async () => {
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+})
+
+function open(screen: string): Promise<Page> {
+  const path = screenPath(workspace, screen)
+  return openAdministration({ cairn, signedIn: owner.headers, path })
+}
+
+function field(place: Page | Locator, name: string): Locator {
+  return place.getByRole('textbox', { name, exact: true })
+}
+
+/** Takes the name of something away, as it may have been before the contract asked for one that can be seen. */
+function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', id: string) {
+  const column = {
+    workspaces: 'workspace_id',
+    service_keys: 'key_id',
+    journeys: 'journey_id',
+    people: 'person_id',
+  }
+  const store = connect(sqlitePath(cairn.databaseUrl))
+  store.prepare(`UPDATE ${table} SET name = ? WHERE ${column[table]} = ?`).run(invisible, id)
+}
+
+describe('A name that nobody can see', () => {
+  // A request would be refused, which no test here expects.
+  it('is told apart from a name before it is sent, in every form', async () => {
+    const page = await open('journeys')
+    const dialog = page.getByRole('dialog')
+    const refused = async (name: Locator, submit: string, place: Page | Locator = dialog) => {
+      await name.fill(invisible)
+      await place.getByRole('button', { name: submit, exact: true }).click()
+      await place.getByText(rule).waitFor()
+    }
+    const inDialog = async (submit: string) => {
+      await refused(field(dialog, 'Name'), submit)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'hidden' })
+    }
+    await page.getByRole('button', { name: 'Create journey' }).click()
+    await inDialog('Create journey')
+    for (const [item, submit] of [
+      ['New workspace', 'Make the workspace'],
+      ['Rename this one', 'Rename'],
+    ] as const) {
+      await page.getByRole('button', { name: /^Workspace / }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+      await inDialog(submit)
+    }
+
+    await page.getByRole('link', { name: 'Service keys' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await inDialog('Create key')
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'account')}`)
+    await refused(field(page, 'Name'), 'Change name', page)
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await page.getByRole('button', { name: 'Add step' }).click()
+    await field(page, 'event_id of step 1').fill(invisible)
+    await refused(field(page, 'Display name of step 1'), 'Save changes', page)
+    // An event_id may be anything.
+    expect(await page.getByText(rule).count()).toBe(1)
+    await field(page, 'Display name of step 1').fill('Signed up')
+    await refused(field(page, 'Name'), 'Save changes', page)
+  })
+
+  it('is told to who joins or sets up, too', async () => {
+    const body = { email: newEmail(), role: 'viewer' } as const
+    const { data } = await owner.client().createInvitation({ body })
+    const path = `/invitation#token=${data?.token}`
+    const guest = await openAdministration({ cairn, path, refusals: ['401 GET /v1/session'] })
+    await field(guest, 'Your name').fill(invisible)
+    await guest.getByRole('button', { name: 'Create account and join' }).click()
+    await guest.getByText(rule).waitFor()
+
+    const fresh = await startCairnForTest()
+    const setup = await openAdministration({
+      cairn: fresh,
+      path: `/setup${new URL(fresh.setupLink ?? '').hash}`,
+    })
+    for (const name of ['Your name', 'Workspace name', 'First journey (optional)']) {
+      await field(setup, name).fill(invisible)
+    }
+    await setup.getByRole('button', { name: 'Set up' }).click()
+    await expect.poll(() => setup.getByText(rule).count()).toBe(3)
+  })
+
+  it('that is older than this rule may stay when something else is changed', async () => {
+    const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
+    const { key_id = '', last_four = '' } = data ?? {}
+    hideName('service_keys', key_id)
+    hideName('journeys', workspace.journey_id)
+    const page = await open('keys')
+    await page.getByRole('button', { name: new RegExp(`^Actions for .*…${last_four}$`) }).click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Rate limit' }).click()
+    await page.getByRole('option', { name: 'No limit' }).click()
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await heading(page, '(no visible name)').waitFor()
+    await field(page, 'Description').fill('The first weeks')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor()
+    const { data: journey } = await workspace.client.getJourney({
+      path: { journey_id: workspace.journey_id },
+    })
+    expect(journey).toMatchObject({ name: invisible, description: 'The first weeks' })
+  })
+})
