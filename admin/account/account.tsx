@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { NewPassword, newPasswordFault } from '../session/new-password.tsx'
 import { PasswordField } from '../session/password-field.tsx'
@@ -27,14 +28,16 @@ export function AccountScreen() {
         <DataList orientation="vertical">
           <DataList.Item>
             <DataList.ItemLabel>Name</DataList.ItemLabel>
-            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.name}</DataList.ItemValue>
+            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>
+              {visibleName(person.name)}
+            </DataList.ItemValue>
           </DataList.Item>
           <DataList.Item>
             <DataList.ItemLabel>Email</DataList.ItemLabel>
             <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.email}</DataList.ItemValue>
           </DataList.Item>
           <DataList.Item>
-            <DataList.ItemLabel>Role in {name}</DataList.ItemLabel>
+            <DataList.ItemLabel>Role in {visibleName(name)}</DataList.ItemLabel>
             <DataList.ItemValue>{roleName[role]}</DataList.ItemValue>
           </DataList.Item>
         </DataList>

@@ -1,6 +1,7 @@
 import { Anchor, List, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { visibleName } from '../parts/visible-name.ts'
 import { openSignIn } from '../session/sign-out.tsx'
 import { Gate } from './gate.tsx'
 
@@ -19,7 +20,7 @@ export function ForeignWorkspace({ session }: { session: Schemas['Session'] }) {
             {workspaces.map(({ workspace_id, name }) => (
               <List.Item key={workspace_id}>
                 <Anchor component={Link} to={`/w/${workspace_id}/journeys`}>
-                  {name}
+                  {visibleName(name, workspace_id)}
                 </Anchor>
               </List.Item>
             ))}

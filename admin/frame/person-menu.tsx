@@ -3,6 +3,7 @@ import { IconLogout, IconUserCircle, IconUserCog } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { roleName } from '../members/role.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
 import { useSignOut } from '../session/sign-out.tsx'
 
@@ -19,7 +20,7 @@ export function PersonMenu() {
             variant="subtle"
             color="gray"
             size="lg"
-            aria-label={`${person.name}, account and sign out`}
+            aria-label={`${visibleName(person.name, person.email)}, account and sign out`}
           >
             <IconUserCircle size={22} stroke={1.6} aria-hidden />
           </ActionIcon>
@@ -27,7 +28,7 @@ export function PersonMenu() {
         <Menu.Dropdown>
           <Menu.Label>
             <Text size="sm" fw={600} c="var(--mantine-color-text)" style={{ overflowWrap: 'anywhere' }}>
-              {person.name}
+              {visibleName(person.name)}
             </Text>
             <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
               {person.email}

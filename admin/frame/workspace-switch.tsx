@@ -2,13 +2,15 @@ import { Box, Button, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPencil, IconPlus, IconSelector } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
 import { NewWorkspaceDialog, RenameWorkspaceDialog } from './workspace-dialog.tsx'
 
 /** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
 export function WorkspaceSwitch() {
   const { workspaces } = useSession()
-  const { workspace_id, name, role } = useMembership()
+  const { workspace_id, name: givenName, role } = useMembership()
+  const name = visibleName(givenName)
   const [isMaking, making] = useDisclosure()
   const [isRenaming, renaming] = useDisclosure()
   const isOwner = role === 'owner'
@@ -44,7 +46,7 @@ export function WorkspaceSwitch() {
                 to={`/w/${workspace.workspace_id}/overview`}
                 {...(workspace.workspace_id === workspace_id && { 'aria-current': true, fw: 650 })}
               >
-                {workspace.name}
+                {visibleName(workspace.name, workspace.workspace_id)}
               </Menu.Item>
             ))}
           </Box>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { instantText } from '../parts/instant-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { draftOfKey, type KeyDraft, keyChanges, keyErrors, keyFaults } from './key-draft.ts'
@@ -18,14 +19,9 @@ type EditKeyDialogProps = {
 
 /** Changes a key's name, origins, expiry and rate; sends only what was changed. */
 export function EditKeyDialog({ serviceKey, opened, onClose }: EditKeyDialogProps) {
+  const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={`Edit ${serviceKey.name}`}
-      size="lg"
-      closeOnClickOutside={false}
-    >
+    <Modal opened={opened} onClose={onClose} title={`Edit ${name}`} size="lg" closeOnClickOutside={false}>
       <EditKeyForm serviceKey={serviceKey} onClose={onClose} />
     </Modal>
   )

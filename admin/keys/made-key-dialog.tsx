@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/person.ts'
 import { copyText } from '../parts/clipboard.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { LeaveGuard } from '../parts/leave-guard.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 
 /** A key that was just made, with the key itself. */
 export type MadeKey = {
@@ -48,7 +49,7 @@ function OpenMadeKeyDialog({ made, onClose }: { made: MadeKey; onClose: () => vo
       <Modal
         opened
         onClose={() => (wouldBeLost ? setIsAsking(true) : onClose())}
-        title={`Your new ${kind} key “${name}”`}
+        title={`Your new ${kind} key “${visibleName(name)}”`}
         size="lg"
         closeOnClickOutside={false}
         // The question above it closes by Escape and holds the focus, not both.

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 
@@ -33,7 +34,7 @@ export function RevokeKeyDialog({ serviceKey, opened, onClose }: RevokeKeyDialog
         revoke.reset()
         onClose()
       }}
-      title={`Revoke ${name}?`}
+      title={`Revoke ${visibleName(name, `…${last_four}`)}?`}
       confirmLabel="Revoke key"
       danger
       pending={revoke.isPending}

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import type { MadeKey } from './made-key-dialog.tsx'
@@ -16,8 +17,9 @@ type RotateKeyDialogProps = {
 
 /** Replaces a key by a new one; both work during the grace period. */
 export function RotateKeyDialog({ serviceKey, opened, onClose, onMade }: RotateKeyDialogProps) {
+  const name = visibleName(serviceKey.name, `…${serviceKey.last_four}`)
   return (
-    <Modal opened={opened} onClose={onClose} title={`Rotate ${serviceKey.name}`} closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={`Rotate ${name}`} closeOnClickOutside={false}>
       <RotateKeyForm serviceKey={serviceKey} onClose={onClose} onMade={onMade} />
     </Modal>
   )

@@ -8,6 +8,7 @@ import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { roleName } from './role.ts'
@@ -67,7 +68,7 @@ export function InvitationList() {
                     {invitation.email}
                   </Text>
                   <Text size="sm" c="dimmed">
-                    Invited by {invitation.invited_by}
+                    Invited by {visibleName(invitation.invited_by)}
                   </Text>
                   <Text size="xs" c="dimmed" hiddenFrom="sm">
                     {roleName[invitation.role]}, works until <Instant at={invitation.expires_at} />

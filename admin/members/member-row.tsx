@@ -8,6 +8,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } from '../session/session.ts'
 import { PasswordLinkDialog } from './password-link-dialog.tsx'
@@ -23,6 +24,8 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
   const workspace = useMembership()
   const [asked, setAsked] = useState<Schemas['Role'] | 'none'>()
   const [isLinking, linking] = useDisclosure()
+  const name = visibleName(member.name, member.email)
+  const workspaceName = visibleName(workspace.name)
   const isSelf = member.person_id === person.person_id
   const path = { person_id: member.person_id }
   // A cell over more columns than there are would make another one.
@@ -68,7 +71,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
       <Table.Tr>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>
           <Text size="sm" fw={600}>
-            {member.name}
+            {visibleName(member.name)}
             {isSelf && (
               <Text span size="sm" fw={400} c="dimmed">
                 {' '}
@@ -87,7 +90,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
           {mayChange(workspace.role, member.role) ? (
             <Select
               size="sm"
-              aria-label={`Role of ${member.name}`}
+              aria-label={`Role of ${name}`}
               data={grantableRoles(workspace.role).map((role) => ({ value: role, label: roleName[role] }))}
               value={change.isPending ? change.variables : member.role}
               onChange={(role) => role && choose(role)}
@@ -109,7 +112,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
           {(isSelf || mayChange(workspace.role, member.role)) && workspace.canChange && (
             <Menu position="bottom-end" withinPortal={false}>
               <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${member.name}`}>
+                <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
                   <IconDotsVertical size={18} stroke={1.6} aria-hidden />
                 </ActionIcon>
               </Menu.Target>
@@ -138,7 +141,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
       <ConfirmDialog
         opened={asked === 'none'}
         onClose={close}
-        title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+        title={isSelf ? `Leave ${workspaceName}?` : `Remove ${name}?`}
         confirmLabel={isSelf ? 'Leave' : 'Remove'}
         danger
         onConfirm={() => remove.mutate()}
@@ -147,7 +150,7 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
       >
         {isSelf
           ? 'You lose access to this workspace at once, and come back only by a new invitation. What you made stays.'
-          : `${member.name} loses access to ${workspace.name} at once, and comes back only by a new invitation. What they made stays; so do service keys, which you may want to rotate if they knew a secret one.`}
+          : `${name} loses access to ${workspaceName} at once, and comes back only by a new invitation. What they made stays; so do service keys, which you may want to rotate if they knew a secret one.`}
       </ConfirmDialog>
       {asked !== undefined && asked !== 'none' && (
         <ConfirmDialog

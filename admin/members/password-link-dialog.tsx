@@ -4,6 +4,7 @@ import type { Schemas } from '../../client/person.ts'
 import { Instant } from '../parts/instant.tsx'
 import { OneTimeLink } from '../parts/one-time-link.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 
@@ -22,12 +23,13 @@ export function PasswordLinkDialog({
     mutationFn: () => taken(cairn.createPasswordLink({ path: { person_id: member.person_id } })),
   })
   const created = make.data
+  const name = visibleName(member.name, member.email)
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={make.reset}
-      title={created ? `Link for ${member.email}` : `New password for ${member.name}`}
+      title={created ? `Link for ${member.email}` : `New password for ${name}`}
       // A click beside the dialog would lose the link.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
@@ -46,13 +48,13 @@ export function PasswordLinkDialog({
           onDone={onClose}
         >
           Cairn sends no mail: copy the link and send it to {member.email} yourself, by a way that only they
-          read. Whoever opens it can sign in as {member.name}. It is shown this once.
+          read. Whoever opens it can sign in as {name}. It is shown this once.
         </OneTimeLink>
       ) : (
         <Stack>
           <Text>
-            You get a link by which {member.name} sets a new password. When it is used all their sessions end;
-            until then nothing changes. The audit log has both.
+            You get a link by which {name} sets a new password. When it is used all their sessions end; until
+            then nothing changes. The audit log has both.
           </Text>
           <ProblemAlert error={make.error} />
           <Group justify="flex-end">

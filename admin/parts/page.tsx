@@ -3,6 +3,7 @@ import { type ReactNode, useContext } from 'react'
 import { useParams } from 'react-router'
 import { SessionContext } from '../session/session.ts'
 import { useArrival } from './arrival.ts'
+import { visibleName } from './visible-name.ts'
 
 /**
  * A screen: its heading, which gets the focus when one navigates here, and what it is for. `title` stands in the
@@ -22,12 +23,12 @@ export function Page({
 }) {
   const { workspaceId } = useParams()
   const workspaces = useContext(SessionContext)?.workspaces ?? []
-  const workspace = workspaces.find(({ workspace_id }) => workspace_id === workspaceId)?.name
+  const workspace = workspaces.find(({ workspace_id }) => workspace_id === workspaceId)
   const heading = useArrival()
 
   return (
     <Stack gap="lg" maw="72rem">
-      <title>{[title, workspace, 'Cairn'].filter(Boolean).join(' · ')}</title>
+      <title>{[title, workspace && visibleName(workspace.name), 'Cairn'].filter(Boolean).join(' · ')}</title>
       <Group justify="space-between" align="flex-start" gap="md">
         <Box miw={0} flex="1 1 18rem">
           <Title order={1} size="h2" tabIndex={-1} ref={heading} style={{ overflowWrap: 'anywhere' }}>

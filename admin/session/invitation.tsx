@@ -11,6 +11,7 @@ import { abilityOf, asRole } from '../members/role.ts'
 import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useLinkToken } from './link-token.ts'
@@ -47,7 +48,7 @@ export function InvitationScreen() {
   }
   return (
     <Gate
-      title={`Join ${data.workspace_name}`}
+      title={`Join ${visibleName(data.workspace_name)}`}
       description={`You will be ${asRole(data.role)}: you ${abilityOf[data.role]}.`}
     >
       <Ways token={token} invitation={data} session={session.data} isKnown={!session.isPending} />
@@ -163,7 +164,7 @@ function Join({
   return (
     <Stack>
       {codeOf(failure) === 'already_member' ? (
-        <Alert color="gray" title={`You are a member of ${invitation.workspace_name} already`}>
+        <Alert color="gray" title={`You are a member of ${visibleName(invitation.workspace_name)} already`}>
           <Button
             variant="default"
             loading={enter.isPending}
@@ -178,7 +179,7 @@ function Join({
       {session && isInvited ? (
         <>
           <Text>
-            You are signed in as <strong>{session.person.name}</strong> ({email}).
+            You are signed in as <strong>{visibleName(session.person.name)}</strong> ({email}).
           </Text>
           <Button loading={join.isPending || enter.isPending} onClick={() => join.mutate()}>
             Join

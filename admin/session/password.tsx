@@ -7,6 +7,7 @@ import { cairnFor } from '../cairn.ts'
 import { Gate } from '../frame/gate.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useLinkToken } from './link-token.ts'
@@ -38,7 +39,7 @@ export function PasswordScreen() {
   return (
     <Gate
       title="New password"
-      description={`For the account of ${data.name}. All its sessions end, and you are signed in here.`}
+      description={`For the account of ${visibleName(data.name, data.email)}. All its sessions end, and you are signed in here.`}
     >
       <ResetForm token={token} link={data} />
     </Gate>

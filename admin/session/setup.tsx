@@ -9,6 +9,7 @@ import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { Instant } from '../parts/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
 import { useLinkToken } from './link-token.ts'
@@ -115,7 +116,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           'You make your account and your workspace, where journeys, customers and events will be kept.'
         ) : (
           <>
-            You become an owner of the workspace <strong>{workspace_name}</strong>.
+            You become an owner of the workspace <strong>{visibleName(workspace_name)}</strong>.
           </>
         )
       }

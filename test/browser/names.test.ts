@@ -112,6 +112,42 @@ describe('A name that nobody can see', () => {
     await expect.poll(() => setup.getByText(rule).count()).toBe(3)
   })
 
+  it('that is older than this rule is shown as something to read and to press', async () => {
+    const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
+    const { key_id = '', last_four = '' } = data ?? {}
+    hideName('service_keys', key_id)
+    hideName('workspaces', workspace.workspace_id)
+    hideName('people', owner.person_id)
+    const name = '(no visible name)'
+    const page = await open('members')
+    await page.getByRole('table', { name: 'Members' }).getByText(name).waitFor()
+    await page.getByRole('combobox', { name: `Role of ${name} ${owner.email}` }).waitFor()
+    expect(await page.title()).toBe(`Members · ${name} · Cairn`)
+    await page.getByRole('button', { name: `Actions for ${name} ${owner.email}` }).click()
+    await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+    await page
+      .getByRole('dialog', { name: `Leave ${name}?` })
+      .getByRole('button', { name: 'Cancel' })
+      .click()
+    await page.getByRole('button', { name: `${name} ${owner.email}, account and sign out` }).click()
+    await page.getByRole('menu').getByText(name, { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: `Workspace ${name}, switch, rename or make another` }).click()
+    await page.getByRole('menuitem', { name: `${name} ${workspace.workspace_id}` }).waitFor()
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('link', { name: 'Service keys' }).click()
+    for (const action of ['Rotate', 'Revoke', 'Edit']) {
+      await page.getByRole('button', { name: `Actions for ${name} …${last_four}` }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+      const dialog = page.getByRole('dialog', { name: `${action} ${name} …${last_four}` })
+      await dialog.waitFor()
+      if (action === 'Edit') continue
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'hidden' })
+    }
+  })
+
   it('that is older than this rule may stay when something else is changed', async () => {
     const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
     const { key_id = '', last_four = '' } = data ?? {}
