@@ -14,13 +14,13 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerTable } from './customer-table.tsx'
 
-/** The customers of the workspace, newest first, searched by the beginning of a name or of the company's own identifier. */
+/** The customers of the workspace, newest first, searched by words of their names and by their identifiers. */
 export function CustomersScreen() {
   const cairn = useCairn()
   const filters = useFilters(['search', 'type'])
   const { values } = filters
-  // What was pasted often begins with a space; names hardly ever do.
-  const search = values.search.trimStart()
+  // What was pasted often has blanks around it; identifiers hardly ever do.
+  const search = values.search.trim()
   const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
 
   const key = useWorkspaceKey('customers', 'list', { search, type })
@@ -52,7 +52,7 @@ export function CustomersScreen() {
           <Box flex="1 1 18rem">
             <FilterField
               label="Search customers"
-              placeholder="Beginning of a name or of your identifier"
+              placeholder="Name, your identifier or cus_…"
               leftSection={<IconSearch size={16} aria-hidden />}
               value={values.search}
               onChange={(value) => filters.set('search', value)}
@@ -100,8 +100,8 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
   if (search) {
     return (
       <EmptyState title="No customer found" icon={<IconSearch />}>
-        No {type ?? 'customer'}’s name or identifier begins with “<bdi>{search}</bdi>”. In identifiers, upper
-        and lower case differ.
+        No {type ?? 'customer'} has a name with words that begin with “<bdi>{search}</bdi>”, an identifier of
+        yours that begins so, or this customer_id. In identifiers, upper and lower case differ.
       </EmptyState>
     )
   }

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { useCustomerChoices } from '../customers/customer-choices.ts'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
@@ -31,7 +32,8 @@ type ReadPages = { pages: Schemas['EventPage'][] }
 export function EventsScreen() {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const choices = useJourneyChoices()
+  const journeyChoices = useJourneyChoices()
+  const customerChoices = useCustomerChoices()
   // The names of the contract, so that an engineer can tell the request from the address.
   const filters = useFilters(['journey_id', 'event_id', 'customer_id', 'received_from', 'received_to'])
   const { values } = filters
@@ -63,13 +65,25 @@ export function EventsScreen() {
         <FilterBar label="Filter events" count={filters.count} onClear={filters.clear}>
           <SearchedSelect
             label="Journey"
-            source={choices}
+            source={journeyChoices}
             value={values.journey_id}
             onChange={(value) => filters.set('journey_id', value)}
             placeholder="All journeys"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
             nothingFoundMessage="No journey has this name"
+            unknownMessage="There is no such journey."
+          />
+          <SearchedSelect
+            label="Customer"
+            source={customerChoices}
+            value={values.customer_id}
+            onChange={(value) => filters.set('customer_id', value)}
+            placeholder="Name, your identifier or cus_…"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Clear the filter by customer' }}
+            nothingFoundMessage="No customer has this name or identifier"
+            unknownMessage="There is no such customer (any more)."
           />
           <FilterField
             label="event_id"
@@ -77,13 +91,6 @@ export function EventsScreen() {
             monospace
             value={values.event_id}
             onChange={(value) => filters.set('event_id', value)}
-          />
-          <FilterField
-            label="customer_id"
-            description="As initializeCustomer answered it"
-            monospace
-            value={values.customer_id}
-            onChange={(value) => filters.set('customer_id', value.trim())}
           />
           <InstantField
             label="Received from"
@@ -156,7 +163,7 @@ export function EventsScreen() {
                 </Button>
               }
             >
-              Names and identifiers are compared exactly, upper and lower case included.
+              An event_id is compared exactly, upper and lower case included.
             </EmptyState>
           ) : (
             <EmptyState

@@ -239,6 +239,28 @@ const states: Omit<Screen, 'route'>[] = [
     },
   },
   {
+    name: 'customer-choices',
+    async open() {
+      const page = await inWorkspace('events', table('Events'))
+      // Where it is wider the fields stay as they are; where it is narrower they would be put away.
+      await page.setViewportSize({ width: 360, height: 800 })
+      await page.getByRole('button', { name: 'Filters' }).click()
+      await page.getByRole('combobox', { name: 'Customer' }).click()
+      await page.getByRole('option', { name: /^Ada Lovelace/ }).waitFor()
+      return page
+    },
+  },
+  {
+    name: 'no-such-customer',
+    async open() {
+      const path = screenPath(workspace, 'events?customer_id=cus_00000000000000000000000000')
+      const refusals = ['404 GET /v1/customers/{id}']
+      const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+      await page.getByText('There is no such customer').waitFor()
+      return page
+    },
+  },
+  {
     name: 'audit-details',
     async open() {
       const details = (page: Page) => page.getByRole('button', { name: /^Details.*changed the journey/ })

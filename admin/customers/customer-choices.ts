@@ -1,0 +1,38 @@
+import type { Schemas } from '../../client/person.ts'
+import { nextFound } from '../parts/pages.ts'
+import type { Choice, ChoiceSource } from '../parts/searched-select.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { codeOf, taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+/** The customers of the workspace, for a `SearchedSelect`: first whom the text names by an identifier, Cairn's or their own. */
+export function useCustomerChoices(): ChoiceSource {
+  const cairn = useCairn()
+  return {
+    key: useWorkspaceKey('customers', 'choices'),
+    async search(text, signal) {
+      const query = { limit: 20, ...(text && { search: text }) }
+      const { data, next_cursor } = await nextFound(
+        (cursor, signal) =>
+          taken(cairn.listCustomers({ query: { ...query, ...(cursor && { cursor }) }, signal })),
+        signal,
+      )
+      return [{ items: data.map(customerChoice), hasMore: next_cursor !== null }]
+    },
+    async find(customer_id, signal) {
+      try {
+        return customerChoice(await taken(cairn.getCustomer({ path: { customer_id }, signal })))
+      } catch (error) {
+        if (codeOf(error) === 'customer_not_found') return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** Many have the same name; type and own identifier together are unique. */
+function customerChoice(customer: Schemas['Customer']): Choice {
+  const { customer_id, customer_name, customer_type, client_customer_id } = customer
+  const name = visibleName(customer_name, customer_id)
+  return { value: customer_id, label: `${name} (${customer_type} ${client_customer_id})` }
+}
