@@ -1,10 +1,11 @@
-import { Anchor, Box, Group, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
+import { Anchor, Box, Group, SegmentedControl, Stack } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { useFilters } from '../parts/filters.ts'
+import { FoundStatus } from '../parts/found-status.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
@@ -70,11 +71,7 @@ export function CustomersScreen() {
           />
         </Group>
 
-        <VisuallyHidden role="status">
-          {filters.count > 0 && customers.data && !customers.isPlaceholderData
-            ? found(items.length, customers.hasNextPage)
-            : ''}
-        </VisuallyHidden>
+        <FoundStatus query={filters.count > 0 ? customers : undefined} noun="customer" />
         {customers.error && !customers.isFetchNextPageError && (
           <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
         )}
@@ -125,9 +122,4 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
       A customer appears here with the first initializeCustomer call that your application makes for it.
     </EmptyState>
   )
-}
-
-function found(count: number, hasMore: boolean): string {
-  if (hasMore) return count === 0 ? '' : `The first ${count} of more customers found`
-  return count === 1 ? '1 customer found' : `${count} customers found`
 }

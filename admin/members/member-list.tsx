@@ -1,4 +1,10 @@
-import { Paper, Stack, Table, useMatches, VisuallyHidden } from '@mantine/core'
+import { Box, Paper, Stack, Table, useMatches, VisuallyHidden } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import type { Schemas } from '../../client/person.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { useFilters } from '../parts/filters.ts'
+import { FoundStatus } from '../parts/found-status.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { usePages } from '../parts/pages.ts'
@@ -7,41 +13,81 @@ import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { MemberRow } from './member-row.tsx'
 
-/** The members of the workspace; whoever may, changes and removes them here. */
+/** So many are taken in at a glance; where there are more, they can be searched. */
+const searchedFrom = 10
+
+/** The members of the workspace; whoever may, changes and removes them here. The search is in the query string. */
 export function MemberList() {
   const cairn = useCairn()
-  const spacing = useMatches({ base: 6, sm: 'sm' })
-  const members = usePages(useWorkspaceKey('members'), (cursor) =>
+  const filters = useFilters(['search'])
+  const search = filters.values.search.trim()
+  const foundKey = useWorkspaceKey('members', 'found', search)
+  const all = usePages(useWorkspaceKey('members'), (cursor) =>
     taken(cairn.listMembers({ query: { ...(cursor && { cursor }) } })),
   )
-  if (members.isPending) return <Loading lines={4} />
-  if (members.isError && members.items.length === 0) {
-    return <ProblemAlert error={members.error} onRetry={members.refetch} />
-  }
+  const found = usePages(
+    foundKey,
+    (cursor, signal) => taken(cairn.listMembers({ query: { search, ...(cursor && { cursor }) }, signal })),
+    {
+      enabled: search !== '',
+      // The list stays while the next search is on its way, but never into another workspace.
+      keepsList: (earlier) => earlier[0] === foundKey[0],
+    },
+  )
+  // All stay until the first search has found some.
+  const members = search && !found.isPending ? found : all
   return (
     <Stack>
-      <Paper withBorder>
-        <Table verticalSpacing="sm" horizontalSpacing={spacing} aria-label="Members" layout="fixed">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Member</Table.Th>
-              <Table.Th w={{ base: 116, sm: 150 }}>Role</Table.Th>
-              <Table.Th w={190} visibleFrom="sm">
-                Joined
-              </Table.Th>
-              <Table.Th w={{ base: 44, sm: 56 }}>
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {members.items.map((member) => (
-              <MemberRow key={member.person_id} member={member} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Paper>
+      {(search || all.items.length > searchedFrom) && (
+        <Box maw="30rem">
+          <FilterField
+            label="Search members"
+            placeholder="A word of the name, or the email"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={filters.values.search}
+            onChange={(value) => filters.set('search', value)}
+          />
+        </Box>
+      )}
+      <FoundStatus query={search ? found : undefined} noun="member" />
+      {members.isPending && <Loading lines={4} />}
+      {members.items.length > 0 && <MemberTable members={members.items} />}
+      {search && found.isEmpty && !found.isPlaceholderData && (
+        <EmptyState title="No member found" icon={<IconSearch />}>
+          Nobody has a name with words that begin with “<bdi>{search}</bdi>”, or an email that begins so.
+        </EmptyState>
+      )}
+      {members.error && !members.isFetchNextPageError && (
+        <ProblemAlert error={members.error} onRetry={() => members.refetch()} />
+      )}
       <LoadMore query={members} />
     </Stack>
+  )
+}
+
+function MemberTable({ members }: { members: readonly Schemas['Member'][] }) {
+  const spacing = useMatches({ base: 6, sm: 'sm' })
+  return (
+    <Paper withBorder>
+      <Table verticalSpacing="sm" horizontalSpacing={spacing} aria-label="Members" layout="fixed">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Member</Table.Th>
+            <Table.Th w={{ base: 116, sm: 150 }}>Role</Table.Th>
+            <Table.Th w={190} visibleFrom="sm">
+              Joined
+            </Table.Th>
+            <Table.Th w={{ base: 44, sm: 56 }}>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {members.map((member) => (
+            <MemberRow key={member.person_id} member={member} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
   )
 }

@@ -312,6 +312,15 @@ const states: Omit<Screen, 'route'>[] = [
       ),
   },
   {
+    name: 'members-found',
+    open: () => inWorkspace('members?search=grace', table('Members')),
+  },
+  {
+    name: 'no-member-found',
+    open: () =>
+      inWorkspace('members?search=nobody', (page) => page.getByRole('heading', { name: 'No member found' })),
+  },
+  {
     name: 'member-menu',
     async open() {
       const page = await inWorkspace('members', table('Open invitations'))

@@ -5,6 +5,7 @@ import {
   addMember,
   browser,
   newEmail,
+  newMember,
   newPerson,
   type Person,
   type SignedUp,
@@ -329,6 +330,32 @@ describe('A role', () => {
     await dialog.getByRole('button', { name: 'Change my role' }).click()
     await rowOf(page, ada).getByText('Viewer', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Invite' }).waitFor({ state: 'hidden' })
+  })
+})
+
+describe('Members', () => {
+  it('can be searched when they are many, by a word of the name or the beginning of the email', async () => {
+    const ada = await member('Ada Lovelace', 'viewer')
+    const page = await open(owner, 'members')
+    await rowOf(page, ada).waitFor()
+    const searchField = page.getByRole('searchbox', { name: 'Search members' })
+    expect(await searchField.count()).toBe(0)
+    for (let count = 2; count <= 10; count++) await newMember(cairn, workspace, 'viewer')
+    await page.reload()
+
+    const rows = page.getByRole('table', { name: 'Members' }).locator('tbody tr')
+    const emails = async () => (await rows.allInnerTexts()).map((text) => /\S+@example.com/.exec(text)?.[0])
+    await searchField.fill('love')
+    await expect.poll(emails).toEqual([ada.email])
+    expect(new URL(page.url()).search).toBe('?search=love')
+    await searchField.fill(` ${owner.email} `)
+    await expect.poll(emails).toEqual([owner.email])
+    await page.reload()
+    await expect.poll(emails).toEqual([owner.email])
+    await searchField.fill('nobody')
+    await page.getByRole('heading', { name: 'No member found' }).waitFor()
+    await searchField.fill('')
+    await expect.poll(emails).toHaveLength(11)
   })
 })
 
