@@ -27,10 +27,10 @@ const ENTRIES_PER_EVENT = 7 * (1 + GREATEST_LEVEL)
 const PACE = 2
 
 /** Entries owed before a slice is worth a commit of its own. */
-const SLICE_ENTRIES = 60_000
+const SLICE_ENTRIES = 30_000
 
 /** A slice ends after this. Its commit is not in it and takes about as long. */
-const SLICE_MS = 8
+const SLICE_MS = 4
 
 type Job = {
   work: Generator<void, Run>

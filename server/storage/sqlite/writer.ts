@@ -13,7 +13,7 @@ import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './w
 const WAITING_ROWS = 20_000
 
 /** A group's rows: enough to share one fsync among many, few enough to commit in some ten milliseconds. */
-const GROUP_ROWS = 2_000
+const GROUP_ROWS = 1_000
 
 /** What refused writes are answered with: only the first is for the operator to mend. */
 const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
