@@ -93,6 +93,7 @@ export function serve(options: ChildServerOptions): Command {
       DATABASE_URL: databaseUrl,
       // As `npm start` has it; its threads start in half the time.
       NODE_COMPILE_CACHE: compileCache,
+      ...(asInProduction && { MALLOC_ARENA_MAX: '2' }),
       ...environment,
     },
   })
