@@ -88,7 +88,6 @@ export class Writer {
     const writer = new Writer(thread, port1, options)
     const reply = await writer.#reply()
     if (reply.kind === 'refused') {
-      writer.#isOver = true
       await thread.terminate()
       throw new Error(reply.message)
     }
@@ -195,7 +194,10 @@ export class Writer {
    * once for each group that a request waits for: with 10 ms a round, an event took 19 ms where its commit took 1.
    */
   #listen() {
-    if (!this.#busy) return
+    if (this.#busy) this.#hearAll()
+  }
+
+  #hearAll() {
     for (let said = receiveMessageOnPort(this.#port); said; said = receiveMessageOnPort(this.#port)) {
       this.#hear(said.message)
     }
@@ -206,6 +208,8 @@ export class Writer {
     else if (reply.kind === 'indexed') this.#indexed(reply.indexing, this.#options)
     else if (reply.kind === 'disk') this.#diskSeen(reply.disk, this.#options)
     else this.#answer?.resolve(reply)
+    // Its end is no death.
+    if (reply.kind === 'refused') this.#isOver = true
   }
 
   #indexed(indexing: Indexing, { onIndexingFailure }: WriterOptions) {
@@ -277,6 +281,8 @@ export class Writer {
   }
 
   #die(error: Error, onDeath: (error: Error) => void) {
+    // What it has said before may come after: it comes by another way.
+    this.#hearAll()
     if (this.#isOver) return
     this.#isOver = true
     this.#closed = 'storage_unavailable'
