@@ -47,8 +47,7 @@ type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind
 export class Writer {
   readonly #thread: Worker
   readonly #port: MessagePort
-  readonly #now: () => number
-  readonly #onGroup: WriterOptions['onGroup']
+  readonly #options: WriterOptions
   readonly #waiting: Waiting[] = []
   readonly #turns: Turn[] = []
   #waitingRows = 0
@@ -62,18 +61,13 @@ export class Writer {
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
-  readonly #options: WriterOptions
-
   private constructor(thread: Worker, port: MessagePort, options: WriterOptions) {
-    const { now, onDeath, onGroup } = options
     this.#thread = thread
     this.#port = port
-    this.#now = now
-    this.#onGroup = onGroup
     this.#options = options
     port.on('message', (reply: WriterReply) => this.#hear(reply))
-    thread.on('error', (error) => this.#die(error, onDeath))
-    thread.on('exit', () => this.#die(new Error('the writing thread has ended'), onDeath))
+    thread.on('error', (error) => this.#die(error))
+    thread.on('exit', () => this.#die(new Error('the writing thread has ended')))
   }
 
   /**
@@ -96,7 +90,7 @@ export class Writer {
 
   /** @throws {Unavailable} where a unit would be refused */
   assertAvailable(): void {
-    this.#listen()
+    if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
     if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
@@ -193,10 +187,6 @@ export class Writer {
    * Hears at once what the thread has said. A busy event loop comes to its messages only after all else that is ready,
    * once for each group that a request waits for: with 10 ms a round, an event took 19 ms where its commit took 1.
    */
-  #listen() {
-    if (this.#busy) this.#hearAll()
-  }
-
   #hearAll() {
     for (let said = receiveMessageOnPort(this.#port); said; said = receiveMessageOnPort(this.#port)) {
       this.#hear(said.message)
@@ -205,22 +195,22 @@ export class Writer {
 
   #hear(reply: WriterReply) {
     if (reply.kind === 'changed-outside') this.#options.onOutsideChange()
-    else if (reply.kind === 'indexed') this.#indexed(reply.indexing, this.#options)
-    else if (reply.kind === 'disk') this.#diskSeen(reply.disk, this.#options)
+    else if (reply.kind === 'indexed') this.#indexed(reply.indexing)
+    else if (reply.kind === 'disk') this.#diskSeen(reply.disk)
     else this.#answer?.resolve(reply)
     // Its end is no death.
     if (reply.kind === 'refused') this.#isOver = true
   }
 
-  #indexed(indexing: Indexing, { onIndexingFailure }: WriterOptions) {
+  #indexed(indexing: Indexing) {
     this.#indexing = indexing
-    if (indexing.failure) onIndexingFailure(errorOf(indexing.failure))
+    if (indexing.failure) this.#options.onIndexingFailure(errorOf(indexing.failure))
   }
 
-  #diskSeen(disk: Disk, { onDisk }: WriterOptions) {
+  #diskSeen(disk: Disk) {
     const hasTurned = disk.refusing !== this.#disk.refusing
     this.#disk = disk
-    if (hasTurned) onDisk(disk)
+    if (hasTurned) this.#options.onDisk(disk)
   }
 
   #takeGroup(): Waiting[] {
@@ -241,7 +231,7 @@ export class Writer {
     try {
       const units = packGroup(group.map(({ unit }) => unit))
       const sent_ms = monotonic_ms()
-      const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#now(), sent_ms })
+      const reply = await this.#ask<'group'>({ kind: 'group', units, now_ms: this.#options.now(), sent_ms })
       this.#indexing = { ...this.#indexing, unindexedEvents: reply.unindexedEvents }
       const results = unpackResults(reply.results)
       failed = results.some((result) => 'failure' in result)
@@ -256,7 +246,7 @@ export class Writer {
       for (const { reject } of group) reject(error as Error)
     }
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
-    this.#onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
+    this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
     // At once, not by way of #schedule: what arrived during the commit has waited long enough.
     this.#next()
@@ -280,7 +270,7 @@ export class Writer {
     for (const { reject } of [...this.#waiting.splice(0), ...this.#turns.splice(0)]) reject(error)
   }
 
-  #die(error: Error, onDeath: (error: Error) => void) {
+  #die(error: Error) {
     // What it has said before may come after: it comes by another way.
     this.#hearAll()
     if (this.#isOver) return
@@ -289,7 +279,7 @@ export class Writer {
     const unavailable = new Unavailable('storage_unavailable', error)
     this.#answer?.reject(unavailable)
     this.#refuseWaiting(unavailable)
-    onDeath(error)
+    this.#options.onDeath(error)
   }
 }
 
