@@ -5,11 +5,3 @@ const SEEN = /[^\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/
 export function isGivenName(name: string): boolean {
   return SEEN.test(name) && [...name].length <= 255 && !name.includes('\0')
 }
-
-/**
- * An email as accounts are compared: in lower case and in Unicode's compatibility form (NFKC). The Greek sigma has a form
- * of its own at the end of a word.
- */
-export function nameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
-}

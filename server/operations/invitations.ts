@@ -1,6 +1,6 @@
 import type { Context, Operation } from '../contract.ts'
+import { emailKey } from '../domain/emails.ts'
 import { instantText } from '../domain/instants.ts'
-import { nameKey } from '../domain/names.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { assertMayDecide } from '../domain/roles.ts'
 import { newToken } from '../domain/tokens.ts'
@@ -98,7 +98,7 @@ export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, contex
   await foundByLink(context, () => invitations.findOpenInvitation(storage.db, body.token, now()))
   return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, body.token)
-    if (nameKey(invitation.email) !== nameKey(session.email)) throw new Problem('invitation_for_another')
+    if (emailKey(invitation.email) !== emailKey(session.email)) throw new Problem('invitation_for_another')
     await join(db, context, invitation, session)
     return { status: 200, body: await shownSession(db, session) }
   })

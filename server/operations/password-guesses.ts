@@ -1,7 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import type { Context } from '../contract.ts'
 import { isDevice } from '../domain/devices.ts'
-import { nameKey } from '../domain/names.ts'
+import { emailKey } from '../domain/emails.ts'
 import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
 import { noteEverywhere } from '../storage/audited-changes.ts'
@@ -48,7 +48,7 @@ export async function guessPassword(
     return await attempts.guess({ own: { by: 'device', value: device } }, compare)
   }
   // With the password's hash: a new password, for example by `cairn member set-password`, has no guesses against it yet.
-  const account = `${nameKey(email)} ${person?.password_hash}`
+  const account = `${emailKey(email)} ${person?.password_hash}`
   const network = networkOf(address)
   const shared = [
     { by: 'network', value: network },

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, Invitations } from '../../generated/tables.ts'
+import { emailKey } from '../domain/emails.ts'
 import { instantText } from '../domain/instants.ts'
-import { nameKey } from '../domain/names.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
 import { tokenDigest } from '../domain/tokens.ts'
 import { behind, upTo } from './keyset.ts'
@@ -42,7 +42,7 @@ export async function replaceInvitation(
   },
 ): Promise<InvitedAs | undefined> {
   const { token, ...row } = invitation
-  const email_key = nameKey(row.email)
+  const email_key = emailKey(row.email)
   const before = await db
     .deleteFrom('invitations')
     .where('workspace_id', '=', workspaceId)

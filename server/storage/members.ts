@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
+import { emailKey } from '../domain/emails.ts'
 import { instantText } from '../domain/instants.ts'
-import { nameKey } from '../domain/names.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
 import { behind, upTo } from './keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
@@ -66,7 +66,7 @@ export async function newestMembers(
   const end = await walkEnd(keys)
   const matching = keys
     .where(
-      unindexed(sql`${hasWords('people.name_key', text)} OR ${startsWith('people.email_key', nameKey(text))}
+      unindexed(sql`${hasWords('people.name_key', text)} OR ${startsWith('people.email_key', emailKey(text))}
         OR members.person_id = ${text}`),
     )
     .where(upTo(end, 'members.joined_ms', 'members.person_id'))

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB, People } from '../../generated/tables.ts'
+import { emailKey } from '../domain/emails.ts'
 import { nameWords, wordsText } from '../domain/name-words.ts'
-import { nameKey } from '../domain/names.ts'
 
 type Person = components['schemas']['Person']
 
@@ -16,7 +16,7 @@ export async function insertPerson(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('people')
-    .values({ ...person, name_key: wordsText(nameWords(person.name)), email_key: nameKey(person.email) })
+    .values({ ...person, name_key: wordsText(nameWords(person.name)), email_key: emailKey(person.email) })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n
@@ -26,7 +26,7 @@ export async function findPersonByEmail(db: Kysely<DB>, email: string): Promise<
   const row = await db
     .selectFrom('people')
     .selectAll()
-    .where('email_key', '=', nameKey(email))
+    .where('email_key', '=', emailKey(email))
     .executeTakeFirst()
   return row && personOf(row)
 }
