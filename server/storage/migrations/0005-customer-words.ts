@@ -85,8 +85,11 @@ const PLAIN: Record<string, string> = {
   ς: 'σ',
 }
 
-/** The first 20 different words of a name, without letter case, accents and what is invisible. */
-function nameWords(name: string): string[] {
+/**
+ * The first 20 different words of a name, without letter case, accents and what is invisible: as they were when stores
+ * got them, whatever searches do later.
+ */
+export function nameWords(name: string): string[] {
   const visible = name.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   const plain = visible
     .normalize('NFKD')

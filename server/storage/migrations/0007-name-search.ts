@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { nameWords } from './0005-customer-words.ts'
 
 /**
  * The words of names, by which journeys, service keys and members are searched. Journeys and keys have them in the
@@ -44,36 +45,8 @@ async function nameRows(db: Kysely<unknown>, table: string, id: string) {
   }
 }
 
-const PLAIN: Record<string, string> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  đ: 'd',
-  ð: 'd',
-  ħ: 'h',
-  ı: 'i',
-  ł: 'l',
-  ŧ: 't',
-  þ: 'th',
-  ς: 'σ',
-}
-
-/** As searches compare names: each word behind a blank, without letter case, accents and compatibility forms. */
 function wordsText(name: string): string {
-  const visible = name.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-  const plain = visible
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/gu, '')
-    .toLowerCase()
-    .normalize('NFKC')
-  const folded = plain.replace(/[ßæœøđðħıłŧþς]/gu, (letter) => PLAIN[letter] ?? letter)
-  const words =
-    folded.match(
-      /\p{S}|[\p{sc=Han}\p{sc=Hira}]|[[\p{L}\p{M}\p{N}\p{Cn}\p{Co}]--[\p{sc=Han}\p{sc=Hira}]]+/gv,
-    ) ?? [folded.replace(/[\p{Z}\p{C}]+/gu, '')].filter((word) => word !== '')
-  return [...new Set(words)]
-    .slice(0, 20)
+  return nameWords(name)
     .map((word) => ` ${word}`)
     .join('')
 }
