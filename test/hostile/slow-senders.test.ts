@@ -82,9 +82,11 @@ it('lets people sign in while hundreds without a credential hold back their bodi
     if (index % 3 === 1) socket.write(Buffer.alloc(index < 150 ? 14 * KIB : index < 225 ? 512 : 8, ' '))
     if (index % 3 === 2) socket.write(zip)
   }
-  // From their own address when they have been slow for a second.
-  await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 10_000, interval: 300 })
-  for (let count = 0; count < 3; count += 1) expect(await signIn(server)).toBe(401)
+  // From their own address when they have been slow for a second. On a busy machine what some sent is read later than
+  // what others sent, and these are slow later.
+  for (let count = 0; count < 4; count += 1) {
+    await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 3_000, interval: 300 })
+  }
 })
 
 it('lets people sign in from elsewhere at once', async () => {
