@@ -216,7 +216,9 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     share.rest()
     await sending
   } catch (error) {
-    if (key && arriving && isRefused) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
+    // Whom the server has no room for is no worse for it.
+    const isOwnFault = isRefused && problemOf(error).status < 500
+    if (key && arriving && isOwnFault) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
     throw error
   } finally {
     share.rest()
