@@ -6,6 +6,7 @@ import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import { threadModule } from './thread-module.ts'
+import { UnitQueue } from './unit-queue.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
@@ -48,9 +49,8 @@ export class Writer {
   readonly #thread: Worker
   readonly #port: MessagePort
   readonly #options: WriterOptions
-  readonly #waiting: Waiting[] = []
+  readonly #waiting = new UnitQueue<Waiting>()
   readonly #turns: Turn[] = []
-  #waitingRows = 0
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
   #busy = false
@@ -93,13 +93,13 @@ export class Writer {
     if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
-    if (this.#waitingRows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
+    if (this.#waiting.rows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
   }
 
   statistics(): Omit<StorageStatistics, 'listReads'> {
     const { unindexedEvents, longestPause_ms } = this.#indexing
     return {
-      waitingRows: this.#waitingRows,
+      waitingRows: this.#waiting.rows,
       waitingTransactions: this.#turns.length,
       unindexedEvents,
       longestIndexingPause_ms: longestPause_ms,
@@ -112,8 +112,7 @@ export class Writer {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
       const rows = unit.kind === 'events' ? unit.events.length : 1
-      this.#waiting.push({ unit, rows, resolve, reject })
-      this.#waitingRows += rows
+      this.#waiting.add({ unit, rows, resolve, reject })
       this.#schedule()
     })
   }
@@ -171,15 +170,15 @@ export class Writer {
 
   #next() {
     // Many turns in a row must not hold up ingestion. On close the units that were taken go first.
-    const isForUnits = this.#waiting.length > 0 && (this.#hadTurn || this.#closed)
+    const isForUnits = this.#waiting.rows > 0 && (this.#hadTurn || this.#closed)
     const turn = isForUnits ? undefined : this.#turns.shift()
     this.#hadTurn = turn !== undefined
     if (turn) {
       this.#busy = true
       turn.begin()
-    } else if (this.#waiting.length > 0) {
+    } else if (this.#waiting.rows > 0) {
       this.#busy = true
-      void this.#commit(this.#takeGroup())
+      void this.#commit(this.#waiting.take(GROUP_ROWS))
     }
   }
 
@@ -211,18 +210,6 @@ export class Writer {
     const hasTurned = disk.refusing !== this.#disk.refusing
     this.#disk = disk
     if (hasTurned) this.#options.onDisk(disk)
-  }
-
-  #takeGroup(): Waiting[] {
-    let rows = 0
-    let count = 0
-    for (const waiting of this.#waiting) {
-      if (count > 0 && rows + waiting.rows > GROUP_ROWS) break
-      rows += waiting.rows
-      count += 1
-    }
-    this.#waitingRows -= rows
-    return this.#waiting.splice(0, count)
   }
 
   async #commit(group: Waiting[]) {
@@ -266,8 +253,7 @@ export class Writer {
 
   /** What waits behind a failure of the storage would meet it too, each after a wait of its own for the lock. */
   #refuseWaiting(error: Error) {
-    this.#waitingRows = 0
-    for (const { reject } of [...this.#waiting.splice(0), ...this.#turns.splice(0)]) reject(error)
+    for (const { reject } of [...this.#waiting.takeAll(), ...this.#turns.splice(0)]) reject(error)
   }
 
   #die(error: Error) {
