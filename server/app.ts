@@ -158,7 +158,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   await share.next()
   if (key) addHeaders(res, limiter.take(key))
   if (options.isStopping()) throw new Unavailable('shutting_down')
-  storage.assertAvailable(route.method === 'GET' ? 'read' : 'write')
+  storage.assertAvailable(route.method === 'GET' ? 'read' : 'write', workspaceOf(caller))
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined

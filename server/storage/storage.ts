@@ -95,8 +95,11 @@ export type Storage = {
    */
   lists(reading: Reading): ReadingDatabase
   events: EventStore
-  /** @throws {Unavailable} where a look-up or a write would be refused now */
-  assertAvailable(use: 'read' | 'write'): void
+  /**
+   * @param workspaceId whose events or customers are to be written: of each only so many may wait
+   * @throws {Unavailable} where a look-up or a write would be refused now
+   */
+  assertAvailable(use: 'read' | 'write', workspaceId?: string): void
   /** Notes the use of a service key; committed together with what else is being written. */
   noteKeyUse(keyId: string): Promise<void>
   /** Commits a write that changes nothing. @throws {Error} where that fails */

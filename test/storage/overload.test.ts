@@ -4,7 +4,7 @@ import { insertJourney } from '../../server/storage/journeys.ts'
 import { serveStoreForTest } from './served-store.ts'
 import { connect, insert, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
 
-/** As many rows as may wait. */
+/** As many rows of one workspace as may wait where it alone sends. */
 const WAITING_ROWS = 20_000
 
 const overloaded = { reason: { name: 'Unavailable', reason: 'overloaded' } }
@@ -43,11 +43,9 @@ describe('a full queue', () => {
     const refused = await Promise.allSettled([
       insert(store, subject, { event_id: 'refused' }),
       insertMany(store, subject, 2),
-      store.assertWritable(),
-      store.db.transaction().execute(async () => {}),
     ])
-    expect(refused).toMatchObject([overloaded, overloaded, overloaded, overloaded])
-    expect(() => store.assertAvailable('write')).toThrow('overloaded')
+    expect(refused).toMatchObject([overloaded, overloaded])
+    expect(() => store.assertAvailable('write', subject.workspace_id)).toThrow('overloaded')
     expect(() => store.assertAvailable('read')).not.toThrow()
 
     await release()
@@ -55,6 +53,33 @@ describe('a full queue', () => {
       { event_id: 'signed_up', count: WAITING_ROWS + 1 },
     ])
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+  })
+
+  it('of one workspace leaves as much room to others as it takes', async () => {
+    const store = await openStoreForTest()
+    const greedy = await newSubject(store)
+    const modest = await newSubject(store)
+    const { taken, release } = await holdWriter(store, greedy)
+    taken.push(insertMany(store, greedy, WAITING_ROWS))
+    for (let rows = 0; rows < WAITING_ROWS / 2; rows += 1_000) taken.push(insertMany(store, modest, 1_000))
+    const refused = await Promise.allSettled([insert(store, greedy), insert(store, modest)])
+    expect(refused).toMatchObject([overloaded, overloaded])
+    await release()
+  })
+
+  it('of all workspaces refuses everybody', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { taken, release } = await holdWriter(store, subject)
+    taken.push(insertMany(store, subject, 2 * WAITING_ROWS))
+    const refused = await Promise.allSettled([
+      insert(store, { ...subject, workspace_id: newId('wsp') }),
+      store.assertWritable(),
+      store.db.transaction().execute(async () => {}),
+    ])
+    expect(refused).toMatchObject([overloaded, overloaded, overloaded])
+    expect(() => store.assertAvailable('write')).toThrow('overloaded')
+    await release()
   })
 
   it('takes what fits and refuses the next', async () => {
@@ -69,7 +94,7 @@ describe('a full queue', () => {
 
   it('is answered over HTTP with 503 before the body is looked at', async () => {
     const { store, url, workspace } = await serveStoreForTest()
-    const subject = await newSubject(store)
+    const subject = { ...(await newSubject(store)), workspace_id: workspace.workspace_id }
     const { taken, release } = await holdWriter(store, subject)
     taken.push(insertMany(store, subject, WAITING_ROWS))
     const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
@@ -89,7 +114,7 @@ describe('transactions that wait', () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { taken, release } = await holdWriter(store, subject)
-    taken.push(insertMany(store, subject, WAITING_ROWS - 1))
+    taken.push(insertMany(store, subject, 2 * WAITING_ROWS - 1))
     taken.push(store.db.transaction().execute(async () => 'done'))
     await expect(store.db.transaction().execute(async () => {})).rejects.toMatchObject(overloaded.reason)
     await release()

@@ -28,9 +28,9 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     db: database((statement) => reader.lookUp(statement)),
     lists,
     events: sqliteEventStore(reader, writer),
-    assertAvailable(use) {
+    assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
-      else writer.assertAvailable()
+      else writer.assertAvailable(workspaceId)
     },
     async noteKeyUse(key_id) {
       await writer.submit({ kind: 'key-used', key_id })

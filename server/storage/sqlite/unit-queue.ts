@@ -1,26 +1,38 @@
 import type { Unit } from './units.ts'
 
 type Queued = { unit: Unit; rows: number }
+type Line<Item> = { items: Item[]; rows: number }
 
 /**
  * Units that wait to be written: those of a workspace in the order in which they came, workspaces in turns. So one that
- * sends batch after batch does not stand before the single event of another.
+ * sends batch after batch neither stands before the single event of another nor takes its place.
  */
 export class UnitQueue<Item extends Queued> {
-  /** None is empty. */
-  readonly #waiting = new Map<string, Item[]>()
+  readonly #mostRows: number
+  /** By workspace, in the order of their turns. None is empty. */
+  readonly #lines = new Map<string, Line<Item>>()
   #rows = 0
+
+  /** @param mostRows about so many rows may wait */
+  constructor(mostRows: number) {
+    this.#mostRows = mostRows
+  }
 
   get rows(): number {
     return this.#rows
   }
 
+  /** Whether there is room for more of a workspace: it may have as much waiting as it leaves free, alone half of it. */
+  hasRoom(workspaceId: string): boolean {
+    return (this.#lines.get(workspaceId)?.rows ?? 0) < this.#mostRows - this.#rows
+  }
+
   add(item: Item): void {
-    // The others are the server's own, few and small.
-    const workspaceId = 'workspace_id' in item.unit ? item.unit.workspace_id : ''
-    const own = this.#waiting.get(workspaceId)
-    if (own) own.push(item)
-    else this.#waiting.set(workspaceId, [item])
+    const workspaceId = workspaceOf(item.unit)
+    const line = this.#lines.get(workspaceId) ?? { items: [], rows: 0 }
+    this.#lines.set(workspaceId, line)
+    line.items.push(item)
+    line.rows += item.rows
     this.#rows += item.rows
   }
 
@@ -28,24 +40,25 @@ export class UnitQueue<Item extends Queued> {
   take(mostRows: number): Item[] {
     const taken: Item[] = []
     let rows = 0
-    const [first] = this.#waiting.keys()
+    const [first] = this.#lines.keys()
     for (let before = -1; before < taken.length; ) {
       before = taken.length
-      for (const [workspaceId, own] of this.#waiting) {
-        const [next] = own
+      for (const [workspaceId, line] of this.#lines) {
+        const [next] = line.items
         if (!next || (taken.length > 0 && rows + next.rows > mostRows)) continue
-        own.shift()
-        if (own.length === 0) this.#waiting.delete(workspaceId)
+        line.items.shift()
+        line.rows -= next.rows
+        if (line.items.length === 0) this.#lines.delete(workspaceId)
         taken.push(next)
         rows += next.rows
       }
     }
     this.#rows -= rows
     // Whoever had the first place has the last one next time.
-    const own = first === undefined ? undefined : this.#waiting.get(first)
-    if (first !== undefined && own) {
-      this.#waiting.delete(first)
-      this.#waiting.set(first, own)
+    const line = first === undefined ? undefined : this.#lines.get(first)
+    if (first !== undefined && line) {
+      this.#lines.delete(first)
+      this.#lines.set(first, line)
     }
     return taken
   }
@@ -54,4 +67,9 @@ export class UnitQueue<Item extends Queued> {
   takeAll(): Item[] {
     return this.take(Number.POSITIVE_INFINITY)
   }
+}
+
+/** Whose a unit is; '' for what is the server's own, few and small. */
+export function workspaceOf(unit: Unit): string {
+  return 'workspace_id' in unit ? unit.workspace_id : ''
 }

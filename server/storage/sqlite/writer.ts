@@ -6,12 +6,12 @@ import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import { threadModule } from './thread-module.ts'
-import { UnitQueue } from './unit-queue.ts'
+import { UnitQueue, workspaceOf } from './unit-queue.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
-/** More waiting rows than this are refused: what waits must be committed within a second or so. */
-const WAITING_ROWS = 20_000
+/** So many rows and transactions may wait, half of the rows of one workspace: what waits must be committed within a second or so. */
+const WAITING_ROWS = 40_000
 
 /** A group's rows: enough to share one fsync among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
@@ -49,7 +49,7 @@ export class Writer {
   readonly #thread: Worker
   readonly #port: MessagePort
   readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>()
+  readonly #waiting = new UnitQueue<Waiting>(WAITING_ROWS)
   readonly #turns: Turn[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
@@ -88,12 +88,16 @@ export class Writer {
     return writer
   }
 
-  /** @throws {Unavailable} where a unit would be refused */
-  assertAvailable(): void {
+  /**
+   * @param workspaceId whose unit it is; '' for what is no workspace's
+   * @throws {Unavailable} where a unit would be refused
+   */
+  assertAvailable(workspaceId = ''): void {
     if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
-    if (this.#waiting.rows + this.#turns.length >= WAITING_ROWS) throw new Unavailable('overloaded')
+    const isFull = this.#waiting.rows + this.#turns.length >= WAITING_ROWS
+    if (isFull || !this.#waiting.hasRoom(workspaceId)) throw new Unavailable('overloaded')
   }
 
   statistics(): Omit<StorageStatistics, 'listReads'> {
@@ -110,7 +114,7 @@ export class Writer {
   /** Resolves when the unit is on disk. */
   submit(unit: Unit): Promise<UnitOutcome> {
     return new Promise((resolve, reject) => {
-      this.assertAvailable()
+      this.assertAvailable(workspaceOf(unit))
       const rows = unit.kind === 'events' ? unit.events.length : 1
       this.#waiting.add({ unit, rows, resolve, reject })
       this.#schedule()
