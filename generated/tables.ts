@@ -32,7 +32,6 @@ export interface Customers {
   created_ms: number;
   customer_id: string;
   customer_name: string;
-  customer_ref: Generated<number>;
   customer_type: string;
   name_key: Generated<string>;
   updated_ms: number;
@@ -44,60 +43,6 @@ export interface CustomerWords {
   customer_id: string;
   word: string;
   workspace_id: string;
-}
-
-export interface Enrolments {
-  customer_ref: number;
-  enrolled_ms: number;
-  journey_ref: number;
-}
-
-export interface EventIndexing {
-  indexed_seq: number;
-  message_salt: string;
-  one: Generated<number>;
-}
-
-export interface EventPages {
-  data: Buffer;
-  page: Generated<number>;
-}
-
-export interface EventRuns {
-  first_seq: number;
-  greatest_at_ms: number;
-  last_seq: number;
-  level: number;
-  messages: number;
-  postings: Buffer;
-  run: Generated<number>;
-  timeline: Buffer;
-}
-
-export interface Events {
-  custom_variables: string | null;
-  customer_ref: number;
-  event_id: string;
-  id: Buffer;
-  journey_ref: number;
-  message_id: unknown | null;
-  occurred_ms: number | null;
-  received_ms: number;
-  seq: Generated<number>;
-  workspace_ref: number;
-}
-
-export interface EventSpans {
-  first_id: Buffer;
-  greatest_received_ms: number;
-  least_received_ms: number;
-  span: Generated<number>;
-}
-
-export interface EventStretches {
-  greatest_received_ms: number;
-  least_received_ms: number;
-  stretch: Generated<number>;
 }
 
 export interface Invitations {
@@ -116,7 +61,6 @@ export interface Journeys {
   created_ms: number;
   description: string;
   journey_id: string;
-  journey_ref: Generated<number>;
   name: string;
   name_key: Generated<string>;
   status: string;
@@ -188,20 +132,12 @@ export interface Workspaces {
   created_ms: number;
   name: string;
   workspace_id: string;
-  workspace_ref: Generated<number>;
 }
 
 export interface DB {
   audit_log: AuditLog;
   customer_words: CustomerWords;
   customers: Customers;
-  enrolments: Enrolments;
-  event_indexing: EventIndexing;
-  event_pages: EventPages;
-  event_runs: EventRuns;
-  event_spans: EventSpans;
-  event_stretches: EventStretches;
-  events: Events;
   invitations: Invitations;
   journeys: Journeys;
   members: Members;

@@ -10,7 +10,7 @@ import { type Access, type AccessOfMember, accessTo, endOldAccess } from '../sto
 import type { ServiceKey } from '../storage/service-keys.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
-import { sqlitePath } from '../storage/storage.ts'
+import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFolder, inStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { isAdministrationBuilt } from '../administration-site.ts'
 import type { Config } from '../config.ts'
+import { isAdministrationBuilt } from '../http/administration-site.ts'
 import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
 import { assertFolder } from './store.ts'

@@ -1,7 +1,6 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { EventStore } from './event-store.ts'
-import { openSqlite } from './sqlite/open.ts'
 
 export type StorageOptions = {
   /** `sqlite:PATH` */
@@ -107,14 +106,4 @@ export type Storage = {
   statistics(): StorageStatistics
   /** Finishes what was taken and closes. */
   close(): Promise<void>
-}
-
-/** @throws {Error} with a message for the operator where the store cannot be opened */
-export function openStorage(options: StorageOptions): Promise<Storage> {
-  return openSqlite(sqlitePath(options.url), options)
-}
-
-/** The file of a `sqlite:` URL, whose form the configuration has checked. */
-export function sqlitePath(url: string): string {
-  return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
 }

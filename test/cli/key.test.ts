@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { sqlitePath } from '../../server/storage/storage.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { sqlitePath } from '../../server/storage/storage.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type CommandOptions, runCairn } from '../command.ts'
 import { browser, type SignedUp, signIn, signUp } from '../people.ts'

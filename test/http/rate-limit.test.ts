@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { RateLimiter } from '../../server/rate-limit.ts'
+import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { refusal, send } from './requests.ts'

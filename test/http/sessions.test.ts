@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tokenDigest } from '../../server/domain/tokens.ts'
-import { sqlitePath } from '../../server/storage/storage.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { operations } from '../contract/document.ts'
 import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../people.ts'

@@ -1,8 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../../server/domain/fair-queue.ts'
+import { Turns } from '../../server/http/rates/turns.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
-import { Turns } from '../../server/turns.ts'
 
 const greedy = { workspaceId: 'wsp_greedy', caller: 'key_1' }
 const modest = { workspaceId: 'wsp_modest', caller: 'key_2' }

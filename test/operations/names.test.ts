@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isVisible } from '../../admin/parts/visible-name.ts'
 import { isGivenName } from '../../server/domain/names.ts'
-import { sqlitePath } from '../../server/storage/storage.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { contractDocument } from '../contract/document.ts'
 import { signUp } from '../people.ts'

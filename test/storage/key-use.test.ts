@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sqlitePath } from '../../server/storage/storage.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { connect } from './store.ts'

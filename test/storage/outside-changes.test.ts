@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DB } from '../../generated/tables.ts'
 import { inStore } from '../../server/cli/store.ts'
@@ -69,17 +69,9 @@ describe('what another program has made', () => {
     const notYet = await client.createEvent({ body: { ...event, journey_id } })
     expect(notYet.error?.code).toBe('customer_not_in_journey')
     await outside((db) =>
-      db
-        .insertInto('enrolments')
-        .expression((eb) =>
-          eb
-            .selectFrom('customers')
-            .innerJoin('journeys', 'journeys.workspace_id', 'customers.workspace_id')
-            .select(['journey_ref', 'customer_ref', eb.val(Date.now()).as('enrolled_ms')])
-            .where('customer_id', '=', event.customer_id)
-            .where('journey_id', '=', journey_id),
-        )
-        .execute(),
+      sql`INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms)
+        SELECT journey_ref, customer_ref, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
+        WHERE customer_id = ${event.customer_id} AND journey_id = ${journey_id}`.execute(db),
     )
     expect((await client.createEvent({ body: { ...event, journey_id } })).response.status).toBe(201)
   })

@@ -8,7 +8,8 @@ import { cursorPosition } from '../../server/domain/cursors.ts'
 import type { JsonBytes } from '../../server/domain/json-bytes.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
-import { openStorage, type Reading, type Storage, type StorageOptions } from '../../server/storage/storage.ts'
+import { openStorage } from '../../server/storage/open.ts'
+import type { Reading, Storage, StorageOptions } from '../../server/storage/storage.ts'
 import { newStore } from '../cairn.ts'
 
 /** An open store, without a server around it. */

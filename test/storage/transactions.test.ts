@@ -195,10 +195,10 @@ describe('a query outside a transaction', () => {
     const { workspace_id } = await newSubject(store)
     const writes = await Promise.allSettled([
       store.db.updateTable('journeys').set({ name: 'changed' }).execute(),
-      store.db.deleteFrom('enrolments').execute(),
+      store.db.deleteFrom('customer_words').execute(),
       sql`CREATE TABLE other (a)`.execute(store.db),
       sql`PRAGMA user_version = 7`.execute(store.db),
-      store.db.connection().execute((db) => db.deleteFrom('enrolments').execute()),
+      store.db.connection().execute((db) => db.deleteFrom('customer_words').execute()),
     ])
     for (const write of writes) {
       expect(write).toMatchObject({ reason: { message: expect.stringContaining('outside a transaction') } })

@@ -1,5 +1,5 @@
-import { migrations } from '../migrations/index.ts'
 import { type Connection, openReadable, openWritable } from './connection.ts'
+import { migrations } from './migrations/index.ts'
 
 /** Makes the file where there is none and brings its schema up to date. */
 export async function migrateFile(path: string): Promise<void> {
@@ -13,7 +13,7 @@ export async function migrateFile(path: string): Promise<void> {
   const database = openWritable(path, { create: true })
   const db = new Kysely<unknown>({ dialect: new LocalDialect({ database }) })
   try {
-    await migrate(db)
+    await migrate(db, migrations)
   } finally {
     await db.destroy()
   }

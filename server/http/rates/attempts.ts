@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Problem } from './problems.ts'
+import { Problem } from '../../problems.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */

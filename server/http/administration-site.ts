@@ -29,7 +29,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-const folder = fileURLToPath(new URL('../dist/admin', import.meta.url))
+const folder = fileURLToPath(new URL('../../dist/admin', import.meta.url))
 
 /** Whether there is an administration interface to serve. */
 export function isAdministrationBuilt(): boolean {

@@ -1,4 +1,4 @@
-import { type Fault, LISTED_FAULTS } from './problems.ts'
+import { type Fault, LISTED_FAULTS } from '../../problems.ts'
 
 /** How large the contract lets a body be. Its values are not looked into. */
 export type BodyShape = {

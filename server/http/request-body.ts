@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
-import { type BodyKind, type JsonValue, parseJson } from './domain/json.ts'
+import { type BodyKind, type JsonValue, parseJson } from '../domain/json.ts'
+import { Problem } from '../problems.ts'
+import { Unavailable } from '../storage/unavailable.ts'
 import { type Place, Places } from './places.ts'
-import { Problem } from './problems.ts'
-import { Unavailable } from './storage/unavailable.ts'
-import type { Share } from './turns.ts'
+import type { Share } from './rates/turns.ts'
 
 /** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
 const LIMIT_BYTES = 64 * 1024

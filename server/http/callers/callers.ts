@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller, Role, Route } from './contract.ts'
+import type { Caller, Role, Route } from '../../contract.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
+import { Problem } from '../../problems.ts'
+import { membershipsOf, roleOf } from '../../storage/members.ts'
+import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from '../../storage/sessions.ts'
+import type { Database, Storage, Transaction } from '../../storage/storage.ts'
 import { readCookies } from './cookies.ts'
 import { type Credentials, unauthorized } from './credentials.ts'
-import { tokenDigest } from './domain/tokens.ts'
 import { isFromOwnPage, type Reached } from './origins.ts'
-import { Problem } from './problems.ts'
-import { membershipsOf, roleOf } from './storage/members.ts'
-import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from './storage/sessions.ts'
-import type { Database, Storage, Transaction } from './storage/storage.ts'
 
 /** The last request of a session is noted at most this often. */
 const LAST_SEEN_MS = 60_000

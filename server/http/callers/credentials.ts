@@ -1,14 +1,14 @@
-import type { Credential } from './contract.ts'
-import { isServiceKey, keyStatus } from './domain/service-keys.ts'
-import { tokenDigest } from './domain/tokens.ts'
-import { Problem } from './problems.ts'
+import type { Credential } from '../../contract.ts'
+import { isServiceKey, keyStatus } from '../../domain/service-keys.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
+import { Problem } from '../../problems.ts'
 import {
   findServiceKey,
   findServiceKeyByDigest,
   type ServiceKey,
   serviceKeysByDigest,
-} from './storage/service-keys.ts'
-import type { Storage, Transaction } from './storage/storage.ts'
+} from '../../storage/service-keys.ts'
+import type { Storage, Transaction } from '../../storage/storage.ts'
 
 /** `last_used` is written at most this often. */
 const LAST_USED_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Fault } from './problems.ts'
+import type { Fault } from '../problems.ts'
 
 /** So many are told; the answer has more. */
 const TOLD = 5

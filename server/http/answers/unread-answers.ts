@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Places } from './places.ts'
+import { Places } from '../places.ts'
 
 /** All answers together that are written and that their peers have not taken yet. */
 const ANSWERS_BYTES = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
+import { pointerTo } from '../../domain/pointers.ts'
+import type { Fault } from '../../problems.ts'
 import { type BodyShape, itemsOf } from './body-parts.ts'
-import { pointerTo } from './domain/pointers.ts'
-import type { Fault } from './problems.ts'
 
 /** A fault as express-openapi-validator tells it; `path` begins with `/body`, `/query` or `/params`. */
 export type ValidatorError = { path: string; message: string; errorCode?: string }

@@ -1,4 +1,4 @@
-import { Problem } from './problems.ts'
+import { Problem } from '../../problems.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** The burst is what a key may send at once: this many seconds of its rate. */

@@ -1,4 +1,4 @@
-import type { Fault } from './problems.ts'
+import type { Fault } from '../../problems.ts'
 
 export type Parameter = { name: string; schema: { type?: unknown } }
 export type Query = { values: Record<string, string>; faults: Fault[] }

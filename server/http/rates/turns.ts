@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { FairQueue, type Owner } from './domain/fair-queue.ts'
-import { Unavailable } from './storage/unavailable.ts'
+import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
+import { Unavailable } from '../../storage/unavailable.ts'
 
 /** Who has used how much is looked at after so long; what was used before counts half as much each time. */
 const WINDOW_MS = 100

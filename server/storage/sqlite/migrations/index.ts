@@ -1,7 +1,7 @@
-import type { Migration } from 'kysely/migration'
+import type { Migrations } from '../../migrate.ts'
 
-/** The schema's history, in order. A migration that has been released never changes. Loaded only to be run. */
-export const migrations: Readonly<Record<string, () => Promise<Migration>>> = {
+/** The schema's history on SQLite. */
+export const migrations: Migrations = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-people': () => import('./0002-people.ts'),
   '0003-runs': () => import('./0003-runs.ts'),

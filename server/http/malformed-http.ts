@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { corsHeaders } from './cors.ts'
-import { plainAddress } from './domain/networks.ts'
-import type { Metrics } from './metrics.ts'
-import { Problem, type ProblemCode } from './problems.ts'
-import { securityHeaders } from './security-headers.ts'
+import { plainAddress } from '../domain/networks.ts'
+import type { Metrics } from '../metrics.ts'
+import { Problem, type ProblemCode } from '../problems.ts'
+import { corsHeaders } from './answers/cors.ts'
+import { securityHeaders } from './answers/security-headers.ts'
 
 /** The line and the headers of a request together (contract: `headers_too_large`). */
 export const HEAD_BYTES = 16 * 1024

@@ -1,0 +1,254 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
+import type { Caller, Context, Operation, OperationId, Route } from '../contract.ts'
+import { browserName } from '../domain/browsers.ts'
+import { newId } from '../domain/identifiers.ts'
+import { networkOf, plainAddress } from '../domain/networks.ts'
+import { allOperations } from '../operations/index.ts'
+import type { Passwords } from '../passwords.ts'
+import { Problem } from '../problems.ts'
+import type { Reading } from '../storage/storage.ts'
+import { Unavailable } from '../storage/unavailable.ts'
+import { Tally } from '../tally.ts'
+import {
+  addHeaders,
+  answer,
+  CallerHasGone,
+  type Headers,
+  ownerOf,
+  problemOf,
+  refuse,
+  sendReply,
+} from './answers/answer.ts'
+import { corsHeaders, preflightHeaders } from './answers/cors.ts'
+import { securityHeaders } from './answers/security-headers.ts'
+import type { Callers } from './callers/callers.ts'
+import { readCookies, writeCookies } from './callers/cookies.ts'
+import type { Reached } from './callers/origins.ts'
+import { ProxyWatch } from './callers/unknown-proxy.ts'
+import { loggedFaults } from './log-faults.ts'
+import { loggedPaths } from './log-paths.ts'
+import { assertHead, noteBegun } from './malformed-http.ts'
+import type { Attempts } from './rates/attempts.ts'
+import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
+import type { Turns } from './rates/turns.ts'
+import { sharedLook } from './readiness.ts'
+import { type BodyPlaces, ignoreBody } from './request-body.ts'
+import { beginRequest } from './request-log.ts'
+import { mountSites, type SiteOptions } from './sites.ts'
+
+export type AppOptions = SiteOptions & {
+  callers: Callers
+  passwords: Passwords
+  attempts: Attempts
+  /** What the operator leaves to members. */
+  allowed: Context['allowed']
+  /** Where the server is known, if it was told. */
+  publicUrl: URL | undefined
+  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
+  trustedProxies: readonly string[]
+  limiter: RateLimiter
+  turns: Turns
+  bodies: BodyPlaces
+  /** Whether the log has the addresses of senders. */
+  logAddresses: boolean
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Whether new work is refused because the process ends. */
+  isStopping: () => boolean
+}
+
+/** The whole way of a request, in order. */
+export function createApp(options: AppOptions): Express {
+  const { contract, storage, log, logAddresses, publicUrl } = options
+  const proxies = new ProxyWatch({ publicUrl, log, logAddresses })
+  const told = {
+    path: loggedPaths(contract.routes.map(({ path }) => path)),
+    faults: loggedFaults(contract.document),
+  }
+  const assertWritable = sharedLook(() => storage.assertWritable())
+  const app = express()
+  app.set('strict routing', true)
+  app.set('case sensitive routing', true)
+  app.set('query parser', false)
+  app.set('etag', false)
+  app.set('trust proxy', [...options.trustedProxies])
+  app.disable('x-powered-by')
+  app.use((req, res, next) => {
+    beginRequest(req, res, { ...options, told })
+    const peer = plainAddress(req.socket.remoteAddress ?? '')
+    proxies.look({ headers: req.headers, peer, address: res.locals.address })
+    noteBegun(res, (problem) => refuse(res, problem, options))
+    assertHead(req)
+    // Only what changes nothing: who sends many events on one connection wants them written together.
+    if (req.method === 'GET') options.answers.inTurn(req, res, next)
+    else next()
+  })
+
+  for (const path of new Set(contract.routes.map((route) => route.path))) {
+    mountPath(app, path, options)
+  }
+  // What is not sent by sendText: documents for people and probes.
+  app.use((_req, res, next) => {
+    res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
+    next()
+  })
+  mountSites(app, options)
+
+  app.get('/healthz', (_req, res) => {
+    res.json({ status: 'ok' })
+  })
+  app.get('/readyz', async (_req, res) => {
+    if (options.isStopping()) throw new Unavailable('shutting_down')
+    await assertWritable()
+    res.json({ status: 'ok' })
+  })
+  app.use((_req, res) => refuse(res, new Problem('not_found'), options))
+  const onError: ErrorRequestHandler = (error, _req, res, _next) => refuse(res, error, options)
+  app.use(onError)
+  return app
+}
+
+/** All methods of one path: those of the contract, the preflight where browsers may call, and 405 for the rest. */
+function mountPath(app: Express, path: string, options: AppOptions) {
+  const routes = options.contract.routes.filter((route) => route.path === path)
+  const isForBrowsers = routes.some((route) => route.accepts.includes('publishable'))
+  const methods = routes.map((route) => route.method)
+  const allow = (isForBrowsers ? [...methods, 'OPTIONS'] : methods).join(', ')
+
+  app.all(path, async (req, res) => {
+    if (isForBrowsers) addHeaders(res, corsHeaders)
+    const route = routes.find((route) => route.method === req.method)
+    if (route) return await serve(route, req, res, options)
+    if (isForBrowsers && req.method === 'OPTIONS') {
+      addHeaders(res, preflightHeaders)
+      answer(res, { status: 204 }, options)
+    } else {
+      refuse(res, new Problem('method_not_allowed', { headers: { Allow: allow } }), options)
+    }
+  })
+}
+
+/** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
+async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
+  const { bodies, callers, limiter, storage, metrics, publicUrl, turns } = options
+  res.locals.operation = route.operationId
+  const identify = () => callers.check(req.headers, () => reached(req), route)
+  let caller = await identify()
+  const key = limitedKey(caller, res)
+  if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
+  if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
+  res.locals.owner = key?.key_id
+  const identified_ms = performance.now()
+  const share = turns.shareOf({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
+  await share.next()
+  if (key) addHeaders(res, limiter.take(key))
+  if (options.isStopping()) throw new Unavailable('shutting_down')
+  storage.assertAvailable(route.method === 'GET' ? 'read' : 'write', workspaceOf(caller))
+  if (!route.hasBody) ignoreBody(req)
+  const isNobody = caller.kind === 'nobody'
+  const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
+  // Whether what goes wrong is refused for its shape.
+  let isRefused = true
+  try {
+    const body = await arriving?.json(req, route.bodyLimits, share)
+    const checked = await route.check(req, body, share)
+    isRefused = false
+    // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
+    if (performance.now() - identified_ms > BELIEVED_MS) caller = await identify()
+    const count = route.count(body)
+    if (key && arriving && count > 1)
+      addHeaders(res, limiter.takeRest(key, { count, refusal: arriving.length / LIMITED_EVENT_BYTES }))
+    // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
+    const operation = allOperations[route.operationId] as Operation<OperationId>
+    const { now, passwords, attempts, allowed } = options
+    const replying = operation(
+      { workspaceId: workspaceOf(caller), ...checked },
+      {
+        storage: storage as Context['storage'],
+        change: (work) => {
+          const transaction = storage.db.transaction()
+          return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
+        },
+        now,
+        newId,
+        tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
+        rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
+        caller,
+        address: res.locals.address,
+        // Only when they are asked for: ingestion has no use for them.
+        get reading() {
+          return readingOf(caller, res)
+        },
+        get browser() {
+          return browserName(req.headers['user-agent'])
+        },
+        get cookies() {
+          return readCookies(reached(req), publicUrl)
+        },
+        requestId: res.locals.requestId,
+        passwords,
+        attempts,
+        allowed,
+      },
+    )
+    share.rest()
+    const reply = await replying
+    share.work()
+    if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
+    const { status, body: replied } = reply
+    if (replied === undefined) return answer(res, { status }, options)
+    const sending = sendReply(req, res, { status, body: replied }, options)
+    share.rest()
+    await sending
+  } catch (error) {
+    // Whom the server has no room for is no worse for it.
+    const isOwnFault = isRefused && problemOf(error).status < 500
+    if (key && arriving && isOwnFault) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
+    throw error
+  } finally {
+    share.rest()
+    arriving?.leave()
+  }
+}
+
+function workspaceOf(caller: Caller): string {
+  if (caller.kind === 'key') return caller.key.workspace_id
+  return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
+}
+
+/**
+ * By what the rate is counted: by key, a publishable one also by network, or by person. Nobody has none; attempts without
+ * a credential are throttled.
+ */
+function limitedKey(caller: Caller, { locals }: Response): LimitedKey | undefined {
+  if (caller.kind === 'key') {
+    const { key_id, rate_limit, kind } = caller.key
+    return kind === 'secret' ? caller.key : { key_id, rate_limit, network: networkOf(locals.address) }
+  }
+  return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
+}
+
+function readingOf(caller: Caller, res: Response): Reading {
+  const controller = new AbortController()
+  const end = () => {
+    if (!res.writableFinished) controller.abort(new CallerHasGone())
+  }
+  // It may have gone already, while its key was looked up.
+  if (res.closed) end()
+  else res.once('close', end)
+  const { signal } = controller
+  return { caller: res.locals.owner ?? '', workspaceId: workspaceOf(caller), signal }
+}
+
+function reached(req: Request): Reached {
+  return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
+}
+
+/** A body that is refused for its shape counts one event for each so many bytes, as a batch of small events has. */
+const REFUSED_EVENT_BYTES = 4 * 1024
+
+/** One that is refused for its rate has been read and checked too, and takes as long as an event for so many bytes. */
+const LIMITED_EVENT_BYTES = 16 * 1024
+
+/** A caller is believed for so long without another look. */
+const BELIEVED_MS = 50

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Request, Response } from 'express'
+import type { Logger } from 'pino'
+import { plainAddress } from '../domain/networks.ts'
+import { isServiceKey } from '../domain/service-keys.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Fault } from '../problems.ts'
+import type { LoggedFault } from './log-faults.ts'
+
+export type RequestLog = {
+  log: Logger
+  metrics: Metrics
+  /** Whether the log has the addresses of senders. */
+  logAddresses: boolean
+  /** What of a request is fit for the log. */
+  told: { path: (target: string) => string; faults: (faults: readonly Fault[]) => LoggedFault[] }
+}
+
+/** Gives a request its identifier, and at its end its line in the log and its place in the metrics. */
+export function beginRequest(req: Request, res: Response, { log, logAddresses, metrics, told }: RequestLog) {
+  const started = performance.now()
+  const given = req.get('x-request-id') ?? ''
+  // A key that someone puts here by mistake would be logged.
+  const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
+  const requestId = isValid ? given : randomUUID()
+  res.locals.requestId = requestId
+  // Now: a connection that is closed has none any more.
+  const address = addressOf(req)
+  res.locals.address = address
+  res.locals.headers = { 'X-Request-Id': requestId }
+  res.once('close', () => {
+    const { operation, key_id, person_id, code, faults = [] } = res.locals
+    const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
+    const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
+    metrics.requestEnded({ operation, status, code, duration_ms })
+    log.info({
+      request_id: requestId,
+      address: logAddresses ? address : undefined,
+      method: req.method,
+      operation,
+      path: operation === undefined ? told.path(req.originalUrl) : undefined,
+      status,
+      code,
+      errors: faults.length > 0 ? told.faults(faults) : undefined,
+      key_id,
+      person_id,
+      duration_ms,
+    })
+  })
+}
+
+/** The caller's address in its plain form: what a proxy says is believed only where it is one. */
+function addressOf({ ip = '', socket }: Request): string {
+  return plainAddress(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
+}

@@ -1,0 +1,90 @@
+import { extname } from 'node:path'
+import type { Express, Request, Response } from 'express'
+import type { Contract } from '../contract.ts'
+import { apiReference, referenceSecurityPolicy } from '../docs/api-reference.ts'
+import { Problem } from '../problems.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readAdministrationSite } from './administration-site.ts'
+import { type Answering, addHeaders, sendFile, sendStatic } from './answers/answer.ts'
+import { StaticFile } from './answers/static-file.ts'
+import { mayReadMetrics } from './metrics-access.ts'
+
+export type SiteOptions = Answering & {
+  contract: Contract
+  storage: Storage
+  metricsToken: string | undefined
+}
+
+/** What is served beside the operations of the contract: documents for people, and the metrics. */
+export function mountSites(app: Express, options: SiteOptions) {
+  const { contract } = options
+  const text = new StaticFile(contract.text)
+  app.get(`${contract.basePath}/openapi.yaml`, (req, res) => {
+    const headers = { 'Content-Type': 'application/yaml; charset=utf-8' }
+    return sendStatic(req, res, { headers, file: text }, options)
+  })
+  mountReference(app, options)
+  mountAdministration(app, options)
+  app.all('/metrics', (req, res) => sendMetrics(req, res, options))
+}
+
+function mountReference(app: Express, options: SiteOptions) {
+  let site: ReadonlyMap<string, { contentType: string; file: StaticFile }> | undefined
+  const readSite = () => {
+    const files = [...apiReference({ contract: options.contract.document })]
+    return new Map(
+      files.map(([name, { contentType, body }]) => [name, { contentType, file: new StaticFile(body) }]),
+    )
+  }
+  app.get('/docs', (_req, res) => res.redirect('/docs/'))
+  app.get('/docs/{*path}', async (req, res, next) => {
+    // At the first request: most starts are followed by none.
+    site ??= readSite()
+    const found = site.get(req.path.slice('/docs/'.length))
+    if (!found) return next()
+    const { contentType, file } = found
+    const headers = { 'Content-Type': contentType, 'Content-Security-Policy': referenceSecurityPolicy }
+    await sendStatic(req, res, { headers, file }, options)
+  })
+}
+
+/** The administration interface. Its paths are the browser's own: each of them shows the same page. */
+function mountAdministration(app: Express, options: SiteOptions) {
+  let site: ReturnType<typeof readAdministrationSite> | undefined
+  app.get(['/', '/admin'], (_req, res) => res.redirect('/admin/'))
+  app.use('/admin', (req, res) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })
+    }
+    // At the first request: most starts are followed by none.
+    site ??= readAdministrationSite()
+    if (site.size === 0) {
+      throw new Problem('not_found', {
+        detail: 'The administration interface is not built; run npm run build.',
+      })
+    }
+    const file =
+      site.get(req.path.slice(1)) ?? (extname(req.path) === '' ? site.get('index.html') : undefined)
+    if (!file) throw new Problem('not_found')
+    const { headers, plain, br, gzip } = file
+    const encoding = [br && 'br', gzip && 'gzip'].find((name) => name && req.acceptsEncodings(name))
+    if (encoding) addHeaders(res, { 'Content-Encoding': encoding })
+    const body = { br, gzip }[encoding ?? ''] ?? plain
+    sendFile(res, { headers, body }, options)
+  })
+}
+
+async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
+  const { metrics, metricsToken, storage } = options
+  if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
+  if (!mayReadMetrics(req, metricsToken)) {
+    // Not 404: that the path exists is in the README, and an operator is to see what is missing.
+    throw new Problem('unauthorized', {
+      detail: 'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or ask on its own machine without a proxy.',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    })
+  }
+  const { contentType, text } = await metrics.exposition(storage.statistics())
+  const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store' }
+  sendFile(res, { headers, body: Buffer.from(text) }, options)
+}
