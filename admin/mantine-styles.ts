@@ -1,7 +1,7 @@
 // Of the components in use, in the order of '@mantine/core/styles.css', where later ones build on earlier ones.
 // All of them would weigh twice as much as the rest of a screen. The build refuses a component that is missing here.
+// Without default-css-variables.css: the provider makes these variables as well, of our theme (app.tsx).
 import '@mantine/core/styles/baseline.css'
-import '@mantine/core/styles/default-css-variables.css'
 import '@mantine/core/styles/global.css'
 import '@mantine/core/styles/ScrollArea.css'
 import '@mantine/core/styles/UnstyledButton.css'

@@ -52,6 +52,17 @@ const compressed: Plugin = {
  */
 const shared = { name: 'shared', minShareCount: 4 }
 
+/**
+ * What choosing from a list needs is in a file beside it: screens that only show something, the first after signing in
+ * among them, load none of it. Without what it depends on, which is shared.
+ */
+const choices = {
+  name: 'choices',
+  test: /@mantine\/core\/esm\/components\/(Combobox|Pill|PillsInput|Select|TagsInput)\//,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default defineConfig({
   root: import.meta.dirname,
@@ -67,7 +78,7 @@ export default defineConfig({
     rolldownOptions: {
       // Every file of Mantine says 'use client', which means nothing here.
       checks: { moduleLevelDirective: false },
-      output: { codeSplitting: { groups: [shared] } },
+      output: { codeSplitting: { groups: [choices, shared] } },
     },
   },
   server: {

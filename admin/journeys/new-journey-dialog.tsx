@@ -1,72 +1,28 @@
-import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useForm } from '@mantine/form'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Modal } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { fieldErrors, taken } from '../problem.ts'
-import { useCairn, useWorkspaceKey } from '../session/session.ts'
-import { journeyFaults } from './journey-draft.ts'
+import { Loading } from '../parts/loading.tsx'
 
-type NewJourneyDialogProps = {
+// With the first dialog: the list of journeys, which is the first screen of many, does without.
+const NewJourneyForm = lazy(() =>
+  import('./new-journey-form.tsx').then((module) => ({ default: module.NewJourneyForm })),
+)
+
+/** Makes a journey with a name and a description; its steps are defined on its own page. */
+export function NewJourneyDialog({
+  opened,
+  onClose,
+  onCreated,
+}: {
   opened: boolean
   onClose: () => void
   onCreated: (journey: Schemas['Journey']) => void
-}
-
-/** Makes a journey with a name and a description; its steps are defined on its own page. */
-export function NewJourneyDialog({ opened, onClose, onCreated }: NewJourneyDialogProps) {
+}) {
   return (
     <Modal opened={opened} onClose={onClose} title="Create a journey" closeOnClickOutside={false}>
-      <NewJourneyForm onClose={onClose} onCreated={onCreated} />
+      <Suspense fallback={<Loading />}>
+        <NewJourneyForm onClose={onClose} onCreated={onCreated} />
+      </Suspense>
     </Modal>
-  )
-}
-
-function NewJourneyForm({ onClose, onCreated }: Omit<NewJourneyDialogProps, 'opened'>) {
-  const cairn = useCairn()
-  const queryClient = useQueryClient()
-  const journeysKey = useWorkspaceKey('journeys')
-  const form = useForm({
-    initialValues: { name: '', description: '' },
-    validate: (values) => journeyFaults({ ...values, steps: [] }),
-  })
-  const create = useMutation({
-    mutationFn: (body: Schemas['JourneyCreation']) => taken(cairn.createJourney({ body })),
-    onSuccess: (journey) => {
-      void queryClient.invalidateQueries({ queryKey: journeysKey })
-      onCreated(journey)
-    },
-    onError: (error) => form.setErrors(fieldErrors(error)),
-  })
-
-  return (
-    <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
-      <Stack>
-        <TextInput
-          label="Name"
-          description="For example Onboarding or Renewal. It can be changed later."
-          withAsterisk
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        <Textarea
-          label="Description"
-          description="What the journey covers, for your colleagues. Optional."
-          autosize
-          minRows={2}
-          {...form.getInputProps('description')}
-        />
-        <Text size="sm">You define its steps on the next page.</Text>
-        {create.error && <ProblemAlert error={create.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create journey
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   )
 }

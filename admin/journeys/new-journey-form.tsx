@@ -1,0 +1,64 @@
+import { Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { fieldErrors, taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { journeyFaults } from './journey-draft.ts'
+
+/** Asks for what a new journey begins with, a name and a description, and makes it. */
+export function NewJourneyForm({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (journey: Schemas['Journey']) => void
+}) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const journeysKey = useWorkspaceKey('journeys')
+  const form = useForm({
+    initialValues: { name: '', description: '' },
+    validate: (values) => journeyFaults({ ...values, steps: [] }),
+  })
+  const create = useMutation({
+    mutationFn: (body: Schemas['JourneyCreation']) => taken(cairn.createJourney({ body })),
+    onSuccess: (journey) => {
+      void queryClient.invalidateQueries({ queryKey: journeysKey })
+      onCreated(journey)
+    },
+    onError: (error) => form.setErrors(fieldErrors(error)),
+  })
+
+  return (
+    <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="For example Onboarding or Renewal. It can be changed later."
+          withAsterisk
+          autoFocus
+          {...form.getInputProps('name')}
+        />
+        <Textarea
+          label="Description"
+          description="What the journey covers, for your colleagues. Optional."
+          autosize
+          minRows={2}
+          {...form.getInputProps('description')}
+        />
+        <Text size="sm">You define its steps on the next page.</Text>
+        {create.error && <ProblemAlert error={create.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create journey
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
