@@ -1,14 +1,4 @@
-import {
-  Anchor,
-  Box,
-  Button,
-  Group,
-  SegmentedControl,
-  Stack,
-  Table,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Anchor, Box, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { IconPlus, IconRoute, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
@@ -24,6 +14,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { RowMenuHeader } from '../parts/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -131,11 +122,7 @@ function JourneyTable({ journeys }: { journeys: Schemas['Journey'][] }) {
             <Table.Th visibleFrom="md" w={165}>
               Updated
             </Table.Th>
-            {canChange && (
-              <Table.Th w={48}>
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            )}
+            {canChange && <RowMenuHeader />}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Box, Button, Group, SegmentedControl, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
@@ -12,6 +12,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { RowMenuHeader } from '../parts/row-menu.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { KeyRow } from './key-row.tsx'
@@ -130,11 +131,7 @@ function KeyTable({ keys, onMade }: { keys: Schemas['ServiceKey'][]; onMade: (ma
             <Table.Th visibleFrom="sm" w={165}>
               Last used
             </Table.Th>
-            {canChange && (
-              <Table.Th w={48}>
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            )}
+            {canChange && <RowMenuHeader />}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Box, Paper, Stack, Table, useMatches, VisuallyHidden } from '@mantine/core'
+import { Box, Paper, Stack, Table, useMatches } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -9,6 +9,7 @@ import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { RowMenuHeader } from '../parts/row-menu.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { MemberRow } from './member-row.tsx'
@@ -66,7 +67,7 @@ export function MemberList() {
 }
 
 function MemberTable({ members }: { members: readonly Schemas['Member'][] }) {
-  const spacing = useMatches({ base: 6, sm: 'sm' })
+  const spacing = useMatches({ base: 6, sm: 'xs' })
   return (
     <Paper withBorder>
       <Table verticalSpacing="sm" horizontalSpacing={spacing} aria-label="Members" layout="fixed">
@@ -77,9 +78,7 @@ function MemberTable({ members }: { members: readonly Schemas['Member'][] }) {
             <Table.Th w={190} visibleFrom="sm">
               Joined
             </Table.Th>
-            <Table.Th w={{ base: 44, sm: 56 }}>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
+            <RowMenuHeader />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

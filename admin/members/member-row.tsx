@@ -1,6 +1,6 @@
-import { ActionIcon, Menu, Select, Table, Text, useMatches } from '@mantine/core'
+import { Menu, Select, Table, Text, useMatches } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconDotsVertical, IconKey, IconTrash } from '@tabler/icons-react'
+import { IconKey, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -8,6 +8,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { RowMenu } from '../parts/row-menu.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { sessionQuery, useCairn, useMembership, useSession, useWorkspaceKey } from '../session/session.ts'
@@ -110,23 +111,16 @@ export function MemberRow({ member }: { member: Schemas['Member'] }) {
         </Table.Td>
         <Table.Td>
           {(isSelf || mayChange(workspace.role, member.role)) && workspace.canChange && (
-            <Menu position="bottom-end" withinPortal={false}>
-              <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
-                  <IconDotsVertical size={18} stroke={1.6} aria-hidden />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                {!isSelf && (
-                  <Menu.Item leftSection={<IconKey size={16} aria-hidden />} onClick={linking.open}>
-                    Link for a new password
-                  </Menu.Item>
-                )}
-                <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setAsked('none')}>
-                  {isSelf ? 'Leave the workspace' : 'Remove from the workspace'}
+            <RowMenu name={name}>
+              {!isSelf && (
+                <Menu.Item leftSection={<IconKey size={16} aria-hidden />} onClick={linking.open}>
+                  Link for a new password
                 </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+              )}
+              <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setAsked('none')}>
+                {isSelf ? 'Leave the workspace' : 'Remove from the workspace'}
+              </Menu.Item>
+            </RowMenu>
           )}
         </Table.Td>
       </Table.Tr>

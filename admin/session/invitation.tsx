@@ -14,7 +14,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { useLinkToken } from './link-token.ts'
+import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession, sessionQuery } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
@@ -22,14 +22,9 @@ import { SignInForm } from './sign-in-form.tsx'
 /** The way in for somebody who was invited: with a new account, or with the one there is. */
 export function InvitationScreen() {
   const token = useLinkToken()
-  const invitation = useQuery({
-    queryKey: ['invitation', token],
-    queryFn: () => taken(cairnFor().findInvitation({ body: { token: token ?? '' } })),
-    enabled: token !== undefined,
-    // Once it has been used there is nothing to find; that must not replace the page while it works.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  })
+  const invitation = useFoundLink('invitation', token, (token) =>
+    taken(cairnFor().findInvitation({ body: { token } })),
+  )
   const session = useQuery(sessionQuery)
 
   if (token === undefined) return <LinkNeeded title="Invitation" />

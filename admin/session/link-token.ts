@@ -1,3 +1,4 @@
+import { type QueryKey, skipToken, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
 
@@ -16,4 +17,24 @@ export function useLinkToken(): string | undefined {
     if (given !== undefined) history.replaceState(history.state, '', location.pathname + location.search)
   }, [given])
   return token
+}
+
+/** The key of what the server says of the link of this kind that has this token. */
+export function linkKey(kind: string, token: string | undefined): QueryKey {
+  return ['link', kind, token]
+}
+
+/** What the server says of a one-time link, by its token; nothing is asked without one. */
+export function useFoundLink<T>(
+  kind: string,
+  token: string | undefined,
+  find: (token: string) => Promise<T>,
+) {
+  return useQuery({
+    queryKey: linkKey(kind, token),
+    queryFn: token === undefined ? skipToken : () => find(token),
+    // Once it has been used there is nothing to find; that must not replace the page while it works.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
 }

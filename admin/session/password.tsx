@@ -1,6 +1,6 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
@@ -10,21 +10,16 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { useLinkToken } from './link-token.ts'
+import { useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession } from './session.ts'
 
 /** The way back in for somebody who has forgotten the password and was given a link. */
 export function PasswordScreen() {
   const token = useLinkToken()
-  const link = useQuery({
-    queryKey: ['password-link', token],
-    queryFn: () => taken(cairnFor().findPasswordLink({ body: { token: token ?? '' } })),
-    enabled: token !== undefined,
-    // Once it has been used there is nothing to find; that must not replace the form while it works.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  })
+  const link = useFoundLink('password', token, (token) =>
+    taken(cairnFor().findPasswordLink({ body: { token } })),
+  )
 
   if (token === undefined) return <LinkNeeded title="New password" />
   if (codeOf(link.error) === 'link_not_found') return <NoLink />

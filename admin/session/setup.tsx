@@ -1,6 +1,6 @@
 import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { cairnFor } from '../cairn.ts'
@@ -12,21 +12,14 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
-import { useLinkToken } from './link-token.ts'
+import { linkKey, useFoundLink, useLinkToken } from './link-token.ts'
 import { NewPassword, newPasswordFault } from './new-password.tsx'
 import { keptSession } from './session.ts'
 
 /** The first visit, through the link that the server printed: makes the person, the workspace and a first journey. */
 export function SetupScreen() {
   const token = useLinkToken()
-  const link = useQuery({
-    queryKey: ['setup-link', token],
-    queryFn: () => taken(cairnFor().findSetupLink({ body: { token: token ?? '' } })),
-    enabled: token !== undefined,
-    // Once it has been used there is nothing to find; that must not replace the form while it works.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  })
+  const link = useFoundLink('setup', token, (token) => taken(cairnFor().findSetupLink({ body: { token } })))
 
   if (token === undefined) return <LinkNeeded title="Set up Cairn" />
   if (codeOf(link.error) === 'link_not_found') return <NoLink />
@@ -79,7 +72,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
     onError: async (error) => {
       // A workspace may have been made on the command line meanwhile; then the link is for that one.
       if (codeOf(error) === 'workspace_exists') {
-        await queryClient.invalidateQueries({ queryKey: ['setup-link', token] })
+        await queryClient.invalidateQueries({ queryKey: linkKey('setup', token) })
       }
       form.setErrors({
         ...fieldErrors(error),
