@@ -1312,6 +1312,8 @@ export interface components {
             person: components["schemas"]["Person"];
             /** @description The workspaces of the person, by name; 500 at the most. */
             workspaces: components["schemas"]["Membership"][];
+            /** @description Whether who owns a workspace may make others. Where it is false only operators do (`CAIRN_ACCOUNTS=operator`). */
+            owners_make_workspaces: boolean;
             created_at: components["schemas"]["StoredInstant"];
             /** @description When it ends in any case. */
             expires_at: components["schemas"]["StoredInstant"];

@@ -8,12 +8,14 @@ import { NewWorkspaceDialog, RenameWorkspaceDialog } from './workspace-dialog.ts
 
 /** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
 export function WorkspaceSwitch() {
-  const { workspaces } = useSession()
+  const { workspaces, owners_make_workspaces } = useSession()
   const { workspace_id, name: givenName, role } = useMembership()
   const name = visibleName(givenName)
   const [isMaking, making] = useDisclosure()
   const [isRenaming, renaming] = useDisclosure()
   const isOwner = role === 'owner'
+  const owned = owners_make_workspaces ? 'switch, rename or make another' : 'switch or rename'
+  const actions = isOwner ? owned : 'switch to another'
   if (workspaces.length === 1 && !isOwner) {
     return (
       <Text truncate miw={0}>
@@ -31,7 +33,7 @@ export function WorkspaceSwitch() {
             px="xs"
             miw={0}
             rightSection={<IconSelector size={16} aria-hidden />}
-            aria-label={`Workspace ${name}, ${isOwner ? 'switch, rename or make another' : 'switch to another'}`}
+            aria-label={`Workspace ${name}, ${actions}`}
           >
             {name}
           </Button>
@@ -56,9 +58,11 @@ export function WorkspaceSwitch() {
               <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={renaming.open}>
                 Rename this one
               </Menu.Item>
-              <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={making.open}>
-                New workspace
-              </Menu.Item>
+              {owners_make_workspaces && (
+                <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={making.open}>
+                  New workspace
+                </Menu.Item>
+              )}
             </>
           )}
         </Menu.Dropdown>

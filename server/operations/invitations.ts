@@ -100,7 +100,7 @@ export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, contex
     const invitation = await usedInvitation(db, context, body.token)
     if (emailKey(invitation.email) !== emailKey(session.email)) throw new Problem('invitation_for_another')
     await join(db, context, invitation, session)
-    return { status: 200, body: await shownSession(db, session) }
+    return { status: 200, body: await shownSession(db, context, session) }
   })
 }
 

@@ -41,19 +41,21 @@ export async function startSession(
   await deleteExcessSessions(db, person_id)
   const author = { ...authorOf(context), actor: personActor(person) }
   await noteEverywhere(db, person, author, { action: 'signed_in' })
-  const body = await shownSession(db, { ...person, created_ms, expires_ms })
+  const body = await shownSession(db, context, { ...person, created_ms, expires_ms })
   return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
 }
 
 /** A session as the contract shows it, with the workspaces of its person as they are now. */
 export async function shownSession(
   db: Database,
+  { allowed }: Pick<Context, 'allowed'>,
   session: Session['person'] & { created_ms: number; expires_ms: number },
 ): Promise<Session> {
   const { person_id, name, email, created_ms, expires_ms } = session
   return {
     person: { person_id, name, email },
     workspaces: await membershipsOf(db, person_id),
+    owners_make_workspaces: allowed.accounts !== 'operator',
     created_at: instantText(created_ms),
     expires_at: instantText(expires_ms),
   }

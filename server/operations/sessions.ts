@@ -18,7 +18,7 @@ export const signIn: Operation<'signIn'> = async ({ body }, context) => {
 }
 
 export const getSession: Operation<'getSession'> = async (_request, context) => {
-  return { status: 200, body: await shownSession(context.storage.db, sessionOf(context.caller)) }
+  return { status: 200, body: await shownSession(context.storage.db, context, sessionOf(context.caller)) }
 }
 
 export const listSessions: Operation<'listSessions'> = async (_request, { storage, caller, now }) => {
@@ -70,7 +70,7 @@ export const changeName: Operation<'changeName'> = async ({ body }, context) => 
   return await context.change(async (db, caller) => {
     const session = sessionOf(caller)
     await renamePerson(db, session, body.name, authorOf(context))
-    return { status: 200, body: await shownSession(db, { ...session, name: body.name }) }
+    return { status: 200, body: await shownSession(db, context, { ...session, name: body.name }) }
   })
 }
 
@@ -93,7 +93,7 @@ export const changePassword: Operation<'changePassword'> = async ({ body }, cont
     const { person_id, email, digest } = session
     const after = { person_id, email, password_hash }
     await replacePassword(db, after, authorOf(context), 'password_changed', { except: digest })
-    const body = await shownSession(db, session)
+    const body = await shownSession(db, context, session)
     return { status: 200, body, cookies: { device: newDevice(password_hash) } }
   })
 }

@@ -108,6 +108,7 @@ describe('a workspace that an owner makes', () => {
     const at = await startCairnForTest({ accounts: 'operator' })
     const { workspace, owner } = await newOwner(at)
     expect(await make(owner, workspace.workspace_id)).toBe('operators_only')
+    expect((await owner.client().getSession()).data).toMatchObject({ owners_make_workspaces: false })
     expect(await workspacesOf(owner)).toHaveLength(1)
     expect(await rename(owner, workspace.workspace_id, 'Babbage')).toBe('Babbage')
   })
