@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { problems } from '../../server/problems.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { type SignedUp, signUp } from '../people.ts'
 import { openAdministration } from './administration.ts'
@@ -30,5 +31,25 @@ describe('The interface leads into the API reference', () => {
     ])
     expect(reference.url()).toBe(`${cairn.url}/docs/#operation/${operation}`)
     await reference.locator(`[id="operation/${operation}"]`).waitFor()
+  })
+
+  it('from what was refused to what it means', async () => {
+    const path = screenPath(workspace, 'members')
+    const refusals = ['409 DELETE /v1/members/{id}']
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+    await page.getByRole('button', { name: 'Actions for' }).click()
+    await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Leave' }).click()
+    const [explained] = await Promise.all([
+      page.waitForEvent('popup'),
+      dialog.getByRole('link', { name: 'About last_owner' }).click(),
+    ])
+    const target = explained.locator(':target')
+    await target.getByText(problems.last_owner.title).waitFor()
+    expect(explained.url()).toBe(`${cairn.url}/docs/problems#last_owner`)
+    await expect.poll(async () => (await target.boundingBox())?.y).toBeLessThan(200)
+    // What was begun stays behind it.
+    await dialog.getByRole('alert').waitFor()
   })
 })
