@@ -1,6 +1,7 @@
-import { Box, Paper, Stack, Table, useMatches } from '@mantine/core'
+import { Box, Stack, Table, useMatches } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import type { Schemas } from '../../client/person.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { useFilters } from '../parts/filters.ts'
@@ -69,7 +70,7 @@ export function MemberList() {
 function MemberTable({ members }: { members: readonly Schemas['Member'][] }) {
   const spacing = useMatches({ base: 6, sm: 'xs' })
   return (
-    <Paper withBorder>
+    <ArrowKeys>
       <Table verticalSpacing="sm" horizontalSpacing={spacing} aria-label="Members" layout="fixed">
         <Table.Thead>
           <Table.Tr>
@@ -87,6 +88,6 @@ function MemberTable({ members }: { members: readonly Schemas['Member'][] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Paper>
+    </ArrowKeys>
   )
 }

@@ -6,7 +6,7 @@ const focusable = 'a[href], button, input, select, textarea, [tabindex]'
 /**
  * A long list that is one stop of the Tab key: within it one goes by the arrow keys, up and down from row to row, to the
  * left and right within one, by Home and End to the first row and the last. Rows are those of a table or the items of a
- * list. What is typed into keeps its own keys.
+ * list. What is typed into keeps its own keys; what is chosen from keeps those that choose, up and down.
  */
 export function ArrowKeys({ children }: { children: ReactNode }) {
   const list = useRef<HTMLDivElement>(null)
@@ -39,12 +39,10 @@ export function ArrowKeys({ children }: { children: ReactNode }) {
     if (!(here instanceof HTMLElement) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
       return
     const all = stops(list.current)
-    // A menu that is open has its own keys, so has a field.
-    if (
-      !all.includes(here) ||
-      here.matches('input, select, textarea, [aria-haspopup=menu][aria-expanded=true]')
-    )
-      return
+    // What is open over the list has its own keys, so has a field.
+    if (!all.includes(here) || here.matches('input:not([readonly]), select, textarea')) return
+    if (here.matches('[aria-haspopup][aria-expanded=true]')) return
+    if (here.matches('input') && ['ArrowDown', 'ArrowUp'].includes(event.key)) return
     const rows = rowsOf(all)
     const row = rows.findIndex((stops) => stops.includes(here))
     const place = rows[row]?.indexOf(here) ?? 0
@@ -82,12 +80,14 @@ export function ArrowKeys({ children }: { children: ReactNode }) {
   )
 }
 
-/** All that can have the focus and can be seen, in the order of the page; not what is in a menu. */
+/** All that can have the focus and can be seen, in the order of the page; not what is in a menu or a list of choices. */
 function stops(list: HTMLElement | null): HTMLElement[] {
   const all = list ? [...list.querySelectorAll<HTMLElement>(focusable)] : []
   return all.filter(
     (stop) =>
-      !stop.closest('[role=menu]') && !stop.matches(':disabled, [type=hidden]') && stop.checkVisibility(),
+      !stop.closest('[role=menu], [role=presentation]') &&
+      !stop.matches(':disabled, [type=hidden]') &&
+      stop.checkVisibility(),
   )
 }
 

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
-import { type SignedUp, signUp } from '../people.ts'
+import { newMember, type SignedUp, signUp } from '../people.ts'
 import { openAdministration } from './administration.ts'
 import { screenPath } from './screens.ts'
 
@@ -105,5 +105,29 @@ describe('A long list', () => {
     expect(await isInList()).toBe(false)
     await page.keyboard.press('Tab')
     expect(await customer.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+
+  it('is so with what is chosen from in it, which keeps the keys that choose', async () => {
+    for (const role of ['viewer', 'admin'] as const) await newMember(cairn, workspace, role)
+    const page = await open('members', 1440)
+    const table = page.getByRole('table', { name: 'Members' })
+    const roles = table.getByRole('combobox')
+    const menus = table.getByRole('button', { name: 'Actions for' })
+    const hasFocus = (element: Locator) => element.evaluate((element) => element === document.activeElement)
+    await roles.nth(0).focus()
+    // By way of the time, which tells its whole date.
+    for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
+    expect(await hasFocus(menus.nth(0))).toBe(true)
+    await page.keyboard.press('ArrowDown')
+    expect(await hasFocus(menus.nth(1))).toBe(true)
+    for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key)
+    expect(await hasFocus(roles.nth(1))).toBe(true)
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('option', { name: 'Viewer' }).waitFor()
+    expect(await hasFocus(roles.nth(1))).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('option', { name: 'Viewer' }).waitFor({ state: 'hidden' })
+    await page.keyboard.press('Tab')
+    expect(await table.evaluate((table) => table.contains(document.activeElement))).toBe(false)
   })
 })
