@@ -142,9 +142,11 @@ function JourneyTable({ journeys }: { journeys: Schemas['Journey'][] }) {
                       {name}
                     </Anchor>
                   </Text>
-                  <Box hiddenFrom="sm">
-                    <JourneyStatusBadge status={journey.status} />
-                  </Box>
+                  {journey.status !== 'active' && (
+                    <Box hiddenFrom="sm">
+                      <JourneyStatusBadge status={journey.status} />
+                    </Box>
+                  )}
                 </Table.Td>
                 <Table.Td visibleFrom="lg">
                   <Identifier value={journey.journey_id} label={`journey_id of ${name}`} />
