@@ -23,7 +23,7 @@ export function ShortIdentifier({ value }: { value: string }) {
   const kind = value.slice(0, value.indexOf('_') + 1)
   const room = kind.length + 10
   return value.length > room ? (
-    <IdentifierText value={value} end={8} room={kind.length + 8} />
+    <IdentifierText value={value} end={8} room={kind.length + 10} />
   ) : (
     <IdentifierText value={value} end={8} />
   )
