@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { processEnvironment } from './server/config.ts'
 import { withPatience } from './test/patience.ts'
+import { installedPrograms } from './test/postgres/programs.ts'
 
 const coverage = 'test/contract/coverage.test.ts'
 
@@ -10,6 +12,30 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: w
 
 // Each server reads its threads' modules anew: with what Node has compiled before it starts in half the time.
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) }
+
+const onPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
+
+const postgres = {
+  test: {
+    ...timeouts,
+    env,
+    name: 'postgres',
+    include: onPostgres,
+    globalSetup: 'test/postgres/run.ts',
+    setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
+    sequence: { groupOrder: 1 },
+  },
+}
+
+/** Where npm has PostgreSQL for this platform. It must not look as if it had been tried where it has not. */
+function hasPostgres(): boolean {
+  if (installedPrograms()) return true
+  const missing = `NOT TRIED ON POSTGRESQL: npm has none for ${process.platform}-${process.arch}, or was told to leave out
+optional packages.`
+  if (processEnvironment().CI) throw new Error(missing)
+  process.stderr.write(`\n${missing}\n\n`)
+  return false
+}
 
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
@@ -23,11 +49,12 @@ export default defineConfig({
           env,
           name: 'cairn',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, coverage],
+          exclude: [...configDefaults.exclude, coverage, ...onPostgres],
           setupFiles: 'test/contract/record-replies.ts',
           sequence: { groupOrder: 1 },
         },
       },
+      ...(hasPostgres() ? [postgres] : []),
       // What the others have seen is complete when they have ended. (Order 0 would come last with one worker.)
       { test: { ...timeouts, name: 'coverage', include: [coverage], sequence: { groupOrder: 2 } } },
     ],

@@ -1,0 +1,22 @@
+import type { TestProject } from 'vitest/node'
+import { programsForTests } from './programs.ts'
+import { postgresUrl, startPostgresServer } from './server.ts'
+import { runSql } from './sql.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The PostgreSQL server that all test files of a run share. */
+    postgres: { folder: string; template: string }
+  }
+}
+
+/** Starts PostgreSQL once for a run and removes it afterwards. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  // Nobody kills it or cuts its power; a test that does starts its own. With fsync, to drop a database takes six times as
+  // long, and every test file drops some.
+  const server = await startPostgresServer(programsForTests(), { fsync: 'off' })
+  const template = 'cairn_template'
+  await runSql(postgresUrl(server.folder), `CREATE DATABASE ${template}`)
+  provide('postgres', { folder: server.folder, template })
+  return server.remove
+}

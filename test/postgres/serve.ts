@@ -1,0 +1,8 @@
+/** Development: `node test/postgres/serve.ts` runs a PostgreSQL server until it is ended, and says where it is. */
+import { programsForTests } from './programs.ts'
+import { postgresUrl, startPostgresServer } from './server.ts'
+
+const server = await startPostgresServer(programsForTests())
+const { folder } = server
+process.stdout.write(`${JSON.stringify({ url: postgresUrl(folder), folder, pid: server.pid() })}\n`)
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, server.remove)

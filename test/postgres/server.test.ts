@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { withPatience } from '../patience.ts'
+import { newDatabase } from './databases.ts'
+import { programsForTests } from './programs.ts'
+import { postgresUrl, startPostgresServer } from './server.ts'
+import { runSql } from './sql.ts'
+
+describe('the server of a run', () => {
+  it('gives databases that know nothing of each other', async () => {
+    const [first, second] = [await newDatabase(), await newDatabase()]
+    await runSql(first, 'CREATE TABLE things (name text)')
+    const tables = "SELECT tablename FROM pg_tables WHERE tablename = 'things'"
+    expect(await runSql(first, tables)).toHaveLength(1)
+    expect(await runSql(second, tables)).toEqual([])
+  })
+
+  it('sorts texts as people do, so that what relies on the order of bytes is found', async () => {
+    const sorted =
+      "SELECT string_agg(name, ' ' ORDER BY name) AS names FROM unnest(ARRAY['B', 'a', 'C']) name"
+    expect(await runSql(await newDatabase(), sorted)).toEqual([{ names: 'a B C' }])
+  })
+})
+
+describe('a server of a test', () => {
+  it('promises all that PostgreSQL does, and keeps it when it is killed', async () => {
+    const server = await startPostgresServer(programsForTests())
+    onTestFinished(server.remove)
+    const url = postgresUrl(server.folder)
+    for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+      expect(await runSql(url, `SHOW ${name}`)).toEqual([{ [name]: 'on' }])
+    }
+    await runSql(url, "CREATE TABLE things AS SELECT 'a' AS name")
+    await server.end('SIGKILL')
+    expect(server.pid()).toBeUndefined()
+    await server.start()
+    expect(await runSql(url, 'SELECT name FROM things')).toEqual([{ name: 'a' }])
+  })
+
+  it('leaves no process and no folder when the run is killed', async () => {
+    const run = spawn(process.execPath, ['test/postgres/serve.ts'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = await once(run.stdout.setEncoding('utf8'), 'data')
+    const { folder, pid, url } = JSON.parse(line)
+    expect(await runSql(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    expect(existsSync(folder)).toBe(true)
+    process.kill(pid, 0)
+    run.kill('SIGKILL')
+    await vi.waitUntil(() => !existsSync(folder), withPatience)
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+})
