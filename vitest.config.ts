@@ -13,14 +13,15 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: w
 // Each server reads its threads' modules anew: with what Node has compiled before it starts in half the time.
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) }
 
-const onPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
+/** What is the engine's own. */
+const ofPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
 
 const postgres = {
   test: {
     ...timeouts,
-    env,
+    env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
     name: 'postgres',
-    include: onPostgres,
+    include: ofPostgres,
     globalSetup: 'test/postgres/run.ts',
     setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
     sequence: { groupOrder: 1 },
@@ -49,7 +50,7 @@ export default defineConfig({
           env,
           name: 'cairn',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, coverage, ...onPostgres],
+          exclude: [...configDefaults.exclude, coverage, ...ofPostgres],
           setupFiles: 'test/contract/record-replies.ts',
           sequence: { groupOrder: 1 },
         },

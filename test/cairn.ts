@@ -10,8 +10,11 @@ import { createWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
 import { type Contract, loadContract } from '../server/contract.ts'
 import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
+import { sqlitePath } from '../server/storage/sqlite/file-url.ts'
 import { migrateFile } from '../server/storage/sqlite/migrate-file.ts'
 import { checkReply } from './contract/reply-check.ts'
+import { engine } from './engine.ts'
+import { newDatabase } from './postgres/databases.ts'
 
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>> & {
   /** With the secret key. */
@@ -64,7 +67,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     host = '127.0.0.1',
     logLevel = 'info',
     logAddresses = true,
-    databaseUrl = `sqlite:${await newStore()}`,
+    databaseUrl = await newStore(),
     patience,
   } = options
   const log: Record<string, unknown>[] = []
@@ -124,15 +127,23 @@ export function sharedContract(): Promise<Contract> {
   return contract
 }
 
-let emptyStore: Promise<string> | undefined
-
-/** The path of a new store without data. It is a copy of one: to make the tables takes longer than all else. */
+/** The `DATABASE_URL` of a new store without data. It is a copy of one: to make the tables takes longer than all else. */
 export async function newStore(): Promise<string> {
+  if (engine === 'postgres') return await newDatabase()
+  const databaseUrl = await unmadeStore()
   emptyStore ??= makeEmptyStore()
-  const path = join(temporaryFolder(), 'cairn.db')
-  copyFileSync(await emptyStore, path)
-  return path
+  copyFileSync(await emptyStore, sqlitePath(databaseUrl))
+  return databaseUrl
 }
+
+/** The `DATABASE_URL` of a store that the first who uses it makes. */
+export async function unmadeStore(): Promise<string> {
+  return engine === 'postgres'
+    ? await newDatabase('template1')
+    : `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+}
+
+let emptyStore: Promise<string> | undefined
 
 async function makeEmptyStore(): Promise<string> {
   const path = join(temporaryFolder(), 'empty.db')

@@ -1,9 +1,9 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { vi } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createWorkspace } from '../server/cli/init.ts'
-import { temporaryFolder } from './cairn.ts'
+import { newStore } from './cairn.ts'
 import { type Command, cairnFile, type Ended, startCommand } from './command.ts'
 import { initialize } from './operations/customer.ts'
 import { withPatience } from './patience.ts'
@@ -66,8 +66,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
 
 /** Starts a server on a new file that holds a workspace, and initializes a customer of its journey. */
 export async function startChildServerWithCustomer(options: Omit<ChildServerOptions, 'databaseUrl'> = {}) {
-  const path = join(temporaryFolder(), 'cairn.db')
-  const databaseUrl = `sqlite:${path}`
+  const databaseUrl = await newStore()
   const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
   const workspace = await createWorkspace(databaseUrl, names)
   const { journey_id, secret_key } = workspace
@@ -76,7 +75,7 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
   const customer_id = await initialize({ ...workspace, client }, 'user-1')
   /** The body of an event. */
   const event = { journey_id, customer_id, event_id: 'signed_up' }
-  return { path, databaseUrl, server, client, secret_key, event }
+  return { databaseUrl, server, client, secret_key, event }
 }
 
 /** Starts `cairn serve` on a free port and does not wait. */

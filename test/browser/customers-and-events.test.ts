@@ -5,7 +5,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connect } from '../storage/sqlite/file-store.ts'
 import { inspectScreen, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

@@ -6,7 +6,7 @@ import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
 import { type SignedUp, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connect } from '../storage/sqlite/file-store.ts'
 import { inspectScreen, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { newEmail, type SignedUp, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connect } from '../storage/sqlite/file-store.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 

@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type CommandOptions, runCairn } from '../command.ts'
 import { browser, type SignedUp, signIn, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connectTo } from '../storage/store.ts'
 
 const PASSWORD = 'enigma-is-a-machine'
 
@@ -203,10 +202,11 @@ describe('cairn member add', () => {
 
 describe('cairn member list', () => {
   it('shows all members, also where they are more than a page', async () => {
-    connect(sqlitePath(cairn.databaseUrl)).exec(`
+    const { run } = await connectTo(cairn.databaseUrl)
+    await run(`
       CREATE TEMP TABLE more AS WITH RECURSIVE counter (value) AS (
         SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 1200) SELECT value FROM counter;
-      INSERT INTO people SELECT 'per_' || value, 'Ada', value || '@example.com', value, '', 0, '' FROM more;
+      INSERT INTO people SELECT 'per_' || value, 'Ada', value || '@example.com', CAST(value AS TEXT), '', 0, '' FROM more;
       INSERT INTO members SELECT '${workspace_id}', 'per_' || value, 'viewer', value FROM more`)
     const emails = (await listed()).map(({ email }: { email: string }) => email)
     const others = Array.from({ length: 1200 }, (_, index) => `${1200 - index}@example.com`)

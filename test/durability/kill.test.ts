@@ -1,11 +1,13 @@
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
 import { processEnvironment } from '../../server/config.ts'
 import { messageIdText } from '../../server/domain/message-ids.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { engine } from '../engine.ts'
 import { initialize } from '../operations/customer.ts'
-import { entriesInRuns, entriesOfEvents } from '../storage/run-contents.ts'
+import { indexFaults } from '../storage/sqlite/run-contents.ts'
+import { type Connection, connectTo } from '../storage/store.ts'
 import { casesToTry } from '../thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
@@ -58,53 +60,24 @@ async function killUnderLoad(server: ChildServer, client: Client, next: (size: n
   expect(await server.ended).toMatchObject({ signal: 'SIGKILL' })
 }
 
-/** What the file holds by `message_id`: how often, and the last identifier. */
-function storedMessages(path: string): Map<string, number> {
-  const file = new Database(path, { readonly: true })
-  const rows = file
-    .prepare<[], { message_id: Uint8Array | string }>('SELECT message_id FROM events')
-    .iterate()
+/** What the store holds by `message_id`: how often. */
+async function storedMessages({ run }: Connection): Promise<Map<string, number>> {
+  const text = engine === 'sqlite' ? 'message_id' : 'coalesce(message_text, CAST(message_id AS text))'
   const counts = new Map<string, number>()
-  for (const { message_id } of rows) {
-    const text = messageIdText(message_id)
+  for (const { message } of await run(`SELECT ${text} AS message FROM events`)) {
+    const text = messageIdText(message as Uint8Array | string)
     counts.set(text, (counts.get(text) ?? 0) + 1)
   }
-  file.close()
   return counts
 }
 
 /** Everything that was answered is there once, and of what was not answered all or nothing. */
-function assertNothingLost(path: string, sent: Sent[]) {
-  const counts = storedMessages(path)
+async function assertNothingLost(store: Connection, sent: Sent[]) {
+  const counts = await storedMessages(store)
   expect([...counts].filter(([, count]) => count > 1)).toEqual([])
   const missing = ({ events }: Sent) => events.filter(({ message_id }) => !counts.has(message_id)).length
   expect(sent.filter((one) => one.ids && missing(one) > 0)).toEqual([])
   expect(sent.filter((one) => missing(one) > 0 && missing(one) < one.events.length)).toEqual([])
-}
-
-function without(entries: string[], others: string[]): string[] {
-  const known = new Set(others)
-  return entries.filter((entry) => !known.has(entry))
-}
-
-/** What the indexes of the file say that a scan of its events does not say, and the other way round. */
-function indexFaults(path: string): unknown[] {
-  const file = new Database(path, { readonly: true })
-  const found = entriesInRuns(file)
-  const expected = entriesOfEvents(file)
-  const faults: unknown[] = [...without(found, expected), ...without(expected, found)]
-  if (found.length !== expected.length) faults.push(`${found.length} entries instead of ${expected.length}`)
-  const spans = (events: number) =>
-    `SELECT seq / ${events}, min(received_ms), max(received_ms) FROM events GROUP BY 1`
-  for (const query of [
-    `${spans(1024)} EXCEPT SELECT span, least_received_ms, greatest_received_ms FROM event_spans`,
-    `${spans(2 ** 20)} EXCEPT SELECT * FROM event_stretches`,
-  ]) {
-    faults.push(...file.prepare(query).all())
-  }
-  faults.push(...(file.pragma('integrity_check') as { integrity_check: string }[]))
-  file.close()
-  return faults
 }
 
 async function timeline(client: Client, customer_id: string): Promise<string[]> {
@@ -123,7 +96,8 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
   timeout: 60_000 * KILLS,
 }, async () => {
   const started = await startChildServerWithCustomer()
-  const { path, databaseUrl, secret_key, event } = started
+  const { databaseUrl, secret_key, event } = started
+  const store = await connectTo(databaseUrl)
   let { server } = started
   const { journey_id } = event
   const client = server.client(secret_key)
@@ -148,7 +122,7 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
   for (let kill = 0; kill < KILLS; kill += 1) {
     await killUnderLoad(server, server.client(secret_key), next)
     server = await startChildServer({ databaseUrl })
-    assertNothingLost(path, sent)
+    await assertNothingLost(store, sent)
     // A sender that has no answer, or has forgotten it, sends again.
     for (const one of sent.slice(-40)) {
       const ids = await send(server.client(secret_key), one)
@@ -158,7 +132,7 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
   }
   const last = server.client(secret_key)
   for (const one of sent) expect(await send(last, one)).toEqual(one.ids)
-  expect(storedMessages(path).size).toBe(made)
+  expect((await storedMessages(store)).size).toBe(made)
   for (const customer_id of customers) {
     const expected = sent.flatMap(({ events, ids = [] }) =>
       ids.filter((_, index) => events[index]?.customer_id === customer_id),
@@ -166,5 +140,5 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
     expect(await timeline(last, customer_id)).toEqual(expected.toSorted().toReversed())
   }
   await server.end('SIGTERM')
-  expect(indexFaults(path)).toEqual([{ integrity_check: 'ok' }])
+  if (engine === 'sqlite') expect(indexFaults(sqlitePath(databaseUrl))).toEqual([{ integrity_check: 'ok' }])
 })

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { withPatience } from '../patience.ts'
+import { connectTo, holdWrites } from '../storage/store.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -22,11 +22,10 @@ function residentBytes({ pid }: ChildServer): number | undefined {
   }
 }
 
-function countStored(path: string): number {
-  const file = new Database(path, { readonly: true })
-  const count = file.prepare<[], number>('SELECT count(*) FROM events').pluck().get() ?? 0
-  file.close()
-  return count
+async function countStored(databaseUrl: string): Promise<unknown> {
+  const { run } = await connectTo(databaseUrl)
+  const [found] = await run('SELECT count(*) AS count FROM events')
+  return found?.count
 }
 
 /** A batch of 1000 events and nearly 4 MiB. */
@@ -47,7 +46,7 @@ async function sendBatch(client: Client, events: Schemas['EventCreation'][]): Pr
 }
 
 it('takes batches of the greatest size from fifty clients, or refuses them at once', async () => {
-  const { path, server, client, event } = await startChildServerWithCustomer()
+  const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
   const senders = Array.from({ length: 50 }, (_, index) => index)
   let waiting = senders
   while (waiting.length > 0) {
@@ -58,29 +57,28 @@ it('takes batches of the greatest size from fifty clients, or refuses them at on
     expect(answers).toContain('stored')
     waiting = waiting.filter((_, index) => answers[index] !== 'stored')
   }
-  expect(countStored(path)).toBe(50_000)
+  expect(await countStored(databaseUrl)).toBe(50_000)
   expect(residentBytes(server) ?? 0).toBeLessThan(MOST_MEMORY_BYTES)
   expect((await client.createEvent({ body: event })).response.status).toBe(201)
 })
 
 it('refuses what it cannot take while the disk stands still, and loses nothing of what it took', async () => {
-  const { path, server, client, event } = await startChildServerWithCustomer()
-  const other = new Database(path)
-  other.exec('BEGIN IMMEDIATE')
+  const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
+  const other = await connectTo(databaseUrl)
+  const release = await holdWrites(other)
   // Ten times as many rows as may wait.
   const small = Array.from({ length: 1000 }, () => event)
   const answers = Array.from({ length: 200 }, () => sendBatch(client, small))
   const refused = await Promise.any(answers)
   expect(refused).toBe('503 overloaded 1')
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-  other.exec('ROLLBACK')
-  other.close()
+  await release()
   const counts = new Map<string, number>()
   for (const answer of await Promise.all(answers)) counts.set(answer, (counts.get(answer) ?? 0) + 1)
   const { stored = 0, '503 overloaded 1': overloaded = 0 } = Object.fromEntries(counts)
   expect(stored + overloaded).toBe(200)
   expect(stored).toBeGreaterThan(0)
-  expect(countStored(path)).toBe(stored * 1000)
+  expect(await countStored(databaseUrl)).toBe(stored * 1000)
   expect(await sendBatch(client, small)).toBe('stored')
   expect(residentBytes(server) ?? 0).toBeLessThan(MOST_MEMORY_BYTES)
 })

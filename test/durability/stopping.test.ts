@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type ClientRequest, request as startRequest } from 'node:http'
-import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { newStore, temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { startCommand } from '../command.ts'
+import { engine } from '../engine.ts'
 import { withPatience } from '../patience.ts'
-import { connect, storedEvents } from '../storage/store.ts'
+import { connectTo, holdWrites, storedEvents } from '../storage/store.ts'
 
 /** Begins a request and waits until the server has said that it has taken it and waits for the body. */
 async function beginRequest(server: ChildServer, secret_key: string): Promise<ClientRequest> {
@@ -35,10 +35,10 @@ async function refusesConnections({ url }: ChildServer) {
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it('lets the server finish what it has taken, and end with 0', async () => {
-    const { path, server, client, secret_key, event } = await startChildServerWithCustomer()
+    const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     await client.createEvent({ body: { ...event, event_id: 'before' } })
-    const other = connect(path)
-    other.exec('BEGIN IMMEDIATE')
+    const other = await connectTo(databaseUrl)
+    const release = await holdWrites(other)
     const requests = await Promise.all(Array.from({ length: 10 }, () => beginRequest(server, secret_key)))
     // An answer after theirs: by now they are past the check whether the server is stopping.
     await fetch(`${server.url}/healthz`)
@@ -49,22 +49,18 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     })
     server.kill(signal)
     await refusesConnections(server)
-    other.exec('ROLLBACK')
+    await release()
     for (const reply of await Promise.all(replies)) {
       expect(reply).toMatchObject({ status: 201, body: { success: true } })
     }
-    other.close()
     expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
-    expect(existsSync(`${path}-wal`)).toBe(false)
-    const file = new Database(path, { readonly: true })
-    expect(storedEvents(file)).toEqual(['before', ...Array(10).fill('signed_up')])
-    file.close()
+    expect(await storedEvents(other)).toEqual(['before', ...Array(10).fill('signed_up')])
   })
 })
 
 describe('a stop under load', () => {
   it('stores what is answered and answers what is stored', async () => {
-    const { path, server, client, event } = await startChildServerWithCustomer()
+    const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
     const answered: string[] = []
     const send = async (sender: number) => {
       for (let count = 0; ; count += 1) {
@@ -81,9 +77,8 @@ describe('a stop under load', () => {
     }
     await Promise.all(Array.from({ length: 16 }, (_, sender) => send(sender)))
     expect(await server.ended).toMatchObject({ code: 0, signal: null })
-    const file = new Database(path, { readonly: true })
-    expect(storedEvents(file).toSorted()).toEqual(answered.toSorted())
-    file.close()
+    const stored = await storedEvents(await connectTo(databaseUrl))
+    expect(stored.toSorted()).toEqual(answered.toSorted())
   })
 })
 
@@ -106,14 +101,14 @@ describe('a second signal', () => {
 describe('npm start', () => {
   it('ends its server when a supervisor tells it to stop', async () => {
     const folder = temporaryFolder()
-    const path = join(folder, 'cairn.db')
+    const databaseUrl = await newStore()
     const { stdout, process, ended } = startCommand('npm', ['start'], {
-      environment: { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'silent', HOME: folder },
+      environment: { DATABASE_URL: databaseUrl, PORT: '0', LOG_LEVEL: 'silent', HOME: folder },
     })
     const url = await vi.waitUntil(() => /listens on (\S+)/.exec(stdout())?.[1], withPatience)
     process.kill('SIGTERM')
     await ended
     await expect.poll(() => fetch(`${url}/healthz`).catch(() => 'ended')).toBe('ended')
-    expect(existsSync(`${path}-wal`)).toBe(false)
+    if (engine === 'sqlite') expect(existsSync(`${sqlitePath(databaseUrl)}-wal`)).toBe(false)
   })
 })

@@ -12,7 +12,7 @@ import { createKey } from '../http/service-keys.ts'
 import { customerInJourney, initialize } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 import { signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connect } from '../storage/sqlite/file-store.ts'
 
 /** So many that a page ends before those are found that a search looks for: the oldest. */
 const CUSTOMERS = 100_000

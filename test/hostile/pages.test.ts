@@ -6,7 +6,7 @@ import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { type SignedUp, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
+import { connect } from '../storage/sqlite/file-store.ts'
 
 /** What a page may have, as the contract says. */
 const PAGE_BYTES = 1024 * 1024

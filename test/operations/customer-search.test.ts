@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
-import { connect } from '../storage/store.ts'
+import { connectTo } from '../storage/store.ts'
 
 let cairn: Cairn
 
@@ -283,11 +282,12 @@ describe('a search that finds more than 10,000 customers', () => {
     const workspace = await at.workspace()
     const others = await at.workspace()
     const { workspace_id } = workspace
-    connect(sqlitePath(at.databaseUrl)).exec(`
+    const { run } = await connectTo(at.databaseUrl)
+    await run(`
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
       INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
         created_ms, updated_ms)
-      SELECT '${workspace_id}', 'cus_' || printf('%026d', n), iif(n % 3 = 0, 'account', 'contact'), 'user-' || n,
+      SELECT '${workspace_id}', 'cus_${'0'.repeat(18)}' || substr(CAST(100000000 + n AS TEXT), 2), CASE WHEN n % 3 = 0 THEN 'account' ELSE 'contact' END, 'user-' || n,
         'Ada', ' ada', n / 2, n FROM numbers;
       INSERT INTO customer_words SELECT workspace_id, 'ada', created_ms, customer_id FROM customers`)
     for (const name of ['Grace', 'Bada']) await customer(workspace, { name })

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { inStore } from '../../server/cli/store.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { addMember, newPerson, signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
 import { customerInJourney, initialize } from './customer.ts'
 
 let cairn: Cairn
@@ -226,7 +225,7 @@ describe('a page that ends among rows of one millisecond', () => {
       await addMember(cairn, workspace, await newPerson(cairn), 'viewer')
     }
     // The command line and the tests make members by the clock of this machine.
-    connect(sqlitePath(cairn.databaseUrl)).prepare('UPDATE members SET joined_ms = ?').run(now)
+    await inStore(cairn.databaseUrl, (db) => db.updateTable('members').set({ joined_ms: now }).execute())
 
     const path = { customer_id: event.customer_id }
     const { journey_id, event_id } = event

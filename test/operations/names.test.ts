@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isVisible } from '../../admin/parts/visible-name.ts'
+import { inStore } from '../../server/cli/store.ts'
 import { isGivenName } from '../../server/domain/names.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { contractDocument } from '../contract/document.ts'
 import { signUp } from '../people.ts'
-import { connect } from '../storage/store.ts'
 
 let cairn: Cairn
 
@@ -65,12 +64,13 @@ describe('a name of blanks or invisible characters alone', () => {
     const { client, journey_id, workspace_id } = await cairn.workspace()
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
     await client.initializeCustomer({ body: { ...names, customer_name: 'Ada' } })
-    const file = connect(sqlitePath(cairn.databaseUrl))
-    file
-      .prepare(`UPDATE customers SET customer_name = ' ', name_key = '' WHERE workspace_id = ?`)
-      .run(workspace_id)
     const steps = JSON.stringify([{ event_id: 'a', name: '\u200b' }])
-    file.prepare(`UPDATE journeys SET name = ' ', steps = ? WHERE workspace_id = ?`).run(steps, workspace_id)
+    await inStore(cairn.databaseUrl, async (db) => {
+      const blank = { customer_name: ' ', name_key: '' }
+      await db.updateTable('customers').set(blank).where('workspace_id', '=', workspace_id).execute()
+      const journey = { name: ' ', steps }
+      await db.updateTable('journeys').set(journey).where('workspace_id', '=', workspace_id).execute()
+    })
     expect((await client.listCustomers()).data?.data).toMatchObject([{ customer_name: ' ' }])
     expect((await client.listCustomers({ query: { search: 'user' } })).data?.data).toHaveLength(1)
     expect((await client.listJourneys()).data?.data).toMatchObject([

@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/person.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 import { refusal, send } from '../http/requests.ts'
 import { type SignedUp, signUp } from '../people.ts'
+import { storedText } from '../storage/store.ts'
 
 const DAY_MS = 86_400_000
 
@@ -210,12 +208,11 @@ describe('a secret key', () => {
       (await owner.client().listAuditLog({ query: { limit: 500 } })).data,
       cairn.log,
     ])
-    const folder = dirname(sqlitePath(cairn.databaseUrl))
-    const files = readdirSync(folder)
-    expect(files).toEqual(expect.arrayContaining(['cairn.db', 'cairn.db-wal']))
+    const stored = await storedText(cairn.databaseUrl)
+    expect(stored).toContain(made.key_id)
     for (const secret of secrets) {
       expect(shown).not.toContain(secret)
-      for (const file of files) expect(readFileSync(join(folder, file)).includes(secret), file).toBe(false)
+      expect(stored.includes(secret)).toBe(false)
     }
   })
 })

@@ -1,11 +1,8 @@
-import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
-import { temporaryFolder } from '../cairn.ts'
 import {
-  connect,
   eventPage,
   idOf,
   insert,
@@ -67,39 +64,15 @@ describe('identifiers of events', () => {
   })
 
   it('ascend after a restart whose clock is behind the newest one stored', async () => {
-    const path = join(temporaryFolder(), 'cairn.db')
-    const before = await openStoreForTest({ path, now: () => NOON })
+    const before = await openStoreForTest({ now: () => NOON })
+    const { databaseUrl } = before
     const subject = await newSubject(before)
     const ids = [idOf(await insert(before, subject)), idOf(await insert(before, subject))]
     await before.close()
-    const after = await openStoreForTest({ path, now: () => NOON - 86_400_000 })
+    const after = await openStoreForTest({ databaseUrl, now: () => NOON - 86_400_000 })
     ids.push(idOf(await insert(after, subject)), idOf(await insert(after, subject)))
     expect(ids).toEqual(ids.toSorted())
     expect(new Set(ids).size).toBe(4)
-  })
-
-  it('ascend after one that has used up all of its millisecond', async () => {
-    const path = join(temporaryFolder(), 'cairn.db')
-    const before = await openStoreForTest({ path, now: () => NOON })
-    const subject = await newSubject(before)
-    await insert(before, subject, { event_id: 'last' })
-    await before.close()
-    const last = Buffer.from(`${NOON.toString(16).padStart(12, '0')}7fffbfffffffffffffff`, 'hex')
-    connect(path).prepare('UPDATE events SET id = ?').run(last)
-    const after = await openStoreForTest({ path, now: () => NOON })
-    const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
-    const stored = connect(path).prepare<[], Buffer>('SELECT id FROM events ORDER BY id').pluck().all()
-    expect(stored[0]).toEqual(last)
-    expect(ids).toEqual(ids.toSorted())
-  })
-
-  it('carry the time of receipt', async () => {
-    const store = await openStoreForTest({ now: () => NOON })
-    const subject = await newSubject(store)
-    await insert(store, subject)
-    const id = connect(store.path).prepare<[], Buffer>('SELECT id FROM events').pluck().get() as Buffer
-    expect(id.readUIntBE(0, 6)).toBe(NOON)
-    expect(id.toString('hex')).toMatch(/^.{12}7.{3}[89ab].{15}$/)
   })
 })
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { engine } from '../engine.ts'
 import { customerInJourney } from '../operations/customer.ts'
-import { connect } from './store.ts'
+import { connectTo, holdWrites } from './store.ts'
 
 const MINUTE_MS = 60_000
 const NOON = Date.parse('2026-11-20T12:00:00Z')
@@ -16,13 +16,22 @@ beforeEach(async () => {
 })
 
 /** Records each time that the use of a key is written, from now on. */
-function recordUses() {
-  const connection = connect(sqlitePath(cairn.databaseUrl))
-  connection.exec(`CREATE TABLE uses (key_id TEXT, ms INTEGER);
-    CREATE TRIGGER record AFTER UPDATE OF last_used_ms ON service_keys
-    BEGIN INSERT INTO uses VALUES (NEW.key_id, NEW.last_used_ms); END`)
-  const read = connection.prepare('SELECT count(*) AS writes, max(ms) AS last_ms FROM uses')
-  return { connection, uses: () => read.get() }
+async function recordUses() {
+  const connection = await connectTo(cairn.databaseUrl)
+  const insert = 'INSERT INTO uses VALUES (NEW.key_id, NEW.last_used_ms)'
+  const trigger = 'CREATE TRIGGER record AFTER UPDATE OF last_used_ms ON service_keys'
+  await connection.run(
+    engine === 'sqlite'
+      ? `CREATE TABLE uses (key_id TEXT, ms BIGINT); ${trigger} BEGIN ${insert}; END`
+      : `CREATE TABLE uses (key_id TEXT, ms BIGINT);
+        CREATE FUNCTION record() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${insert}; RETURN NULL; END $$;
+        ${trigger} FOR EACH ROW EXECUTE FUNCTION record()`,
+  )
+  const uses = async () => {
+    const [found] = await connection.run('SELECT count(*) AS writes, max(ms) AS last_ms FROM uses')
+    return found
+  }
+  return { connection, uses }
 }
 
 /** What was asked before is written when this is answered. */
@@ -37,50 +46,50 @@ describe('the last use of a key', () => {
   it('is written once, however many first requests come at once', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     now += MINUTE_MS
-    const { uses } = recordUses()
+    const { uses } = await recordUses()
     await Promise.all(Array.from({ length: 100 }, () => use(workspace, event)))
     await use(workspace, event)
-    expect(uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
+    expect(await uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
   it('is written again after a minute and not before', async () => {
     const { workspace, event } = await customerInJourney(cairn)
-    const { uses } = recordUses()
+    const { uses } = await recordUses()
     now += MINUTE_MS - 1
     await use(workspace, event)
     await use(workspace, event)
-    expect(uses()).toEqual({ writes: 0, last_ms: null })
+    expect(await uses()).toEqual({ writes: 0, last_ms: null })
     now += 1
     await use(workspace, event)
     await use(workspace, event)
-    expect(uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
+    expect(await uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
   it('is not written more often because other things change', async () => {
     const { workspace, event } = await customerInJourney(cairn)
-    const { connection, uses } = recordUses()
+    const { connection, uses } = await recordUses()
     now += MINUTE_MS
-    connection.exec('BEGIN IMMEDIATE')
+    const release = await holdWrites(connection)
     // The first has read the key before the change, the second after it and before the use is on disk.
     const first = use(workspace, event)
     const change = workspace.client.createJourney({ body: { name: 'Renewal' } })
     const second = use(workspace, event)
-    connection.exec('ROLLBACK')
+    await release()
     await Promise.all([first, change, second])
     await use(workspace, event)
-    expect(uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
+    expect(await uses()).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
   it('is not that of a request without a valid key', async () => {
     const { workspace } = await customerInJourney(cairn)
-    const { connection, uses } = recordUses()
-    connection.exec(`UPDATE service_keys SET expires_ms = ${NOON}`)
+    const { connection, uses } = await recordUses()
+    await connection.run(`UPDATE service_keys SET expires_ms = ${NOON}`)
     await expect
       .poll(async () => (await workspace.client.listEvents()).error?.code, { timeout: 1000 })
       .toBe('unauthorized')
     now += MINUTE_MS
     await workspace.client.listEvents()
     expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200)
-    expect(uses()).toEqual({ writes: 0, last_ms: null })
+    expect(await uses()).toEqual({ writes: 0, last_ms: null })
   })
 })

@@ -1,242 +1,55 @@
-import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import { Kysely, SqliteDialect } from 'kysely'
-import { type Migration, Migrator } from 'kysely/migration'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { newId } from '../../server/domain/identifiers.ts'
-import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { newToken, tokenDigest } from '../../server/domain/tokens.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
-import { migrations } from '../../server/storage/sqlite/migrations/index.ts'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { newStore, unmadeStore } from '../cairn.ts'
 import { serve, startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
-import { connect, openStoreForTest } from './store.ts'
-
-/** A user without rights. */
-const NOBODY = 65_534
+import { connectTo, openStoreForTest } from './store.ts'
 
 function init(databaseUrl: string, workspace: string) {
   const environment = { DATABASE_URL: databaseUrl }
   return runCairn(['init', '--workspace', workspace, '--journey', 'Onboarding', '--json'], { environment })
 }
 
-describe('a new file', () => {
+describe('a new store', () => {
   it('is made by several programs at once, and all of them succeed', async () => {
-    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+    const databaseUrl = await unmadeStore()
     const names = ['A', 'B', 'C', 'D']
     const answers = await Promise.all(names.map((name) => init(databaseUrl, name)))
     expect(answers).toMatchObject(names.map(() => ({ code: 0, stderr: '' })))
-    const reader = connect(sqlitePath(databaseUrl))
-    expect(reader.prepare('SELECT name FROM workspaces ORDER BY name').pluck().all()).toEqual(names)
-    const done = reader.prepare('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
-    expect(done).toEqual(Object.keys(migrations))
-  })
-
-  it('is made when another program that makes it has finished', async () => {
-    const path = join(temporaryFolder(), 'cairn.db')
-    const other = new Database(path)
-    other.exec('BEGIN IMMEDIATE; CREATE TABLE other (a)')
-    const store = openStoreForTest({ path })
-    // Then it is about to open the file, where the engine would not wait by itself.
-    await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
-    other.exec('COMMIT')
-    other.close()
-    await expect((await store).assertWritable()).resolves.toBeUndefined()
-  })
-
-  it('is made with the folders on the way to it', async () => {
-    const path = join(temporaryFolder(), 'a', 'b', 'cairn.db')
-    await openStoreForTest({ path })
-    expect(existsSync(path)).toBe(true)
+    const { run } = await connectTo(databaseUrl)
+    expect(await run('SELECT name FROM workspaces ORDER BY name')).toEqual(names.map((name) => ({ name })))
+    const other = await connectTo(await newStore())
+    const migrated = 'SELECT name FROM kysely_migration ORDER BY name'
+    expect(await run(migrated)).toEqual(await other.run(migrated))
   })
 })
 
-describe('a file', () => {
+describe('a store', () => {
   it('keeps what it holds when it is opened again', async () => {
     const store = await openStoreForTest()
     const { workspace_id } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
     await store.close()
-    await openStoreForTest({ path: store.path })
-    const ids = connect(store.path).prepare('SELECT workspace_id FROM workspaces').pluck().all()
-    expect(ids).toEqual([workspace_id])
+    const again = await openStoreForTest({ databaseUrl: store.databaseUrl })
+    const ids = await again.db.selectFrom('workspaces').select('workspace_id').execute()
+    expect(ids).toEqual([{ workspace_id }])
   })
 
   it('that a newer Cairn has written is left as it is', async () => {
-    const store = await openStoreForTest()
-    await store.close()
-    const newer = connect(store.path)
-    newer.exec(`INSERT INTO kysely_migration VALUES ('9999-later', '2027-01-01T00:00:00.000Z');
-      ALTER TABLE journeys ADD COLUMN later TEXT`)
-    newer.close()
-    const before = readFileSync(store.path)
+    const databaseUrl = await newStore()
+    const { run } = await connectTo(databaseUrl)
+    await run(`INSERT INTO kysely_migration VALUES ('9999-later', '2027-01-01T00:00:00.000Z')`)
     const message =
       'The store was written by a newer Cairn (it has the migration 9999-later). Run that version or a later one.'
-    for (const refused of await Promise.all([serve(store).ended, init(store.databaseUrl, 'A')])) {
+    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
       expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `cairn: ${message}\n` })
     }
-    expect(readFileSync(store.path)).toEqual(before)
-  })
-
-  it('that is no database is refused and left as it is', async () => {
-    const path = join(temporaryFolder(), 'notes.txt')
-    writeFileSync(path, 'Not a database.\n'.repeat(100))
-    const databaseUrl = `sqlite:${path}`
-    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
-      const stderr = `cairn: Cannot open ${path}: file is not a database\n`
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
-    }
-    expect(readFileSync(path, 'utf8')).toBe('Not a database.\n'.repeat(100))
-  })
-
-  it('that holds tables of another program is refused and left as it is', async () => {
-    const path = join(temporaryFolder(), 'other.db')
-    new Database(path).exec('CREATE TABLE events (a); PRAGMA user_version = 3').close()
-    await expect(openStoreForTest({ path })).rejects.toThrow('table events already exists')
-    const tables = connect(path).prepare('SELECT name FROM sqlite_schema').pluck().all()
-    expect(tables).toEqual(['events'])
-  })
-
-  it('in a folder that may not be written is refused with the reason', async () => {
-    const folder = temporaryFolder()
-    const path = join(folder, 'cairn.db')
-    // What root may do says nothing.
-    const isRoot = process.getuid?.() === 0
-    if (isRoot) chownSync(folder, NOBODY, NOBODY)
-    chmodSync(folder, 0o555)
-    const options = { environment: { DATABASE_URL: `sqlite:${path}` }, uid: isRoot ? NOBODY : undefined }
-    const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B']]
-    for (const refused of await Promise.all(commands.map((args) => runCairn(args, options)))) {
-      const stderr = expect.stringMatching(/^cairn: Cannot open .+: EACCES: permission denied, .+\n$/)
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
-    }
-    expect(readdirSync(folder)).toEqual([])
-  })
-
-  it('whose folder is a file is refused with the reason', async () => {
-    const file = join(temporaryFolder(), 'file')
-    writeFileSync(file, '')
-    const databaseUrl = `sqlite:${join(file, 'cairn.db')}`
-    for (const refused of await Promise.all([serve({ databaseUrl }).ended, init(databaseUrl, 'A')])) {
-      const stderr = expect.stringMatching(/^cairn: Cannot open .+cairn\.db: E(EXIST|NOTDIR): .+\n$/)
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr })
-    }
-  })
-})
-
-describe('a file of the first migration', () => {
-  /** Makes a file as the first version did, with customers of these names. @returns a secret key */
-  async function makeFirst(path: string, names: string[]): Promise<string> {
-    const database = new Database(path)
-    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
-    const getMigrations = async () =>
-      ({ '0001-first': await migrations['0001-first']?.() }) as Record<string, Migration>
-    const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
-    expect(error).toBeUndefined()
-    const key = newServiceKey('secret')
-    const workspace_id = newId('wsp')
-    const insert = (table: string, row: Record<string, string | number>) => {
-      const columns = Object.keys(row)
-      const places = columns.map((column) => `@${column}`)
-      database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})`).run(row)
-    }
-    database.transaction(() => {
-      insert('workspaces', { workspace_id, name: 'Acme', created_ms: 0 })
-      const key_id = newId('key')
-      const shown = { kind: 'secret', name: 'Backend', last_four: key.slice(-4), created_ms: 0 }
-      insert('service_keys', { key_id, workspace_id, digest: tokenDigest(key), ...shown })
-      for (const [at, customer_name] of names.entries()) {
-        const ids = { customer_id: newId('cus'), client_customer_id: `user-${at}`, customer_type: 'contact' }
-        insert('customers', { workspace_id, ...ids, customer_name, created_ms: at, updated_ms: at })
-      }
-    })()
-    await db.destroy()
-    return key
-  }
-
-  it('is brought up to date: its keys work, and its customers are found by name', async () => {
-    const path = join(temporaryFolder(), 'cairn.db')
-    // More than are named in one statement, and more than are looked up one by one.
-    const names = Array.from({ length: 2500 }, (_, at) => (at < 2100 ? `Grace ${at}` : `ＡＤＡ ${at}`))
-    const odd = [
-      'Żółć-Łódź  ẞ',
-      '株式会社山田 C++',
-      '***',
-
-      `${'ab'.repeat(20)} ${'é '.repeat(3)}`,
-      'ΣΊΣΥΦΟΣ & Co',
-    ]
-    const key = await makeFirst(path, [...odd, ...names])
-    const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
-    expect(cairn.setupLink).toBeUndefined()
-
-    const client = cairn.client(key)
-    const namesFound = async (search: string, limit = 500) => {
-      const { data } = await client.listCustomers({ query: { search, limit } })
-      return data?.data.map(({ customer_name }) => customer_name)
-    }
-    expect(await namesFound('ada')).toEqual(names.slice(2100).reverse())
-    expect(await namesFound('GRACE', 3)).toEqual(['Grace 2099', 'Grace 2098', 'Grace 2097'])
-    expect(await namesFound('grace 0')).toEqual(['Grace 0'])
-    expect(await namesFound('user-2499')).toEqual(names.slice(2499 - odd.length, 2500 - odd.length))
-    expect(await namesFound('lodz zolc')).toEqual([odd[0]])
-
-    // The words that the migration finds are those that are found now.
-    const { data: journey } = await client.createJourney({ body: { name: 'Onboarding' } })
-    for (const [at, customer_name] of odd.entries()) {
-      const ids = { client_customer_id: `new-${at}`, customer_type: 'contact' } as const
-      const { error } = await client.initializeCustomer({
-        body: { ...ids, customer_name, journey_id: journey?.journey_id ?? '' },
-      })
-      expect(error).toBeUndefined()
-    }
-    const wordsOf = connect(path)
-      .prepare<[string], string>(
-        `SELECT name_key || ':' || group_concat(word, ' ' ORDER BY word) FROM customers LEFT JOIN customer_words USING (customer_id)
-      WHERE client_customer_id LIKE ? GROUP BY customer_id ORDER BY client_customer_id`,
-      )
-      .pluck()
-    const wordsNow = wordsOf.all('new-_')
-    expect(wordsNow).toHaveLength(odd.length)
-    expect(wordsOf.all('user-_').slice(0, odd.length)).toEqual(wordsNow)
-    const keys = connect(path).prepare('SELECT created_by, name_key FROM service_keys').all()
-    expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
-  })
-
-  it('is brought up to date: its sessions go on, and each has an identifier', async () => {
-    const path = join(temporaryFolder(), 'cairn.db')
-    const database = new Database(path)
-    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
-    const former = Object.entries(migrations).filter(([name]) => name < '0005')
-    const getMigrations = async () =>
-      Object.fromEntries(await Promise.all(former.map(async ([name, load]) => [name, await load()])))
-    expect((await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()).error).toBeUndefined()
-    const person_id = newId('per')
-    const now = Date.now()
-    database
-      .prepare('INSERT INTO people VALUES (?, ?, ?, ?, ?, ?)')
-      .run(person_id, 'Ada', 'a@b.co', 'a@b.co', '', 0)
-    const insert = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
-    const tokens = Array.from({ length: 1500 }, () => newToken(''))
-    database.transaction(() => {
-      for (const token of tokens) insert.run(tokenDigest(token), person_id, now, now, now + 1_000_000)
-    })()
-    await db.destroy()
-
-    const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
-    const ids = connect(path).prepare('SELECT DISTINCT session_id FROM sessions').pluck().all()
-    expect(ids).toHaveLength(1500)
-    for (const id of ids) expect(id).toMatch(/^ses_[0-9a-z]{26}$/)
-    const reply = await cairn.fetch('/sessions', { headers: { cookie: `cairn_session=${tokens[0]}` } })
-    expect((await reply.json()).data).toHaveLength(100)
+    expect(await run('SELECT name FROM workspaces')).toEqual([])
   })
 })
 
 describe('a command', () => {
-  it('opens the file of a running server', async () => {
-    const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
+  it('opens the store of a running server', async () => {
+    const databaseUrl = await unmadeStore()
     const server = await startChildServer({ databaseUrl })
     expect(await init(databaseUrl, 'A')).toMatchObject({ code: 0, stderr: '' })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)

@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connect, insert, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
+import {
+  connectTo,
+  holdWrites,
+  insert,
+  newEvent,
+  newSubject,
+  openStoreForTest,
+  type Store,
+  type Subject,
+  storedEvents,
+} from './store.ts'
 
 /** As many rows of one workspace as may wait where it alone sends. */
 const WAITING_ROWS = 20_000
@@ -18,8 +28,8 @@ function insertMany({ events }: Store, subject: Subject, rows: number) {
 
 /** Takes the lock as another program would, so that the writer waits and everything else behind it. */
 async function holdWriter(store: Store, subject: Subject) {
-  const other = connect(store.path)
-  other.exec('BEGIN IMMEDIATE')
+  const other = await connectTo(store.databaseUrl)
+  const letWrite = await holdWrites(other)
   const taken: Promise<unknown>[] = [insert(store, subject)]
   // In the next turn it has been sent to the writer and waits no more.
   await new Promise((resolve) => setImmediate(resolve))
@@ -28,7 +38,7 @@ async function holdWriter(store: Store, subject: Subject) {
     taken,
     /** Waits until all that was taken is stored. */
     async release() {
-      other.exec('ROLLBACK')
+      await letWrite()
       await Promise.all(taken)
     },
   }
@@ -49,7 +59,7 @@ describe('a full queue', () => {
     expect(() => store.assertAvailable('read')).not.toThrow()
 
     await release()
-    expect(other.prepare('SELECT event_id, count(*) AS count FROM events GROUP BY event_id').all()).toEqual([
+    expect(await other.run('SELECT event_id, count(*) AS count FROM events GROUP BY event_id')).toEqual([
       { event_id: 'signed_up', count: WAITING_ROWS + 1 },
     ])
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
@@ -89,7 +99,7 @@ describe('a full queue', () => {
     taken.push(insertMany(store, subject, WAITING_ROWS - 1), insert(store, subject))
     await expect(insert(store, subject)).rejects.toMatchObject(overloaded.reason)
     await release()
-    expect(other.prepare('SELECT count(*) FROM events').pluck().get()).toBe(WAITING_ROWS + 1)
+    expect(await storedEvents(other)).toHaveLength(WAITING_ROWS + 1)
   })
 
   it('is answered over HTTP with 503 before the body is looked at', async () => {

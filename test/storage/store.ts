@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
+import { Client, type CustomTypesConfig, types } from 'pg'
 import { onTestFinished } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
@@ -9,17 +11,18 @@ import type { JsonBytes } from '../../server/domain/json-bytes.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
 import { openStorage } from '../../server/storage/open.ts'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import type { Reading, Storage, StorageOptions } from '../../server/storage/storage.ts'
 import { newStore } from '../cairn.ts'
+import { engine } from '../engine.ts'
 
 /** An open store, without a server around it. */
-export type Store = Storage & { path: string; databaseUrl: string }
+export type Store = Storage & { databaseUrl: string }
 
-export type StoreOptions = Partial<Omit<StorageOptions, 'url'>> & { path?: string }
+export type StoreOptions = Partial<Omit<StorageOptions, 'url'>> & { databaseUrl?: string }
 
 export async function openStore(options: StoreOptions = {}): Promise<Store> {
-  const { path = await newStore(), ...others } = options
-  const databaseUrl = `sqlite:${path}`
+  const { databaseUrl = await newStore(), ...others } = options
   const storage = await openStorage({
     url: databaseUrl,
     now: Date.now,
@@ -28,7 +31,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     onDeath: () => {},
     ...others,
   })
-  return { ...storage, path, databaseUrl }
+  return { ...storage, databaseUrl }
 }
 
 /** The same as `openStore`, for one test: it is closed when the test has ended. */
@@ -95,33 +98,73 @@ export function idOf(outcome: EventOutcome | InitializeOutcome): string {
   throw new Error(`refused: ${outcome.code}`)
 }
 
-/** Another program's connection to the file. It is closed when the test has ended. */
-export function connect(path: string, options: Database.Options = {}): Database.Database {
-  const connection = new Database(path, { fileMustExist: true, ...options })
-  onTestFinished(() => {
-    connection.close()
-  })
-  return connection
+/** Another program's connection to a store. */
+export type Connection = {
+  /** Runs SQL that every engine understands, several statements where nothing is read. @returns the rows of a query */
+  run(statements: string): Promise<Row[]>
 }
 
-/** Identifiers of the events that the file holds, as other programs see it now, in the order of storing. */
-export function storedEvents(connection: Database.Database): string[] {
-  const rows = connection.prepare<[], { event_id: string }>('SELECT event_id FROM events ORDER BY seq').all()
-  return rows.map(({ event_id }) => event_id)
-}
+type Row = Record<string, unknown>
 
-/**
- * How many transactions the write-ahead log holds. Each frame has a header of 24 bytes, in which the third number is
- * not 0 for the last frame of a transaction (sqlite.org/fileformat2.html, "The WAL File Format").
- */
-export function commitsInLog(path: string): number {
-  const log = readFileSync(`${path}-wal`)
-  const frame_bytes = 24 + log.readUInt32BE(8)
-  const salt = log.subarray(16, 24)
-  let commits = 0
-  for (let at = 32; at + frame_bytes <= log.length; at += frame_bytes) {
-    if (!log.subarray(at + 8, at + 16).equals(salt)) break
-    if (log.readUInt32BE(at + 4) !== 0) commits += 1
+/** Opens one; it is closed when the test has ended. */
+export async function connectTo(databaseUrl: string): Promise<Connection> {
+  if (engine === 'postgres') {
+    const client = new Client({ connectionString: databaseUrl, types: wholeNumbers })
+    await client.connect()
+    onTestFinished(() => client.end())
+    return { run: async (statements) => (await client.query(statements)).rows }
   }
-  return commits
+  const file = new Database(sqlitePath(databaseUrl), { fileMustExist: true })
+  onTestFinished(() => {
+    file.close()
+  })
+  return {
+    async run(statements) {
+      const single = /^[^;]*;?\s*$/.test(statements) ? file.prepare<[], Row>(statements) : undefined
+      if (single?.reader) return single.all()
+      if (single) single.run()
+      else file.exec(statements)
+      return []
+    },
+  }
+}
+
+/** Keeps all others from writing, as a program does that writes for long. @returns what ends it */
+export async function holdWrites({ run }: Connection): Promise<() => Promise<void>> {
+  await run(
+    engine === 'sqlite'
+      ? 'BEGIN IMMEDIATE'
+      : `BEGIN;
+        DO $$ BEGIN EXECUTE (SELECT 'LOCK TABLE ' || string_agg(quote_ident(tablename), ', ') || ' IN EXCLUSIVE MODE'
+          FROM pg_tables WHERE schemaname = 'public'); END $$`,
+  )
+  return async () => void (await run('ROLLBACK'))
+}
+
+/** All that a store keeps, as somebody finds it who has stolen it: of files the bytes, of a database every row. */
+export async function storedText(databaseUrl: string): Promise<string> {
+  if (engine === 'sqlite') {
+    const folder = dirname(sqlitePath(databaseUrl))
+    return readdirSync(folder)
+      .map((file) => readFileSync(join(folder, file), 'latin1'))
+      .join('\n')
+  }
+  const { run } = await connectTo(databaseUrl)
+  const tables = await run(`SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`)
+  const texts: string[] = []
+  for (const { name } of tables) {
+    for (const { row } of await run(`SELECT ${name}::text AS row FROM ${name}`)) texts.push(String(row))
+  }
+  return texts.join('\n')
+}
+
+/** Eight bytes as a number, as SQLite gives them. */
+const wholeNumbers: CustomTypesConfig = {
+  getTypeParser: (type, format) =>
+    type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
+}
+
+/** Names of all events of a store, as other programs see it now, in the order of their identifiers. */
+export async function storedEvents({ run }: Connection): Promise<unknown[]> {
+  return (await run('SELECT event_id FROM events ORDER BY id')).map(({ event_id }) => event_id)
 }

@@ -1,18 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
-import { findJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
+import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
 import { serviceKeys } from '../../server/storage/service-keys.ts'
-import {
-  connect,
-  eventPage,
-  idOf,
-  initialize,
-  insert,
-  newSubject,
-  openStore,
-  readingIn,
-  type Store,
-} from './store.ts'
+import { eventPage, idOf, initialize, insert, newSubject, openStore, readingIn, type Store } from './store.ts'
 
 const page = { limit: 100 }
 
@@ -120,10 +110,10 @@ describe('a workspace', () => {
 
   it('may have a journey whose identifier another one has too', async () => {
     const { ours, theirs } = await neighbours()
-    connect(store.path)
-      .prepare('UPDATE journeys SET journey_id = ? WHERE workspace_id = ?')
-      .run(ours.journey_id, theirs.workspace_id)
     const journey_id = ours.journey_id
+    const journey = { journey_id, name: 'Onboarding', description: '', steps: [], created_ms: Date.now() }
+    await store.db.transaction().execute((db) => insertJourney(db, theirs.workspace_id, journey))
+    await initialize(store, { ...theirs, journey_id }, 'user-1')
     const outcomes = await Promise.all([
       initialize(store, ours, 'user-3'),
       initialize(store, { ...theirs, journey_id }, 'user-3'),

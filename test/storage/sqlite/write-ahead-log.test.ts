@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { withPatience } from '../patience.ts'
-import { connect, newEvent, newSubject, openStoreForTest, type Store, type Subject } from './store.ts'
+import { withPatience } from '../../patience.ts'
+import { newEvent, newSubject, type Subject } from '../store.ts'
+import { connect, openStoreForTest, type Store } from './file-store.ts'
 
 const MIB = 1024 * 1024
 

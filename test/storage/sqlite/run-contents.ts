@@ -1,10 +1,10 @@
-import type { Database } from 'better-sqlite3'
-import { messageKeys, type StoredMessageId } from '../../server/domain/message-ids.ts'
-import { nameHashes } from '../../server/domain/name-hashes.ts'
-import { postingKeys } from '../../server/storage/sqlite/runs/posting-keys.ts'
-import { PostingReader } from '../../server/storage/sqlite/runs/postings.ts'
-import { RunStore } from '../../server/storage/sqlite/runs/run-store.ts'
-import { TimelineReader } from '../../server/storage/sqlite/runs/timeline.ts'
+import Database from 'better-sqlite3'
+import { messageKeys, type StoredMessageId } from '../../../server/domain/message-ids.ts'
+import { nameHashes } from '../../../server/domain/name-hashes.ts'
+import { postingKeys } from '../../../server/storage/sqlite/runs/posting-keys.ts'
+import { PostingReader } from '../../../server/storage/sqlite/runs/postings.ts'
+import { RunStore } from '../../../server/storage/sqlite/runs/run-store.ts'
+import { TimelineReader } from '../../../server/storage/sqlite/runs/timeline.ts'
 
 type StoredEvent = {
   seq: number
@@ -18,7 +18,7 @@ type StoredEvent = {
 }
 
 /** What the runs of a file hold, an entry a text, sorted. */
-export function entriesInRuns(file: Database): string[] {
+export function entriesInRuns(file: Database.Database): string[] {
   const store = new RunStore(file)
   const entries: string[] = []
   for (const run of store.all()) {
@@ -43,7 +43,7 @@ export function entriesInRuns(file: Database): string[] {
 }
 
 /** What the runs must hold, told from the events themselves. */
-export function entriesOfEvents(file: Database): string[] {
+export function entriesOfEvents(file: Database.Database): string[] {
   const { message_salt } = file.prepare('SELECT message_salt FROM event_indexing').get() as {
     message_salt: string
   }
@@ -72,4 +72,29 @@ export function entriesOfEvents(file: Database): string[] {
       ],
     )
     .sort()
+}
+
+function without(entries: string[], others: string[]): string[] {
+  const known = new Set(others)
+  return entries.filter((entry) => !known.has(entry))
+}
+
+/** What the indexes of the file say that a scan of its events does not say, and the other way round. */
+export function indexFaults(path: string): unknown[] {
+  const file = new Database(path, { readonly: true })
+  const found = entriesInRuns(file)
+  const expected = entriesOfEvents(file)
+  const faults: unknown[] = [...without(found, expected), ...without(expected, found)]
+  if (found.length !== expected.length) faults.push(`${found.length} entries instead of ${expected.length}`)
+  const spans = (events: number) =>
+    `SELECT seq / ${events}, min(received_ms), max(received_ms) FROM events GROUP BY 1`
+  for (const query of [
+    `${spans(1024)} EXCEPT SELECT span, least_received_ms, greatest_received_ms FROM event_spans`,
+    `${spans(2 ** 20)} EXCEPT SELECT * FROM event_stretches`,
+  ]) {
+    faults.push(...file.prepare(query).all())
+  }
+  faults.push(...(file.pragma('integrity_check') as { integrity_check: string }[]))
+  file.close()
+  return faults
 }

@@ -1,10 +1,10 @@
 import { readdirSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { serve, startChildServer } from '../child-server.ts'
-import { openStoreForTest } from './store.ts'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { serve, startChildServer } from '../../child-server.ts'
+import { openStoreForTest } from './file-store.ts'
 
 const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/

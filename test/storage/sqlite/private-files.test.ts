@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
 
 const names = { workspace: 'Acme', journey: 'Onboarding' }
 
@@ -53,7 +54,8 @@ describe("a store is its owner's alone", () => {
   })
 
   it('behind a link to it', async () => {
-    const { path, server } = await startChildServerWithCustomer()
+    const { databaseUrl, server } = await startChildServerWithCustomer()
+    const path = sqlitePath(databaseUrl)
     await server.end('SIGTERM')
     chmodSync(path, 0o644)
     const link = join(temporaryFolder(), 'other.db')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer } from '../child-server.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { startChildServer } from '../../child-server.ts'
 
 /** Run before the server: ends its thread of that number at the signal SIGUSR2. */
 function threadKiller(index: number): string {

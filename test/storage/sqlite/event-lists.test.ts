@@ -1,30 +1,27 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../server/domain/identifiers.ts'
-import { PAGE_BYTES, type Page, type PageRows } from '../../server/domain/paging.ts'
-import type { EventFilter } from '../../server/storage/event-store.ts'
-import { insertJourney } from '../../server/storage/journeys.ts'
-import { LOOKED_AT } from '../../server/storage/sqlite/event-reader.ts'
-import { pageNumber } from '../../server/storage/sqlite/runs/run.ts'
-import type { Reading } from '../../server/storage/storage.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { withPatience } from '../patience.ts'
-import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
+import { newId } from '../../../server/domain/identifiers.ts'
+import { PAGE_BYTES, type Page, type PageRows } from '../../../server/domain/paging.ts'
+import type { EventFilter } from '../../../server/storage/event-store.ts'
+import { insertJourney } from '../../../server/storage/journeys.ts'
+import { LOOKED_AT } from '../../../server/storage/sqlite/event-reader.ts'
+import { pageNumber } from '../../../server/storage/sqlite/runs/run.ts'
+import type { Reading } from '../../../server/storage/storage.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { withPatience } from '../../patience.ts'
 import {
-  connect,
   eventPage,
   idOf,
   initialize,
   insert,
   newEvent,
   newSubject,
-  openStore,
-  openStoreForTest,
   readingIn,
-  type Store,
   type Subject,
-} from './store.ts'
+} from '../store.ts'
+import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
+import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 
 /** An idle store makes a run of so many, and one of eight such runs. */
 const RUN = 10_000

@@ -13,12 +13,12 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
-import { createWorkspace } from '../../server/cli/init.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
-import { cairnFile, runCairn, startCommand } from '../command.ts'
-import { withPatience } from '../patience.ts'
-import { connect } from '../storage/store.ts'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
+import { cairnFile, runCairn, startCommand } from '../../command.ts'
+import { withPatience } from '../../patience.ts'
+import { connect } from '../../storage/sqlite/file-store.ts'
 
 const SENDERS = 8
 

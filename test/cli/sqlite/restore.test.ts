@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { runCairn } from '../command.ts'
-import { initialize } from '../operations/customer.ts'
-import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../people.ts'
+import { type Cairn, startCairn, startCairnForTest, temporaryFolder } from '../../cairn.ts'
+import { runCairn } from '../../command.ts'
+import { initialize } from '../../operations/customer.ts'
+import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../../people.ts'
 
 /** `cairn ARGS` on the store of a server. */
 function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {

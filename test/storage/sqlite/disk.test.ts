@@ -3,14 +3,15 @@ import { rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createWorkspace } from '../../server/cli/init.ts'
-import { eventIdText } from '../../server/domain/identifiers.ts'
-import { temporaryFolder } from '../cairn.ts'
-import { startChildServer, startChildServerWithCustomer } from '../child-server.ts'
-import { scrape, sumOf } from '../http/exposition.ts'
-import { initialize } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import { connect, storedEvents } from '../storage/store.ts'
+import { createWorkspace } from '../../../server/cli/init.ts'
+import { eventIdText } from '../../../server/domain/identifiers.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { temporaryFolder } from '../../cairn.ts'
+import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
+import { scrape, sumOf } from '../../http/exposition.ts'
+import { initialize } from '../../operations/customer.ts'
+import { withPatience } from '../../patience.ts'
+import { connect, storedEvents } from './file-store.ts'
 
 /** Lets the process write no file beyond this size, as a full disk would. */
 function limitFiles(pid: number, bytes: number | 'unlimited') {
@@ -18,7 +19,8 @@ function limitFiles(pid: number, bytes: number | 'unlimited') {
 }
 
 it('acknowledges nothing while the disk takes nothing, and all again by itself when it does', async () => {
-  const { path, server, client, event } = await startChildServerWithCustomer()
+  const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
+  const path = sqlitePath(databaseUrl)
   const create = async (event_id: string) => {
     const { response, error } = await client.createEvent({ body: { ...event, event_id } })
     return error ? `${response.status} ${error.code} ${response.headers.get('retry-after')}` : response.status

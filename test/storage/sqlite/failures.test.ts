@@ -1,22 +1,14 @@
 import { existsSync, renameSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from '../../server/domain/identifiers.ts'
-import { insertJourney } from '../../server/storage/journeys.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
-import { startCairnForTest } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import { withPatience } from '../patience.ts'
-import {
-  connect,
-  initialize,
-  insert,
-  newSubject,
-  openStoreForTest,
-  type Store,
-  type Subject,
-  storedEvents,
-} from './store.ts'
+import { newId } from '../../../server/domain/identifiers.ts'
+import { insertJourney } from '../../../server/storage/journeys.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { startCairnForTest } from '../../cairn.ts'
+import { customerInJourney } from '../../operations/customer.ts'
+import { withPatience } from '../../patience.ts'
+import { initialize, insert, newSubject, type Subject } from '../store.ts'
+import { connect, openStoreForTest, type Store, storedEvents } from './file-store.ts'
 
 /** The engine's codes for a disk that is read-only and for one that is full. */
 const failures = [

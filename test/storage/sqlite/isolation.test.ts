@@ -1,25 +1,14 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Page } from '../../server/domain/paging.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
-import { SPAN_EVENTS } from '../../server/storage/sqlite/spans.ts'
-import { Unavailable } from '../../server/storage/unavailable.ts'
-import { startCairnForTest, temporaryFolder } from '../cairn.ts'
-import { customerInJourney } from '../operations/customer.ts'
-import {
-  connect,
-  eventPage,
-  initialize,
-  insert,
-  newEvent,
-  newSubject,
-  openStore,
-  openStoreForTest,
-  readingIn,
-  type Store,
-  type Subject,
-} from './store.ts'
+import type { Page } from '../../../server/domain/paging.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { SPAN_EVENTS } from '../../../server/storage/sqlite/spans.ts'
+import { Unavailable } from '../../../server/storage/unavailable.ts'
+import { startCairnForTest, temporaryFolder } from '../../cairn.ts'
+import { customerInJourney } from '../../operations/customer.ts'
+import { eventPage, initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../store.ts'
+import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
 
 let store: Store
 

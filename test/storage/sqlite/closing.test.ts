@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
+import { describe, expect, it, vi } from 'vitest'
+import { newId } from '../../../server/domain/identifiers.ts'
+import { insertJourney } from '../../../server/storage/journeys.ts'
+import { insert, newSubject } from '../store.ts'
+import { connect, openStoreForTest, type Store } from './file-store.ts'
+
+/** The threads of this process, in the order of starting: the writer's first, then the readers'. */
+const threads: Worker[] = vi.hoisted(() => [])
+vi.mock('node:worker_threads', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:worker_threads')>()
+  class RecordedWorker extends original.Worker {
+    constructor(...options: ConstructorParameters<typeof Worker>) {
+      super(...options)
+      threads.push(this)
+    }
+  }
+  return { ...original, Worker: RecordedWorker }
+})
+
+function makeJourney({ db }: Store, workspace_id: string) {
+  const journey = { journey_id: newId('jrn'), name: 'Renewal', description: '', steps: [], created_ms: 1 }
+  return db.transaction().execute((db) => insertJourney(db, workspace_id, journey))
+}
+
+describe('a store that is closed', () => {
+  it('leaves everything in the one file', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    await insert(store, subject)
+    await store.close()
+    expect(existsSync(`${store.path}-wal`)).toBe(false)
+    expect(existsSync(`${store.path}-shm`)).toBe(false)
+  })
+})
+
+describe.each([
+  ['the writing thread', 0],
+  ['a reading thread', 1],
+] as const)('the death of %s', (_name, index) => {
+  it('is reported once, and what was asked of it is refused', async () => {
+    threads.length = 0
+    const onDeath = vi.fn()
+    const store = await openStoreForTest({ onDeath })
+    const subject = await newSubject(store)
+    const other = connect(store.path)
+    other.exec('BEGIN IMMEDIATE')
+    const asked = Promise.allSettled(
+      index === 0
+        ? [insert(store, subject), insert(store, subject), makeJourney(store, subject.workspace_id)]
+        : [],
+    )
+    await threads[index]?.terminate()
+    const refused = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
+    for (const answer of await asked) expect(answer).toMatchObject(refused)
+    expect(onDeath).toHaveBeenCalledTimes(1)
+    expect(onDeath).toHaveBeenCalledWith(
+      expect.objectContaining({ message: expect.stringMatching(/thread/) }),
+    )
+    const use = index === 0 ? 'write' : 'read'
+    expect(() => store.assertAvailable(use)).toThrow('storage_unavailable')
+    await store.close()
+    expect(onDeath).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('the death of the writing thread while the store is closed', () => {
+  it('refuses what had been taken, and the store is closed', async () => {
+    threads.length = 0
+    const onDeath = vi.fn()
+    const store = await openStoreForTest({ onDeath })
+    const subject = await newSubject(store)
+    connect(store.path).exec('BEGIN IMMEDIATE')
+    const taken = Promise.allSettled([insert(store, subject), insert(store, subject)])
+    await new Promise((resolve) => setImmediate(resolve))
+    const closed = store.close()
+    await threads[0]?.terminate()
+    const refused = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
+    expect(await taken).toMatchObject([refused, refused])
+    await closed
+    expect(onDeath).toHaveBeenCalledTimes(1)
+  })
+})

@@ -1,0 +1,116 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../../server/domain/identifiers.ts'
+import { findJourney, insertJourney, newestJourneys } from '../../../server/storage/journeys.ts'
+import { withPatience } from '../../patience.ts'
+import { eventPage, insert, newEvent, newSubject, readingIn } from '../store.ts'
+import { commitsInLog, connect, openStore, type Store } from './file-store.ts'
+
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore()
+  return store.close
+})
+
+function journey(name: string) {
+  return { journey_id: newId('jrn'), name, description: '', steps: [], created_ms: Date.now() }
+}
+
+async function journeyNames(workspace_id: string) {
+  const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
+  return rows.map(({ name }) => name).toSorted()
+}
+
+/** Names of the workspace's events in the order of storing. */
+async function eventNames(workspace_id: string) {
+  const { rows } = await eventPage(
+    store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),
+  )
+  return rows.map(({ event_id }) => event_id).toReversed()
+}
+
+/** Lets the engine end every transaction that makes a journey of the name `ends`. */
+function endTransactions() {
+  connect(store.path).exec(`CREATE TRIGGER IF NOT EXISTS ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
+    BEGIN SELECT RAISE(ROLLBACK, 'ended by the engine'); END`)
+}
+
+describe('a transaction', () => {
+  it('is left alone by what the writer does when nothing else waits', async () => {
+    const subject = await newSubject(store)
+    // More than the indexes are filled for at once, so that there is something to do.
+    for (let count = 0; count < 12; count += 1) {
+      const many = Array.from({ length: 1000 }, () => newEvent(subject))
+      await store.events.insertEvents(subject.workspace_id, many)
+    }
+    const made = await store.db.transaction().execute(async (db) => {
+      const { unindexedEvents } = store.statistics()
+      await setTimeout(300)
+      expect(store.statistics().unindexedEvents).toBe(unindexedEvents)
+      return await insertJourney(db, subject.workspace_id, journey('made'))
+    })
+    expect(await findJourney(store.db, subject.workspace_id, made.journey_id)).toEqual(made)
+    await vi.waitUntil(() => store.statistics().unindexedEvents < 10_000, withPatience)
+  })
+
+  it('leaves nothing in the log where its work throws', async () => {
+    const { workspace_id } = await newSubject(store)
+    const before = commitsInLog(store.path)
+    const attempt = store.db.transaction().execute(async (db) => {
+      await insertJourney(db, workspace_id, journey('first'))
+      throw new Error('changed my mind')
+    })
+    await expect(attempt).rejects.toThrow('changed my mind')
+    expect(commitsInLog(store.path)).toBe(before)
+  })
+
+  it('stores nothing piece by piece after the engine has ended it', async () => {
+    const { workspace_id } = await newSubject(store)
+    endTransactions()
+    const attempt = store.db.transaction().execute(async (db) => {
+      await insertJourney(db, workspace_id, journey('before'))
+      await insertJourney(db, workspace_id, journey('ends')).catch(() => {})
+      await insertJourney(db, workspace_id, journey('after')).catch(() => {})
+    })
+    await expect(attempt).rejects.toThrow()
+    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    const another = store.db
+      .transaction()
+      .execute((db) => insertJourney(db, workspace_id, journey('another')))
+    expect(await another).toMatchObject({ name: 'another' })
+  })
+
+  it('tells what the engine refused, also where that ended the transaction', async () => {
+    const { workspace_id } = await newSubject(store)
+    endTransactions()
+    const attempt = store.db.transaction().execute((db) => insertJourney(db, workspace_id, journey('ends')))
+    await expect(attempt).rejects.toThrow('ended by the engine')
+  })
+
+  it('sees what was stored before it began, and nothing that is stored while it runs', async () => {
+    const subject = await newSubject(store)
+    await insert(store, subject, { event_id: 'before' })
+    const names = sql`SELECT event_id FROM events WHERE event_id IN ('before', 'during')`
+    let during: Promise<unknown> | undefined
+    const seen = await store.db.transaction().execute(async (db) => {
+      const first = await names.execute(db)
+      during = insert(store, subject, { event_id: 'during' })
+      // Time enough for the event to be sent to the writer, if it could be.
+      for (let turn = 0; turn < 10; turn += 1) await names.execute(db)
+      const second = await names.execute(db)
+      return [first.rows, second.rows]
+    })
+    expect(seen).toEqual([[{ event_id: 'before' }], [{ event_id: 'before' }]])
+    await during
+    expect(await eventNames(subject.workspace_id)).toEqual(['before', 'during'])
+  })
+})
+
+describe('a query outside a transaction', () => {
+  it('cannot change the engine', async () => {
+    const change = sql`PRAGMA user_version = 7`.execute(store.db)
+    await expect(change).rejects.toThrow('outside a transaction')
+  })
+})
