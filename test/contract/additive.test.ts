@@ -15,13 +15,19 @@ const EVENT = `${SCHEMAS}/EventCreation`
 const CREATED = `${SCHEMAS}/CreatedEvent`
 const OPTIONAL_PARAMETER = { name: 'order', in: 'query', schema: { type: 'string', maxLength: 4 } }
 
-/** What has been narrowed since all the same: a name that nobody can see helps no caller, it is a mistake of one. */
-const ON_PURPOSE = ['#/components/schemas/GivenName/pattern']
+const RELEASED = 'test/contract/released.yaml'
+
+/**
+ * What has been narrowed all the same, by the release that it was narrowed since: a name that nobody can see helps no
+ * caller, it is a mistake of one.
+ */
+const ON_PURPOSE: Record<string, string[]> = { '1.0.0': ['#/components/schemas/GivenName/pattern'] }
 
 describe('the contract', () => {
   it('breaks no caller of the last release', async () => {
-    const found = await breakingChanges('test/contract/released.yaml', 'openapi.yaml')
-    expect(found.map(({ place }) => place)).toEqual(ON_PURPOSE)
+    const released = load(readFileSync(RELEASED, 'utf8')) as { info: { version: string } }
+    const found = await breakingChanges(RELEASED, 'openapi.yaml')
+    expect(found.map(({ place }) => place)).toEqual(ON_PURPOSE[released.info.version] ?? [])
   })
 })
 
