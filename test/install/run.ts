@@ -152,6 +152,20 @@ describe('a release', () => {
     await whileServing(serve, folder, hasItsPages)
   })
 
+  it('is made of the next version by the same command, and what is tested of versions holds there', async () => {
+    const next = join(root, 'next')
+    const [major] = version.split('.').map(Number)
+    mkdirSync(next)
+    await bash(`git ls-files -z | xargs -0 cp --parents --target-directory=${next}`, '.')
+    await bash(`ln -s ${resolve('node_modules')} node_modules`, next)
+    // Just after a release there is nothing to tell yet.
+    await bash(`sed -i 's/^## Unreleased$/&\\n\\n- Something./' CHANGELOG.md`, next)
+    await bash(`npm run release -- ${major + 1}.0.0`, next)
+    await bash('sha256sum --check SHA256SUMS', join(next, 'dist', 'release'))
+    await bash('npm run check:contract && npm run check:generated', next)
+    await bash("npx vitest run test/contract/additive.test.ts test/package -t 'last release|version'", next)
+  })
+
   it('has the other commands too, and what they need', async () => {
     const environment = `DATABASE_URL=sqlite:${join(root, 'store.db')}`
     const made = JSON.parse(
