@@ -20,7 +20,7 @@ import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 // Of what it needs, nothing else is on the first view.
 const Notifications = lazy(() =>
-  import('@mantine/notifications').then((module) => ({ default: module.Notifications })),
+  import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
 )
 
 /** What stands around every screen of a workspace. Sends those who are not signed in to do so first. */

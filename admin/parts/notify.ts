@@ -5,7 +5,7 @@ const listeners = new Set<() => void>()
 
 /** Tells in passing what has been done. What tells it is loaded for the first time that there is something to tell. */
 export async function notify(message: string): Promise<void> {
-  const { notifications } = await import('@mantine/notifications')
+  const { notifications } = await import('./notifications.ts')
   notifications.show({ message, withCloseButton: false })
   isWanted = true
   for (const listener of listeners) listener()
