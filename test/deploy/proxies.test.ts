@@ -115,9 +115,10 @@ async function startNginx(upstream: URL): Promise<Proxy> {
     (name) => `${name}_temp_path ${join(folder, name)};`,
   )
   const file = join(folder, 'nginx.conf')
+  // One process: it is killed when the test has ended, and would leave its workers behind.
   writeFileSync(
     file,
-    `daemon off; pid ${join(folder, 'pid')}; error_log stderr warn;
+    `daemon off; master_process off; pid ${join(folder, 'pid')}; error_log stderr warn;
 events {}
 http {
 access_log off;
