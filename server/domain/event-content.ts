@@ -19,6 +19,14 @@ export function isTooLarge(event: EventCreation, variables: string | null): bool
   return most_bytes > EVENT_BYTES && Buffer.byteLength(JSON.stringify(event)) > EVENT_BYTES
 }
 
+/** An event may be dated this far ahead of the server's clock; more is a wrong clock (contract: `occurred_at`). */
+const AHEAD_MS = 60 * 60 * 1000
+
+/** Whether an event is dated in the future. */
+export function isInFuture({ occurred_ms }: EventContent, now_ms: number): boolean {
+  return occurred_ms !== null && occurred_ms > now_ms + AHEAD_MS
+}
+
 /** What makes two messages the same event: absent fields are null, and absent equals only absent. */
 export type EventContent = {
   journey_id: string

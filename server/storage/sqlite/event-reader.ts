@@ -1,11 +1,10 @@
-import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
-import { instantText } from '../../domain/instants.ts'
 import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
-import { PAGE_BYTES, type Page, type PageRows } from '../../domain/paging.ts'
+import type { Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
+import { END, type EventTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
 import type { Connection } from './connection.ts'
 import { postingKeys } from './runs/posting-keys.ts'
 import { postingsBelow } from './runs/postings.ts'
@@ -19,18 +18,9 @@ export type EventsRequest =
   | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
   | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
 
-/** Events, each as the JSON of the contract's `Event`. */
-type EventTexts = PageRows<string>
-
-type EventRow = {
+type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
   id: Uint8Array
-  event_id: string
-  custom_variables: string | null
-  occurred_ms: number | null
-  received_ms: number
   message_id: StoredMessageId | null
-  journey_id: string
-  customer_id: string
 }
 
 /** What tells whether an event belongs to a list. */
@@ -48,9 +38,6 @@ type EventHead = {
  * ends early.
  */
 export const LOOKED_AT = 10_000
-
-/** What an event takes beside its variables. */
-const OTHER_BYTES = 400
 
 /** The tail went on under a reader that was held up; it must begin again. */
 class Overtaken extends Error {}
@@ -117,7 +104,7 @@ export class EventReader {
     const rows = new PageTexts(page)
     for (const { seq, at_ms } of this.#latest(customer, page)) {
       const row = this.#row(seq)
-      if (!rows.add(row, { ms: at_ms, id: eventIdText(row.id) })) return rows.endingBehindLast()
+      if (!rows.add(row, { ms: at_ms, id: row.id })) return rows.endingBehindLast()
     }
     return rows.ending()
   }
@@ -237,14 +224,12 @@ export class EventReader {
     return this.#nameHash(event_id)
   }
 
-  #row(seq: number): EventRow {
+  #row(seq: number): ListedEvent {
     const row = this.#statements.row.get(seq)
     if (!row) throw new Error(`event ${seq} is not there`)
-    return row
+    return { ...row, id: eventIdText(row.id), message_id: row.message_id && messageIdText(row.message_id) }
   }
 }
-
-const END: EventTexts = { rows: [], next: null }
 
 /** The most telling of the keys under which a list's events are. */
 function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
@@ -257,57 +242,6 @@ function keyOf(workspace: number, { customer, journey, name }: TailFilter): numb
 
 function newestPosition({ id, received_ms }: EventHead): Position {
   return { ms: received_ms, id: eventIdText(id) }
-}
-
-/** The rows of a page as they are found. */
-class PageTexts {
-  readonly #limit: number
-  readonly #rows: string[] = []
-  #bytes = 0
-  #last: Position | null = null
-
-  constructor({ limit }: Page) {
-    this.#limit = limit
-  }
-
-  /** @returns false: there is no room for it. There is always room for one. */
-  add(row: EventRow, position: Position): boolean {
-    this.#bytes += OTHER_BYTES + Buffer.byteLength(row.custom_variables ?? '')
-    if (this.#last && (this.#rows.length === this.#limit || this.#bytes > PAGE_BYTES)) return false
-    this.#rows.push(eventText(row))
-    this.#last = position
-    return true
-  }
-
-  /** The list ends here. */
-  ending(): EventTexts {
-    return { rows: this.#rows, next: null }
-  }
-
-  /** Others follow the last row. */
-  endingBehindLast(): EventTexts {
-    return { rows: this.#rows, next: this.#last }
-  }
-
-  /** Nobody knows whether others follow what was looked at last. */
-  endingEarly(next: Position): EventTexts {
-    return { rows: this.#rows, next }
-  }
-}
-
-/** Variables are kept as JSON. */
-function eventText(row: EventRow): string {
-  const fields = {
-    id: JSON.stringify(eventIdText(row.id)),
-    journey_id: JSON.stringify(row.journey_id),
-    customer_id: JSON.stringify(row.customer_id),
-    event_id: JSON.stringify(row.event_id),
-    custom_variables: row.custom_variables ?? 'null',
-    occurred_at: JSON.stringify(instantText(row.occurred_ms ?? row.received_ms)),
-    received_at: JSON.stringify(instantText(row.received_ms)),
-    message_id: JSON.stringify(row.message_id && messageIdText(row.message_id)),
-  } satisfies Record<keyof components['schemas']['Event'], string>
-  return `{${Object.entries(fields).map(([name, text]) => `"${name}":${text}`)}}`
 }
 
 /** Entries in descending order, with the next one to see. */

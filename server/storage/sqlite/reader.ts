@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { FairQueue } from '../../domain/fair-queue.ts'
+import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { EventsRequest } from './event-reader.ts'
@@ -16,31 +16,13 @@ const LIST_THREADS = 2
 /** More waiting look-ups than this are refused. */
 const WAITING_LOOK_UPS = 1_000
 
-/** At the 50 ms that a page takes at most, as many lists of one caller may wait as its deadline lets through. */
-const WAITING_LISTS = { perCaller: 100, inAll: 1_000 }
-
-/** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
-const LIST_DEADLINE_MS = 5_000
-
-/** How a read for a list can end. */
-type ListEnd = keyof Omit<ListReads, 'waiting'>
-
 /** Rows of a statement, or a page of events as JSON. */
 type Read = unknown[] | Uint8Array
 
-type Waiting = {
+type Work = {
   work: ReaderWork
   resolve: (read: Read) => void
   reject: (error: Error) => void
-}
-type WaitingList = Waiting & { owner: Reading }
-
-/** Threads that read, and whence they take what they do next. */
-type Lane<Item extends Waiting> = {
-  idle: Worker[]
-  current: Map<Worker, Item>
-  begin: () => Item | undefined
-  end: (item: Item) => void
 }
 
 /**
@@ -48,33 +30,21 @@ type Lane<Item extends Waiting> = {
  * signing in look up has a thread to itself; what is read for lists has others, and takes turns.
  */
 export class Reader {
+  readonly #lookUpThread: Worker
   readonly #threads: readonly Worker[]
-  readonly #waitingLookUps: Waiting[] = []
-  readonly #waitingLists = new FairQueue<WaitingList>(WAITING_LISTS)
-  readonly #lookUps: Lane<Waiting>
-  readonly #lists: Lane<WaitingList>
-  readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
+  readonly #idleListThreads: Worker[]
+  readonly #waitingLookUps: Work[] = []
+  /** As many at a time as there are threads, so that one is idle when a turn begins. */
+  readonly #lists = new ListTurns(LIST_THREADS)
+  readonly #current = new Map<Worker, Work>()
   #closed: Unavailable['reason'] | undefined
 
   private constructor(lookUpThread: Worker, listThreads: Worker[], onDeath: (error: Error) => void) {
+    this.#lookUpThread = lookUpThread
     this.#threads = [lookUpThread, ...listThreads]
-    this.#lookUps = {
-      idle: [lookUpThread],
-      current: new Map(),
-      begin: () => this.#waitingLookUps.shift(),
-      end: () => {},
-    }
-    this.#lists = {
-      idle: [...listThreads],
-      current: new Map(),
-      begin: () => this.#waitingLists.begin(),
-      end: (item) => this.#waitingLists.end(item),
-    }
-    lookUpThread.on('message', (result: ReaderResult) => settle(this.#lookUps, lookUpThread, result))
-    for (const thread of listThreads) {
-      thread.on('message', (result: ReaderResult) => settle(this.#lists, thread, result))
-    }
+    this.#idleListThreads = [...listThreads]
     for (const thread of this.#threads) {
+      thread.on('message', (result: ReaderResult) => this.#settle(thread, result))
       thread.on('error', (error) => this.#die(error, onDeath))
       thread.on('exit', () => this.#die(new Error('a reading thread has ended'), onDeath))
     }
@@ -109,7 +79,7 @@ export class Reader {
   }
 
   statistics(): ListReads {
-    return { waiting: this.#waitingLists.size, ...this.#ended }
+    return this.#lists.statistics()
   }
 
   /** Reads what must never wait for a list: a few rows, found by their keys. */
@@ -117,7 +87,7 @@ export class Reader {
     const read = await new Promise<Read>((resolve, reject) => {
       this.assertAvailable()
       this.#waitingLookUps.push({ work: { kind: 'statement', statement }, resolve, reject })
-      dispatch(this.#lookUps)
+      this.#lookUpNext()
     })
     return read as unknown[]
   }
@@ -133,38 +103,18 @@ export class Reader {
   }
 
   /**
-   * Reads for a list, when it is its caller's turn.
-   * @throws {Unavailable} `overloaded` where too much waits, or it is not done by its deadline
-   * @throws the reason of the signal once the caller has gone. A statement that runs by then is finished for nobody:
-   *   the driver cannot interrupt one, and ending its thread waits for it too.
+   * Reads for a list, when it is its caller's turn, see `ListTurns`. A statement that runs when the caller goes is
+   * finished for nobody: the driver cannot interrupt one, and ending its thread waits for it too.
    */
   #list(work: ReaderWork, reading: Reading): Promise<Read> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Unavailable(this.#closed)
-      const { signal } = reading
-      let isOver = false
-      const end = (how: ListEnd, tell: () => void) => {
-        if (isOver) return
-        isOver = true
-        clearTimeout(deadline)
-        signal.removeEventListener('abort', abandon)
-        this.#waitingLists.delete(waiting)
-        this.#ended[how] += 1
-        tell()
+    return this.#lists.take(reading, async () => {
+      const thread = this.#idleListThreads.pop()
+      if (!thread) throw new Error('more lists have a turn than there are threads')
+      try {
+        return await new Promise<Read>((resolve, reject) => this.#run(thread, { work, resolve, reject }))
+      } finally {
+        this.#idleListThreads.push(thread)
       }
-      const refuse = (how: ListEnd) => end(how, () => reject(new Unavailable('overloaded')))
-      const abandon = () => end('abandoned', () => reject(signal.reason))
-      const deadline = setTimeout(() => refuse('overdue'), LIST_DEADLINE_MS)
-      const waiting: WaitingList = {
-        work,
-        owner: reading,
-        resolve: (read) => end('answered', () => resolve(read)),
-        reject: (error) => end('answered', () => reject(error)),
-      }
-      signal.addEventListener('abort', abandon)
-      if (signal.aborted) abandon()
-      else if (this.#waitingLists.add(waiting)) dispatch(this.#lists)
-      else refuse('refused')
     })
   }
 
@@ -183,36 +133,36 @@ export class Reader {
     )
   }
 
-  #refuseWaiting(error: Error) {
-    for (const { reject } of [...this.#waitingLookUps.splice(0), ...this.#waitingLists.items()]) reject(error)
+  #lookUpNext() {
+    if (this.#current.has(this.#lookUpThread)) return
+    const next = this.#waitingLookUps.shift()
+    if (next) this.#run(this.#lookUpThread, next)
+  }
+
+  #run(thread: Worker, work: Work) {
+    this.#current.set(thread, work)
+    thread.postMessage(work.work satisfies ReaderRequest)
+  }
+
+  #settle(thread: Worker, result: ReaderResult) {
+    const work = this.#current.get(thread)
+    this.#current.delete(thread)
+    if ('failure' in result) work?.reject(errorOf(result.failure))
+    else work?.resolve(result.read)
+    if (thread === this.#lookUpThread) this.#lookUpNext()
+  }
+
+  #refuseWaiting(error: Unavailable) {
+    for (const { reject } of this.#waitingLookUps.splice(0)) reject(error)
+    this.#lists.close(error)
   }
 
   #die(error: Error, onDeath: (error: Error) => void) {
     if (this.#closed) return
     this.#closed = 'storage_unavailable'
     const unavailable = new Unavailable(this.#closed, error)
-    const current = [...this.#lookUps.current.values(), ...this.#lists.current.values()]
-    for (const { reject } of current) reject(unavailable)
+    for (const { reject } of this.#current.values()) reject(unavailable)
     this.#refuseWaiting(unavailable)
     onDeath(error)
   }
-}
-
-function dispatch<Item extends Waiting>({ idle, current, begin }: Lane<Item>) {
-  const thread = idle.at(-1)
-  const next = thread && begin()
-  if (!thread || !next) return
-  idle.pop()
-  current.set(thread, next)
-  thread.postMessage(next.work satisfies ReaderRequest)
-}
-
-function settle<Item extends Waiting>(lane: Lane<Item>, thread: Worker, result: ReaderResult) {
-  const item = lane.current.get(thread)
-  lane.current.delete(thread)
-  lane.idle.push(thread)
-  if (item) lane.end(item)
-  if ('failure' in result) item?.reject(errorOf(result.failure))
-  else item?.resolve(result.read)
-  dispatch(lane)
 }

@@ -1,12 +1,12 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
+import { UnitQueue } from '../unit-queue.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Failure, Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import { threadModule } from './thread-module.ts'
-import { UnitQueue, workspaceOf } from './unit-queue.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
@@ -21,6 +21,7 @@ const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
 
 type Waiting = {
   unit: Unit
+  workspaceId: string
   rows: number
   resolve: (outcome: UnitOutcome) => void
   reject: (error: Error) => void
@@ -114,9 +115,10 @@ export class Writer {
   /** Resolves when the unit is on disk. */
   submit(unit: Unit): Promise<UnitOutcome> {
     return new Promise((resolve, reject) => {
-      this.assertAvailable(workspaceOf(unit))
+      const workspaceId = 'workspace_id' in unit ? unit.workspace_id : ''
+      this.assertAvailable(workspaceId)
       const rows = unit.kind === 'events' ? unit.events.length : 1
-      this.#waiting.add({ unit, rows, resolve, reject })
+      this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
   }

@@ -1,6 +1,5 @@
-import type { Unit } from './units.ts'
-
-type Queued = { unit: Unit; rows: number }
+/** What waits to be written, and whose it is; '' for what is the server's own, few and small. */
+type Queued = { workspaceId: string; rows: number }
 type Line<Item> = { items: Item[]; rows: number }
 
 /**
@@ -28,9 +27,8 @@ export class UnitQueue<Item extends Queued> {
   }
 
   add(item: Item): void {
-    const workspaceId = workspaceOf(item.unit)
-    const line = this.#lines.get(workspaceId) ?? { items: [], rows: 0 }
-    this.#lines.set(workspaceId, line)
+    const line = this.#lines.get(item.workspaceId) ?? { items: [], rows: 0 }
+    this.#lines.set(item.workspaceId, line)
     line.items.push(item)
     line.rows += item.rows
     this.#rows += item.rows
@@ -46,30 +44,52 @@ export class UnitQueue<Item extends Queued> {
       for (const [workspaceId, line] of this.#lines) {
         const [next] = line.items
         if (!next || (taken.length > 0 && rows + next.rows > mostRows)) continue
-        line.items.shift()
-        line.rows -= next.rows
-        if (line.items.length === 0) this.#lines.delete(workspaceId)
-        taken.push(next)
+        taken.push(this.#takeFirst(workspaceId, line, next))
         rows += next.rows
       }
     }
-    this.#rows -= rows
     // Whoever had the first place has the last one next time.
-    const line = first === undefined ? undefined : this.#lines.get(first)
-    if (first !== undefined && line) {
-      this.#lines.delete(first)
-      this.#lines.set(first, line)
-    }
+    if (first !== undefined) this.#moveToEnd(first)
     return taken
+  }
+
+  /**
+   * Takes out what is written together of one workspace, whose turn it is: as many units as fit, one at the least.
+   * @param isBusy tells of which workspaces nothing can be taken now
+   */
+  takeOfOne(mostRows: number, isBusy: (workspaceId: string) => boolean): Item[] {
+    for (const [workspaceId, line] of this.#lines) {
+      if (isBusy(workspaceId)) continue
+      const taken: Item[] = []
+      let rows = 0
+      for (let next = line.items[0]; next; next = line.items[0]) {
+        if (taken.length > 0 && rows + next.rows > mostRows) break
+        taken.push(this.#takeFirst(workspaceId, line, next))
+        rows += next.rows
+      }
+      this.#moveToEnd(workspaceId)
+      return taken
+    }
+    return []
   }
 
   /** Takes out all. */
   takeAll(): Item[] {
     return this.take(Number.POSITIVE_INFINITY)
   }
-}
 
-/** Whose a unit is; '' for what is the server's own, few and small. */
-export function workspaceOf(unit: Unit): string {
-  return 'workspace_id' in unit ? unit.workspace_id : ''
+  #takeFirst(workspaceId: string, line: Line<Item>, first: Item): Item {
+    line.items.shift()
+    line.rows -= first.rows
+    this.#rows -= first.rows
+    if (line.items.length === 0) this.#lines.delete(workspaceId)
+    return first
+  }
+
+  #moveToEnd(workspaceId: string) {
+    const line = this.#lines.get(workspaceId)
+    if (!line) return
+    this.#lines.delete(workspaceId)
+    this.#lines.set(workspaceId, line)
+  }
 }

@@ -1,0 +1,77 @@
+import type { components } from '../../generated/contract.ts'
+import type { Position } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import { PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
+
+/** Events, each as the JSON of the contract's `Event`. */
+export type EventTexts = PageRows<string>
+
+/** An event as it is listed. */
+export type ListedEvent = {
+  id: string
+  journey_id: string
+  customer_id: string
+  event_id: string
+  /** JSON. */
+  custom_variables: string | null
+  occurred_ms: number | null
+  received_ms: number
+  message_id: string | null
+}
+
+/** What an event takes in a page beside its variables. */
+export const OTHER_BYTES = 400
+
+/** The page of a list in which nothing was found. */
+export const END: EventTexts = { rows: [], next: null }
+
+/** The rows of a page of events as they are found. */
+export class PageTexts {
+  readonly #limit: number
+  readonly #rows: string[] = []
+  #bytes = 0
+  #last: Position | null = null
+
+  constructor({ limit }: Page) {
+    this.#limit = limit
+  }
+
+  /** @returns false: there is no room for it. There is always room for one. */
+  add(event: ListedEvent, position: Position): boolean {
+    this.#bytes += OTHER_BYTES + Buffer.byteLength(event.custom_variables ?? '')
+    if (this.#last && (this.#rows.length === this.#limit || this.#bytes > PAGE_BYTES)) return false
+    this.#rows.push(eventText(event))
+    this.#last = position
+    return true
+  }
+
+  /** The list ends here. */
+  ending(): EventTexts {
+    return { rows: this.#rows, next: null }
+  }
+
+  /** Others follow the last row. */
+  endingBehindLast(): EventTexts {
+    return { rows: this.#rows, next: this.#last }
+  }
+
+  /** Nobody knows whether others follow what was looked at last. */
+  endingEarly(next: Position): EventTexts {
+    return { rows: this.#rows, next }
+  }
+}
+
+/** Variables are kept as JSON. */
+function eventText(event: ListedEvent): string {
+  const fields = {
+    id: JSON.stringify(event.id),
+    journey_id: JSON.stringify(event.journey_id),
+    customer_id: JSON.stringify(event.customer_id),
+    event_id: JSON.stringify(event.event_id),
+    custom_variables: event.custom_variables ?? 'null',
+    occurred_at: JSON.stringify(instantText(event.occurred_ms ?? event.received_ms)),
+    received_at: JSON.stringify(instantText(event.received_ms)),
+    message_id: JSON.stringify(event.message_id),
+  } satisfies Record<keyof components['schemas']['Event'], string>
+  return `{${Object.entries(fields).map(([name, text]) => `"${name}":${text}`)}}`
+}
