@@ -1,0 +1,182 @@
+import { connect } from 'node:net'
+import { Client, type ClientConfig, types } from 'pg'
+import type { Address } from '../../domain/postgres-urls.ts'
+import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
+
+/** What a statement came to. */
+export type Rows<Row> = { rows: Row[]; changes: number; command: string }
+
+/** What every connection of a kind has. */
+export type ConnectionSettings = {
+  /** PostgreSQL gives up a statement after so long. */
+  statement_ms: number
+}
+
+/**
+ * Where the server itself cannot say that it gives up, because the network fails or a proxy holds on, the connection is
+ * given up after so much more.
+ */
+const GRACE_MS = 1_000
+
+/** A transaction whose process has died or hangs holds its locks no longer than this. */
+const IDLE_IN_TRANSACTION_MS = 10_000
+
+/** The oldest version with all that the statements need. */
+const LEAST_VERSION = 140_000
+
+/** PostgreSQL's protocol, "CancelRequest". */
+const CANCEL_REQUEST = 80_877_102
+
+/** One connection to PostgreSQL, for one statement at a time. */
+export class Connection {
+  readonly #client: Client
+  readonly #statement_ms: number
+  /** Which of the hosts it leads to. */
+  readonly host: number
+  #isLost = false
+
+  private constructor(client: Client, { statement_ms }: ConnectionSettings, host: number) {
+    this.#client = client
+    this.#statement_ms = statement_ms
+    this.host = host
+    // Whoever uses it next is told; an event without a listener would end the process.
+    const lost = () => {
+      this.#isLost = true
+    }
+    client.on('error', lost)
+    client.on('end', lost)
+  }
+
+  /**
+   * Connects to the first host that will do, beginning with one of them.
+   * @throws {CannotConnect} whose message names hosts and reasons, and no password
+   */
+  static async open(address: Address, settings: ConnectionSettings, first: number): Promise<Connection> {
+    const failures: string[] = []
+    let cause: unknown
+    for (let tried = 0; tried < address.hosts.length; tried += 1) {
+      const index = (first + tried) % address.hosts.length
+      try {
+        return await openAt(address, index, settings)
+      } catch (error) {
+        cause = error
+        failures.push(`${address.hosts[index]?.name}: ${reasonOf(error)}`)
+      }
+    }
+    throw new CannotConnect(failures.join('; '), cause)
+
+    async function openAt(address: Address, index: number, settings: ConnectionSettings) {
+      const client = new Client(clientConfig(address, index, settings))
+      const connection = new Connection(client, settings, index)
+      try {
+        await client.connect()
+        await connection.#check(address)
+        return connection
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    }
+  }
+
+  /** Whether it may be used again. */
+  get isUsable(): boolean {
+    return !this.#isLost
+  }
+
+  /**
+   * Runs one statement; without parameters it may be several.
+   * @throws {ConnectionLost} where nobody knows whether it was done; else what PostgreSQL refused it with
+   */
+  async run<Row>(sql: string, parameters?: readonly unknown[]): Promise<Rows<Row>> {
+    if (this.#isLost) throw new ConnectionLost('it had ended before')
+    const patience = setTimeout(() => this.close(), this.#statement_ms + GRACE_MS)
+    try {
+      const result = parameters
+        ? await this.#client.query(sql, [...parameters])
+        : await this.#client.query(sql)
+      return { rows: (result.rows ?? []) as Row[], changes: result.rowCount ?? 0, command: result.command }
+    } catch (error) {
+      // FATAL ends the connection. It may come after the statement was committed, while a standby was waited for.
+      if (isRefused(error) && error.severity === 'ERROR') throw withoutRows(error)
+      this.close()
+      throw new ConnectionLost(error)
+    } finally {
+      clearTimeout(patience)
+    }
+  }
+
+  /**
+   * Asks the server to cancel the statement that runs. The connection is not used again: the request may reach the server
+   * late, and would cancel what runs then.
+   */
+  cancel(): void {
+    this.#isLost = true
+    const { host, port } = this.#client
+    const { processID = 0, secretKey = 0 } = this.#client as Partial<
+      Record<'processID' | 'secretKey', number>
+    >
+    const request = Buffer.alloc(16)
+    request.writeInt32BE(16, 0)
+    request.writeInt32BE(CANCEL_REQUEST, 4)
+    request.writeInt32BE(processID, 8)
+    request.writeInt32BE(secretKey, 12)
+    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+    // Where it does not get through, the server gives the statement up in its own time.
+    socket.on('error', () => {})
+    socket.end(request)
+  }
+
+  /** Ends it; a statement that runs is lost. */
+  close(): void {
+    this.#isLost = true
+    // While a statement runs the driver cuts the connection off.
+    this.#client.end().catch(() => {})
+  }
+
+  async #check({ needsPrimary }: Address) {
+    const { rows } = await this.run<{ version: number; encoding: string; standby: boolean }>(
+      `SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
+        current_setting('server_encoding') AS encoding`,
+    )
+    const [server] = rows
+    if (!server) throw new Error('it does not answer')
+    if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
+    if (server.encoding !== 'UTF8')
+      throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
+    if (needsPrimary && server.standby) throw new Error('it is a standby')
+  }
+}
+
+function clientConfig(address: Address, index: number, { statement_ms }: ConnectionSettings): ClientConfig {
+  const { connectTimeout_ms, bindsChannel } = address
+  return {
+    fallback_application_name: 'cairn',
+    connectionTimeoutMillis: connectTimeout_ms,
+    statement_timeout: statement_ms,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    enableChannelBinding: bindsChannel,
+    // Of this connection alone: others of the process may want something else.
+    types: { getTypeParser },
+    ...{ connectionString: address.hosts[index]?.connectionString },
+  }
+}
+
+/** The error without what PostgreSQL says of the rows at fault: it ends up in the log, which has nothing that was sent. */
+function withoutRows(error: Refused): Refused {
+  return Object.assign(error, { detail: undefined, where: undefined, internalQuery: undefined })
+}
+
+/** Numbers as numbers: counts and milliseconds are far below 2^53. */
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === types.builtins.INT8 || oid === types.builtins.NUMERIC
+    ? Number
+    : types.getTypeParser(oid, format as 'text')
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConnectionLost && error.cause instanceof Error) return error.cause.message
+  // What Node gives where a name leads to several addresses and none answers.
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

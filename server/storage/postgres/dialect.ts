@@ -1,0 +1,224 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import type { Connection } from './connection.ts'
+import { isReadOnly, seenFromOutside } from './outages.ts'
+import type { Pool, Servers } from './pool.ts'
+
+/** Reads one statement. */
+export type Read = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>
+
+/** What others have to hear of a transaction. */
+export type Change = {
+  /** Whether it may have changed service keys. */
+  ofKeys: boolean
+  /** The number of the change in `cairn_store`; null where that is not known. */
+  number: number | null
+}
+
+type PoolDialectOptions = {
+  read: Read
+  /** Where transactions take turns, and what refuses one before it begins; undefined where there are only reads. */
+  transactions?: { pool: Pool; servers: Servers; assertAvailable?: () => void }
+  /** Called when a transaction that others must obey may be on disk, before whoever asked for it is answered. */
+  onChange?: (change: Change) => void
+}
+
+/**
+ * Kysely over the pools: what runs outside a transaction only reads, each statement for itself; a transaction has a
+ * connection of its own.
+ *
+ * Transactions are rare and short, and written for one writer at a time: they count owners, or use a link once. So they
+ * take turns among all replicas, and each statement sees what the turn before has committed.
+ */
+export class PoolDialect implements Dialect {
+  readonly #options: PoolDialectOptions
+
+  constructor(options: PoolDialectOptions) {
+    this.#options = options
+  }
+
+  createDriver(): Driver {
+    return new PoolDriver(this.#options)
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new PostgresQueryCompiler()
+  }
+
+  createAdapter(): PostgresAdapter {
+    return new TurnAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new PostgresIntrospector(db)
+  }
+}
+
+/** A transaction has the turn to migrate, too. A lock of the session would not pass a pooler, and end before the commit. */
+class TurnAdapter extends PostgresAdapter {
+  override async acquireMigrationLock() {}
+
+  override async releaseMigrationLock() {}
+}
+
+/**
+ * `synchronous_commit` for this transaction alone: whatever the server, the role or a pooler has it set to, a commit that
+ * is answered is on disk. What is stronger than that stays.
+ */
+export const DURABLE = `set_config('synchronous_commit',
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
+
+/** 'cairn' in ASCII. */
+const TURN_LOCK = 0x636169726e
+
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SELECT ${DURABLE}, pg_advisory_xact_lock(${TURN_LOCK})`
+
+/** What other processes have to hear of: keys they have in memory, and what they may come to have. */
+const HEARD = /^(insert into|update|delete from) "(service_keys|members|people|journeys|workspaces|sessions)"/
+
+/** A session that is noted changes nothing that anybody obeys. */
+const UNHEARD = /^update "sessions" set "last_seen_ms" = /
+
+class PoolDriver implements Driver {
+  readonly #options: PoolDialectOptions
+
+  constructor(options: PoolDialectOptions) {
+    this.#options = options
+  }
+
+  async init() {}
+
+  async acquireConnection() {
+    return new PoolConnection(this.#options)
+  }
+
+  async beginTransaction(connection: PoolConnection) {
+    await connection.begin()
+  }
+
+  async commitTransaction(connection: PoolConnection) {
+    await connection.commit()
+  }
+
+  async rollbackTransaction(connection: PoolConnection) {
+    await connection.rollback()
+  }
+
+  async releaseConnection(connection: PoolConnection) {
+    connection.release()
+  }
+
+  async destroy() {}
+}
+
+class PoolConnection implements DatabaseConnection {
+  readonly #options: PoolDialectOptions
+  /** While it is in a transaction. */
+  #connection: Connection | undefined
+  #isHeard = false
+  #changesKeys = false
+
+  constructor(options: PoolDialectOptions) {
+    this.#options = options
+  }
+
+  async begin() {
+    const { transactions } = this.#options
+    if (!transactions) throw new Error('a transaction where there are only reads')
+    transactions.assertAvailable?.()
+    await this.#translated(async () => {
+      const connection = await transactions.pool.acquire()
+      this.#connection = connection
+      // Kysely rolls nothing back that has not begun, and a connection that waits in a failed transaction is of no use.
+      await connection.run(BEGIN).catch((error) => {
+        connection.close()
+        throw error
+      })
+    })
+  }
+
+  async commit() {
+    let change: Change = { ofKeys: this.#changesKeys, number: null }
+    try {
+      await this.#translated(async () => {
+        const connection = this.#opened()
+        if (this.#isHeard) {
+          const { rows } = await connection.run<{ changes: number }>(
+            'UPDATE cairn_store SET changes = changes + 1 RETURNING changes',
+          )
+          change = { ...change, number: rows[0]?.changes ?? null }
+        }
+        const { command } = await connection.run('COMMIT')
+        // What PostgreSQL makes of it where a statement has failed before.
+        if (command === 'ROLLBACK') throw new Error('the transaction has failed before')
+      })
+    } finally {
+      // Where the connection was lost, it may be on disk all the same.
+      if (this.#isHeard) this.#options.onChange?.(change)
+    }
+  }
+
+  async rollback() {
+    const connection = this.#connection
+    // One that was lost is rolled back by the server.
+    if (!connection?.isUsable) return
+    await connection.run('ROLLBACK').catch(() => connection.close())
+  }
+
+  release() {
+    if (this.#connection) this.#options.transactions?.pool.release(this.#connection)
+    this.#connection = undefined
+  }
+
+  async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    const connection = this.#connection
+    if (!connection) {
+      const isRead = query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && READS.test(sql))
+      if (!isRead) throw new Error('a write outside a transaction')
+      return { rows: (await this.#translated(() => this.#options.read(sql, parameters))) as Row[] }
+    }
+    if (WRITES.has(query.kind) && HEARD.test(sql) && !UNHEARD.test(sql)) {
+      this.#isHeard = true
+      if (sql.includes('service_keys')) this.#changesKeys = true
+    }
+    const { rows, changes } = await this.#translated(() => connection.run<Row>(sql, parameters))
+    return { rows, numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely wants a generator; a page at a time is read instead
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Streaming is not supported; read page by page.')
+  }
+
+  #opened(): Connection {
+    if (!this.#connection) throw new Error('the transaction has not begun')
+    return this.#connection
+  }
+
+  async #translated<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (isReadOnly(error) && this.#connection)
+        this.#options.transactions?.servers.distrust(this.#connection)
+      throw seenFromOutside(error)
+    }
+  }
+}
+
+/** What is written by hand, in tests of lists for example. */
+const READS = /^\s*(select|with)\b(?!.*\b(insert into|update|delete from)\b)/is
+
+const WRITES = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode', 'MergeQueryNode'])

@@ -1,0 +1,34 @@
+import { Kysely } from 'kysely'
+import { type Migrations, migrate } from '../migrate.ts'
+import { PoolDialect } from './dialect.ts'
+import { migrations } from './migrations/index.ts'
+import { Pool, type Servers } from './pool.ts'
+
+/** A migration may take long, and waits for another one. */
+const STATEMENT_MS = 3_600_000
+
+/** Brings the schema of a database up to date; makes it where there is none. */
+export async function migrateDatabase(servers: Servers, released: Migrations = migrations): Promise<void> {
+  const pool = new Pool({ servers, most: 1, mostWaiting: 0, statement_ms: STATEMENT_MS })
+  try {
+    const done = await appliedMigrations(pool)
+    // Migrations only add. While replicas are replaced one by one, one of the version before may start on a newer schema.
+    if (Object.keys(released).every((name) => done?.has(name))) return
+    const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
+    const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
+    await migrate(db, released)
+  } finally {
+    await pool.close()
+  }
+}
+
+/** The migrations that a database has had; undefined where it has no store. */
+export async function appliedMigrations(pool: Pool): Promise<Set<string> | undefined> {
+  const [found] = await pool.read<{ migrations: string | null }>(
+    "SELECT to_regclass('kysely_migration')::text AS migrations",
+    [],
+  )
+  if (!found?.migrations) return undefined
+  const rows = await pool.read<{ name: string }>('SELECT name FROM kysely_migration', [])
+  return new Set(rows.map(({ name }) => name))
+}

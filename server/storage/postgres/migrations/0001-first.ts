@@ -1,0 +1,289 @@
+import { type Kysely, sql } from 'kysely'
+
+/**
+ * All tables. Text is compared by its bytes (the collation "C"), wherever the database was made.
+ *
+ * Made to be distributed by workspace over the nodes of Citus: `workspace_id` is in every primary key, unique index and
+ * foreign key of the tables that are a workspace's, and the others, which are looked up before the workspace is known, are
+ * on every node. Customers, journeys and the like, with identifiers as texts, lie together, and so do events, with
+ * identifiers as UUIDs: a statement of ingestion is about one workspace and about tables that lie together.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const isDistributed = await hasCitus(db)
+  for (const [table, ...statements] of tables) {
+    for (const statement of statements) await sql.raw(statement).execute(db)
+    // At once: what refers to it must find it distributed, and so must whoever else migrates at the same time.
+    if (isDistributed) await sql.raw(distribution(table)).execute(db)
+  }
+}
+
+const text = 'text COLLATE "C"'
+type Tables = readonly (readonly [name: string, ...statements: string[]])[]
+
+const tables: Tables = [
+  [
+    'people',
+    `CREATE TABLE people (
+      person_id ${text} NOT NULL PRIMARY KEY,
+      name ${text} NOT NULL,
+      email ${text} NOT NULL,
+      email_key ${text} NOT NULL UNIQUE, -- the email in lower case
+      password_hash ${text} NOT NULL, -- argon2id, in the PHC string format
+      created_ms bigint NOT NULL,
+      name_key ${text} NOT NULL DEFAULT '' -- the words of the name, each behind a blank
+    )`,
+  ],
+
+  [
+    'workspaces',
+    `CREATE TABLE workspaces (
+      workspace_id ${text} NOT NULL PRIMARY KEY,
+      name ${text} NOT NULL UNIQUE,
+      created_ms bigint NOT NULL,
+      created_by ${text} REFERENCES people (person_id) -- null: on the command line
+    )`,
+    'CREATE INDEX workspaces_by_maker ON workspaces (created_by)',
+  ],
+
+  [
+    'service_keys',
+    `CREATE TABLE service_keys (
+      key_id ${text} NOT NULL PRIMARY KEY,
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      kind ${text} NOT NULL CHECK (kind IN ('publishable', 'secret')),
+      name ${text} NOT NULL,
+      digest ${text} NOT NULL UNIQUE, -- SHA-256 of the key
+      token ${text} CHECK (kind = 'publishable' OR token IS NULL), -- the key itself: a publishable one is no secret
+      last_four ${text} NOT NULL,
+      allowed_origins ${text} NOT NULL DEFAULT '[]', -- JSON array; empty: every origin
+      rate_limit bigint, -- events a second; null: the server's default
+      created_ms bigint NOT NULL,
+      last_used_ms bigint,
+      expires_ms bigint,
+      revoked_ms bigint,
+      created_by ${text} REFERENCES people (person_id),
+      name_key ${text} NOT NULL DEFAULT ''
+    )`,
+    // Not with what its filters ask, as on SQLite: a key of an index may have 2,700 bytes, and the words of a name have more.
+    'CREATE INDEX service_keys_newest ON service_keys (workspace_id, created_ms, key_id)',
+  ],
+
+  [
+    'sessions',
+    `CREATE TABLE sessions (
+      digest ${text} NOT NULL PRIMARY KEY, -- SHA-256 of the cookie's value
+      person_id ${text} NOT NULL REFERENCES people (person_id),
+      created_ms bigint NOT NULL,
+      last_seen_ms bigint NOT NULL,
+      expires_ms bigint NOT NULL, -- in any case
+      session_id ${text} NOT NULL DEFAULT '' UNIQUE, -- names it where its digest, of what opens it, has no business
+      browser ${text} -- what it called itself, in two words; null: not known
+    )`,
+    'CREATE INDEX sessions_by_use ON sessions (person_id, last_seen_ms)',
+    'CREATE INDEX sessions_by_expiry ON sessions (expires_ms)',
+  ],
+
+  [
+    'setup_links',
+    `CREATE TABLE setup_links (
+      digest ${text} NOT NULL PRIMARY KEY, -- SHA-256 of the token
+      workspace_id ${text} REFERENCES workspaces (workspace_id), -- null: one is to be made
+      expires_ms bigint NOT NULL
+    )`,
+  ],
+
+  [
+    'password_links',
+    `CREATE TABLE password_links (
+      person_id ${text} NOT NULL PRIMARY KEY REFERENCES people (person_id),
+      digest ${text} NOT NULL UNIQUE, -- SHA-256 of the token
+      made_by ${text} NOT NULL REFERENCES people (person_id),
+      expires_ms bigint NOT NULL
+    )`,
+    'CREATE INDEX password_links_by_maker ON password_links (made_by)',
+  ],
+
+  // What all processes on the store share. The salt keeps the UUIDs unforeseeable that stand for a message_id that is
+  // none: nobody can choose messages that share one.
+  [
+    'cairn_store',
+    `CREATE TABLE cairn_store (
+      one integer NOT NULL PRIMARY KEY CHECK (one = 1),
+      changes bigint NOT NULL, -- raised by each transaction that other processes must hear of
+      message_salt uuid NOT NULL
+    )`,
+    'INSERT INTO cairn_store VALUES (1, 0, gen_random_uuid())',
+  ],
+
+  [
+    'journeys',
+    `CREATE TABLE journeys (
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      journey_id ${text} NOT NULL,
+      name ${text} NOT NULL,
+      description ${text} NOT NULL,
+      steps ${text} NOT NULL, -- JSON array of {event_id, name}
+      status ${text} NOT NULL CHECK (status IN ('active', 'archived')),
+      created_ms bigint NOT NULL,
+      updated_ms bigint NOT NULL,
+      name_key ${text} NOT NULL DEFAULT '',
+      PRIMARY KEY (workspace_id, journey_id)
+    )`,
+    'CREATE INDEX journeys_newest ON journeys (workspace_id, created_ms, journey_id)',
+    'CREATE INDEX journeys_of_status ON journeys (workspace_id, status, created_ms, journey_id)',
+  ],
+
+  [
+    'customers',
+    `CREATE TABLE customers (
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      customer_id ${text} NOT NULL,
+      customer_type ${text} NOT NULL CHECK (customer_type IN ('account', 'contact')),
+      client_customer_id ${text} NOT NULL,
+      customer_name ${text} NOT NULL,
+      created_ms bigint NOT NULL,
+      updated_ms bigint NOT NULL,
+      name_key ${text} NOT NULL DEFAULT '',
+      PRIMARY KEY (workspace_id, customer_id),
+      UNIQUE (workspace_id, customer_type, client_customer_id)
+    )`,
+    'CREATE INDEX customers_newest ON customers (workspace_id, created_ms, customer_id)',
+    'CREATE INDEX customers_of_type ON customers (workspace_id, customer_type, created_ms, customer_id)',
+  ],
+
+  [
+    'customer_words',
+    `CREATE TABLE customer_words (
+      workspace_id ${text} NOT NULL,
+      word ${text} NOT NULL, -- its first characters; customers.name_key has all words whole
+      created_ms bigint NOT NULL, -- of the customer
+      customer_id ${text} NOT NULL,
+      PRIMARY KEY (workspace_id, word, created_ms, customer_id)
+    )`,
+  ],
+
+  [
+    'enrolments',
+    `CREATE TABLE enrolments (
+      workspace_id ${text} NOT NULL,
+      journey_id ${text} NOT NULL,
+      customer_id ${text} NOT NULL,
+      enrolled_ms bigint NOT NULL,
+      PRIMARY KEY (workspace_id, journey_id, customer_id),
+      FOREIGN KEY (workspace_id, journey_id) REFERENCES journeys (workspace_id, journey_id),
+      FOREIGN KEY (workspace_id, customer_id) REFERENCES customers (workspace_id, customer_id)
+    )`,
+  ],
+
+  [
+    'members',
+    `CREATE TABLE members (
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      person_id ${text} NOT NULL REFERENCES people (person_id),
+      role ${text} NOT NULL CHECK (role IN ('owner', 'admin', 'viewer')),
+      joined_ms bigint NOT NULL,
+      PRIMARY KEY (workspace_id, person_id)
+    )`,
+    'CREATE INDEX members_newest ON members (workspace_id, joined_ms, person_id)',
+    'CREATE INDEX members_of_person ON members (person_id)',
+  ],
+
+  [
+    'invitations',
+    `CREATE TABLE invitations (
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      invitation_id ${text} NOT NULL,
+      digest ${text} NOT NULL, -- SHA-256 of the token
+      email ${text} NOT NULL,
+      email_key ${text} NOT NULL,
+      role ${text} NOT NULL CHECK (role IN ('owner', 'admin', 'viewer')),
+      invited_by ${text} NOT NULL REFERENCES people (person_id),
+      created_ms bigint NOT NULL,
+      expires_ms bigint NOT NULL,
+      PRIMARY KEY (workspace_id, invitation_id),
+      UNIQUE (workspace_id, email_key)
+    )`,
+    'CREATE INDEX invitations_newest ON invitations (workspace_id, created_ms, invitation_id)',
+    'CREATE INDEX invitations_by_digest ON invitations (digest)',
+  ],
+
+  [
+    'audit_log',
+    `CREATE TABLE audit_log (
+      workspace_id ${text} NOT NULL REFERENCES workspaces (workspace_id),
+      entry_id ${text} NOT NULL,
+      at_ms bigint NOT NULL,
+      area ${text} NOT NULL,
+      action ${text} NOT NULL,
+      actor_kind ${text} NOT NULL CHECK (actor_kind IN ('person', 'service_key', 'command_line', 'unknown')),
+      actor_id ${text},
+      actor_name ${text},
+      subject_kind ${text} NOT NULL,
+      subject_id ${text} NOT NULL,
+      subject_name ${text} NOT NULL,
+      address ${text},
+      before ${text}, -- JSON object of the fields that changed
+      after ${text},
+      request_id ${text},
+      PRIMARY KEY (workspace_id, entry_id)
+    )`,
+    'CREATE INDEX audit_log_newest ON audit_log (workspace_id, at_ms, entry_id)',
+    'CREATE INDEX audit_log_of_area ON audit_log (workspace_id, area, at_ms, entry_id)',
+    'CREATE INDEX audit_log_of_actor ON audit_log (workspace_id, actor_id, at_ms, entry_id)',
+    'CREATE INDEX audit_log_of_subject ON audit_log (workspace_id, subject_id, at_ms, entry_id)',
+  ],
+
+  // No foreign keys: the writer has looked up every reference, and each would cost a look-up more. The columns in the
+  // order that leaves no gaps between them.
+  [
+    'events',
+    `CREATE TABLE events (
+      at_ms bigint NOT NULL, -- when it occurred, or else was received
+      id uuid NOT NULL, -- UUIDv7: its first 48 bits are the time of receipt; the UUID of evt_…
+      workspace_id uuid NOT NULL, -- the UUIDs of wsp_…, jrn_…, cus_…
+      journey_id uuid NOT NULL,
+      customer_id uuid NOT NULL,
+      message_id uuid, -- in lower case; else it is in message_text
+      is_dated boolean NOT NULL, -- whether it was said when it occurred
+      event_id ${text} NOT NULL,
+      message_text ${text},
+      custom_variables ${text}, -- JSON
+      PRIMARY KEY (workspace_id, id)
+    ) PARTITION BY RANGE (id)`,
+    'CREATE INDEX events_of_customer ON events (customer_id, at_ms, id)',
+    // What has no partition of its own goes here; nothing is refused for want of one.
+    'CREATE TABLE events_other PARTITION OF events DEFAULT',
+  ],
+
+  // Apart from the events, whose partitions come and go: a message is recognised in whichever its event is.
+  [
+    'event_messages',
+    `CREATE TABLE event_messages (
+      workspace_id uuid NOT NULL,
+      message uuid NOT NULL, -- the message_id, or a UUID that stands for it
+      event_id uuid NOT NULL, -- events.id
+      PRIMARY KEY (workspace_id, message)
+    )`,
+  ],
+]
+
+/** These are looked up before the workspace is known; all others are a workspace's. */
+const EVERYWHERE = new Set([
+  'people',
+  'workspaces',
+  'service_keys',
+  'sessions',
+  'setup_links',
+  'password_links',
+  'cairn_store',
+])
+
+function distribution(table: string): string {
+  if (EVERYWHERE.has(table)) return `SELECT create_reference_table('${table}')`
+  return `SELECT create_distributed_table('${table}', 'workspace_id')`
+}
+
+async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,6 @@
+import type { Migrations } from '../../migrate.ts'
+
+/** The schema's history on PostgreSQL. */
+export const migrations: Migrations = {
+  '0001-first': () => import('./0001-first.ts'),
+}

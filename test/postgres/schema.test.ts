@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
+import { migrations } from '../../server/storage/postgres/migrations/index.ts'
+import { Servers } from '../../server/storage/postgres/pool.ts'
+import { migrateFile } from '../../server/storage/sqlite/migrate-file.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { newDatabase } from './databases.ts'
+import { runSql } from './sql.ts'
+
+/** Looked up before the workspace is known: on Citus they are on every node. */
+const EVERYWHERE = [
+  'people',
+  'workspaces',
+  'service_keys',
+  'sessions',
+  'setup_links',
+  'password_links',
+  'cairn_store',
+]
+/** Of Kysely's, on the coordinator alone. */
+const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
+/** How events are kept is each engine's own. */
+const OWN = /^(event.*|enrolments|cairn_store|kysely_.*)$/
+
+let url: string
+
+async function migratedDatabase(): Promise<string> {
+  const url = await newDatabase('template1')
+  await migrate(url)
+  return url
+}
+
+async function migrate(url: string, released = migrations) {
+  await migrateDatabase(new Servers(readAddress(url)), released)
+}
+
+beforeAll(async () => {
+  url = await migratedDatabase()
+})
+
+/** One column of what a query finds. */
+async function column(sql: string): Promise<unknown[]> {
+  return (await runSql(url, sql)).map((row) => Object.values(row)[0])
+}
+
+const literals = (names: string[]) => names.map((name) => `'${name}'`).join()
+const ofWorkspaces = `relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+  AND relname NOT IN (${literals([...EVERYWHERE, ...OF_MIGRATIONS])})`
+
+describe('the schema, for Citus to distribute by workspace', () => {
+  it('has the workspace in every primary key, unique index and foreign key between tables of workspaces', async () => {
+    expect(
+      await column(`SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+        WHERE indisunique AND ${ofWorkspaces} AND NOT EXISTS (
+          SELECT FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY(indkey) AND attname = 'workspace_id'
+        )`),
+    ).toEqual([])
+    expect(
+      await column(`SELECT conname FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+        WHERE contype = 'f' AND ${ofWorkspaces} AND confrelid::regclass::text NOT IN (${literals(EVERYWHERE)})
+          AND NOT EXISTS (
+            SELECT FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY(conkey) AND attname = 'workspace_id'
+          )`),
+    ).toEqual([])
+  })
+
+  it('has a primary key, led by the workspace, in every table of workspaces', async () => {
+    expect(
+      await column(`SELECT relname FROM pg_class WHERE ${ofWorkspaces} AND NOT EXISTS (
+        SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+        WHERE indrelid = pg_class.oid AND indisprimary AND attname = 'workspace_id'
+      )`),
+    ).toEqual([])
+  })
+
+  it('refers from tables that are everywhere to others of them alone', async () => {
+    expect(
+      await column(`SELECT conname FROM pg_constraint WHERE contype = 'f'
+        AND conrelid::regclass::text IN (${literals(EVERYWHERE)})
+        AND confrelid::regclass::text NOT IN (${literals(EVERYWHERE)})`),
+    ).toEqual([])
+    expect(
+      await column(`SELECT relname FROM pg_class WHERE relname IN (${literals(EVERYWHERE)})`),
+    ).toHaveLength(EVERYWHERE.length)
+  })
+
+  it('has no trigger, no sequence and no identity column, whose order would be nobody’s', async () => {
+    expect(await column('SELECT tgname FROM pg_trigger WHERE NOT tgisinternal')).toEqual([])
+    expect(await column("SELECT relname FROM pg_class WHERE relkind = 'S'")).toEqual([])
+    expect(
+      await column("SELECT attname FROM pg_attribute WHERE attidentity <> '' OR attgenerated <> ''"),
+    ).toEqual([])
+  })
+})
+
+describe('the schema', () => {
+  it('compares every text by its bytes, however the database sorts', async () => {
+    expect(
+      await column(`SELECT attrelid::regclass || '.' || attname FROM pg_attribute
+        JOIN pg_class ON pg_class.oid = attrelid
+        WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'kysely%' AND attnum > 0
+          AND attcollation <> 0 AND attcollation <> '"C"'::regcollation`),
+    ).toEqual([])
+  })
+
+  it('has the tables and columns that queries for every engine know', async () => {
+    const file = join(temporaryFolder(), 'cairn.db')
+    await migrateFile(file)
+    const sqlite = new Database(file, { readonly: true })
+    const tables = sqlite
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+      .pluck()
+      .all()
+    const expected = tables
+      .filter((table) => !OWN.test(table))
+      .flatMap((table) => {
+        const columns = sqlite.pragma(`table_info(${table})`) as { name: string; notnull: number }[]
+        const shared = columns.filter(({ name }) => !name.endsWith('_ref'))
+        return shared.map(({ name, notnull }) => `${table}.${name}${notnull ? ' NOT NULL' : ''}`)
+      })
+    sqlite.close()
+    const found = await runSql(
+      url,
+      `SELECT relname, relname || '.' || attname || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END AS column
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attnum > 0`,
+    )
+    const columns = found.filter(({ relname }) => !OWN.test(String(relname))).map(({ column }) => column)
+    expect(columns.sort()).toEqual(expected.sort())
+  })
+
+  it('is made once where several servers start at once on an empty database', async () => {
+    const empty = await newDatabase('template1')
+    await Promise.all(Array.from({ length: 4 }, () => migrate(empty)))
+    expect(await runSql(empty, 'SELECT name FROM kysely_migration')).toEqual([{ name: '0001-first' }])
+  })
+
+  it('is whole or not there where a migration fails', async () => {
+    const empty = await newDatabase('template1')
+    const failing = {
+      ...migrations,
+      '0002-failing': async () => ({ up: () => Promise.reject(new Error('a migration that fails')) }),
+    }
+    await expect(migrate(empty, failing)).rejects.toThrow('a migration that fails')
+    expect(await runSql(empty, "SELECT relname FROM pg_class WHERE relname = 'people'")).toEqual([])
+  })
+
+  it('is served by the version before while servers are replaced', async () => {
+    const newer = { ...migrations, '0002-later': async () => ({ up: async () => {} }) }
+    const database = await migratedDatabase()
+    await migrate(database, newer)
+    await migrate(database)
+    expect(await runSql(database, 'SELECT name FROM kysely_migration ORDER BY name')).toHaveLength(2)
+  })
+})
