@@ -1,0 +1,233 @@
+import type { components } from '../../../generated/contract.ts'
+import { newId } from '../../domain/identifiers.ts'
+import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
+import type { InitializeOutcome } from '../event-store.ts'
+import { DURABLE } from './dialect.ts'
+import type { Pool } from './pool.ts'
+import { untilKnown } from './until-known.ts'
+
+type Initialization = components['schemas']['CustomerInitialization']
+
+type CustomerWriterOptions = { pool: Pool; now: () => number }
+
+/** What is stored of a customer. */
+type Known = {
+  customer_id: string
+  customer_type: string
+  client_customer_id: string
+  customer_name: string
+  name_key: string
+  created_ms: number
+  /** The journeys it takes part in, of those of the group. */
+  enrolled: string[]
+}
+
+/** What the calls of a group for one customer come to. */
+type Plan = Pick<Initialization, 'customer_type' | 'client_customer_id' | 'customer_name'> & {
+  known: Known | undefined
+  /** The one that is stored, or with which it will be made. */
+  customer_id: string
+  /** Which it is to be entered in. */
+  journeys: Set<string>
+}
+
+/** Another replica may make or rename a customer meanwhile, and another one then. */
+const ROUNDS = 20
+
+/** Registers customers, those of one workspace at a time, each group in one transaction. */
+export class CustomerWriter {
+  readonly #options: CustomerWriterOptions
+
+  constructor(options: CustomerWriterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes each customer or finds it, updates its name, and enters it in the journey.
+   *
+   * What is to be done is planned from what is stored, and done where that is still so. Where it is not, because another
+   * replica was first, or this one was on a connection that was lost, it is planned again. A customer is made with the same
+   * identifier each time, which tells whose doing it was.
+   */
+  async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
+    const newIds = new Map(calls.map((call) => [keyOf(call), newId('cus')]))
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const { statuses, known } = await this.#look(workspace_id, calls)
+      const plans = plansOf(calls, { statuses, known, newIds })
+      const due = [...plans.values()].filter(isDue)
+      // What was read has been committed by whoever wrote it.
+      const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
+      if (done === due.length) return outcomesOf(calls, { statuses, plans, newIds })
+    }
+    throw new Error('customers are renamed faster than they can be found')
+  }
+
+  async #look(workspace_id: string, calls: readonly Initialization[]) {
+    const asked = [...new Map(calls.map((call) => [keyOf(call), call])).values()]
+    const found = await this.#options.pool.read<Known & { journey_id: string | null; status: string }>(LOOK, [
+      workspace_id,
+      [...new Set(calls.map(({ journey_id }) => journey_id))],
+      asked.map(({ customer_type }) => customer_type),
+      asked.map(({ client_customer_id }) => client_customer_id),
+    ])
+    const statuses = new Map<string, string>()
+    const known = new Map<string, Known>()
+    for (const row of found) {
+      if (row.journey_id === null) known.set(keyOf(row), row)
+      else statuses.set(row.journey_id, row.status)
+    }
+    return { statuses, known }
+  }
+
+  /** @returns how many of them are now as they were to be */
+  async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
+    const now_ms = this.#options.now()
+    const parameters = [
+      workspace_id,
+      now_ms,
+      JSON.stringify(plans.map(customerRow)),
+      JSON.stringify(plans.flatMap((plan) => wordRows(plan, now_ms))),
+      JSON.stringify(plans.flatMap(enrolmentRows)),
+    ]
+    return await untilKnown(this.#options.pool, async (connection) => {
+      return (await connection.run(WRITE, parameters)).rows.length
+    })
+  }
+}
+
+type Found = { statuses: Map<string, string>; newIds: Map<string, string> }
+
+/** By customer, of the calls that are not refused. */
+function plansOf(
+  calls: readonly Initialization[],
+  { statuses, newIds, known: stored }: Found & { known: Map<string, Known> },
+): Map<string, Plan> {
+  const plans = new Map<string, Plan>()
+  for (const { journey_id, ...call } of calls) {
+    if (statuses.get(journey_id) !== 'active') continue
+    const key = keyOf(call)
+    const known = stored.get(key)
+    const customer_id = known?.customer_id ?? newIds.get(key) ?? ''
+    const plan = plans.get(key) ?? { ...call, known, customer_id, journeys: new Set() }
+    // The last of several names stays.
+    plan.customer_name = call.customer_name
+    if (!known?.enrolled.includes(journey_id)) plan.journeys.add(journey_id)
+    plans.set(key, plan)
+  }
+  return plans
+}
+
+function isDue(plan: Plan): boolean {
+  return changeOf(plan) !== 'none' || plan.journeys.size > 0
+}
+
+function changeOf({ known, customer_name }: Plan): 'made' | 'renamed' | 'none' {
+  if (!known) return 'made'
+  return known.customer_name === customer_name ? 'none' : 'renamed'
+}
+
+function outcomesOf(
+  calls: readonly Initialization[],
+  { statuses, plans, newIds }: Found & { plans: Map<string, Plan> },
+): InitializeOutcome[] {
+  const told = new Set<string>()
+  return calls.map((call) => {
+    const status = statuses.get(call.journey_id)
+    if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
+    const plan = plans.get(keyOf(call))
+    if (status !== 'active' || !plan) return { status: 'refused', code: 'journey_archived' }
+    const { customer_id } = plan
+    // Of several calls that made it the first one did.
+    const created = customer_id === newIds.get(keyOf(call)) && !told.has(customer_id)
+    told.add(customer_id)
+    return { status: 'stored', customer_id, created }
+  })
+}
+
+function keyOf({
+  customer_type,
+  client_customer_id,
+}: Pick<Known, 'customer_type' | 'client_customer_id'>): string {
+  return `${customer_type} ${client_customer_id}`
+}
+
+function customerRow(plan: Plan) {
+  const { customer_id, customer_type, client_customer_id, customer_name, known } = plan
+  const name_key = wordsText(nameWords(customer_name))
+  const names = { customer_type, client_customer_id, customer_name, name_key }
+  return { customer_id, ...names, change: changeOf(plan), name_before: known?.customer_name ?? null }
+}
+
+/** The words that the index of names gets or loses. */
+function wordRows(plan: Plan, now_ms: number) {
+  const { known, customer_id, customer_name } = plan
+  if (changeOf(plan) === 'none') return []
+  // The index has the words that are stored: another version of Unicode may find others in the same name.
+  const before = new Set(known ? wordsOfText(known.name_key).map(indexedBeginning) : [])
+  const after = new Set(nameWords(customer_name).map(indexedBeginning))
+  const row = { customer_id, created_ms: known?.created_ms ?? now_ms }
+  return [
+    ...[...after].filter((word) => !before.has(word)).map((word) => ({ ...row, word, is_new: true })),
+    ...[...before].filter((word) => !after.has(word)).map((word) => ({ ...row, word, is_new: false })),
+  ]
+}
+
+function enrolmentRows({ journeys, customer_id }: Plan) {
+  return [...journeys].map((journey_id) => ({ journey_id, customer_id }))
+}
+
+/** Journeys, and customers. Each customer is looked up by the key, whatever the planner thinks of how many there are. */
+const LOOK = `
+  SELECT journey_id, status, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
+    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
+  UNION ALL
+  SELECT NULL, NULL, customer_id, customer_type, client_customer_id, customer_name, name_key, created_ms, ARRAY(
+    SELECT enrolments.journey_id FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = ANY($2::text[])
+      AND enrolments.customer_id = customer.customer_id
+  )
+  FROM unnest($3::text[], $4::text[]) AS asked (type, own_id) CROSS JOIN LATERAL (
+    SELECT * FROM customers WHERE workspace_id = $1 AND customer_type = type AND client_customer_id = own_id LIMIT 1
+  ) AS customer`
+
+const WRITE = `
+  WITH planned AS MATERIALIZED (
+    SELECT planned.*, durable FROM json_to_recordset($3::json) AS planned (
+      customer_id text, customer_type text, client_customer_id text, customer_name text, name_key text, change text,
+      name_before text
+    ), (SELECT ${DURABLE}) AS durable
+  ), made AS (
+    INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
+      created_ms, updated_ms)
+    SELECT $1, customer_id, customer_type, client_customer_id, customer_name, name_key, $2::bigint, $2::bigint
+    FROM planned WHERE change = 'made' ORDER BY customer_type, client_customer_id
+    ON CONFLICT DO NOTHING RETURNING customer_id
+  ), renamed AS (
+    UPDATE customers
+    SET customer_name = planned.customer_name, name_key = planned.name_key, updated_ms = $2::bigint
+    FROM planned
+    WHERE change = 'renamed' AND customers.workspace_id = $1 AND customers.customer_id = planned.customer_id
+      AND customers.customer_name = name_before
+    RETURNING customers.customer_id
+  ), done AS MATERIALIZED (
+    SELECT customer_id FROM made UNION ALL SELECT customer_id FROM renamed
+    UNION ALL SELECT customer_id FROM planned WHERE change = 'none'
+  ), words AS MATERIALIZED (
+    SELECT words.* FROM json_to_recordset($4::json) AS words (
+      customer_id text, word text, created_ms bigint, is_new boolean
+    ) JOIN done USING (customer_id)
+  ), added AS (
+    INSERT INTO customer_words (workspace_id, word, created_ms, customer_id)
+    SELECT $1, word, created_ms, customer_id FROM words WHERE is_new ON CONFLICT DO NOTHING
+  ), removed AS (
+    DELETE FROM customer_words USING words
+    WHERE NOT is_new AND customer_words.workspace_id = $1 AND customer_words.word = words.word
+      AND customer_words.created_ms = words.created_ms AND customer_words.customer_id = words.customer_id
+  ), enrolled AS (
+    INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
+    SELECT $1, journey_id, customer_id, $2::bigint
+    FROM json_to_recordset($5::json) AS enrolments (journey_id text, customer_id text) JOIN done USING (customer_id)
+    ON CONFLICT DO NOTHING
+  )
+  SELECT customer_id FROM done`

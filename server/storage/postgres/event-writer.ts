@@ -1,0 +1,287 @@
+import { type EventContent, isInFuture, isSameContent } from '../../domain/event-content.ts'
+import { ascendingIds } from '../../domain/identifiers.ts'
+import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { DURABLE } from './dialect.ts'
+import type { Pool } from './pool.ts'
+import { untilKnown } from './until-known.ts'
+import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from './uuids.ts'
+
+type EventWriterOptions = {
+  pool: Pool
+  now: () => number
+  /** See the column. */
+  messageSalt: string
+}
+
+/** An event of a group. */
+type Row = {
+  event: NewEvent
+  /** The UUID under which its message is looked up. */
+  message: string | null
+  /** What the rules say to it; recognition comes before them. */
+  refusal: EventRejection | undefined
+  /** The UUID under which it is to be stored; undefined where it is not. */
+  id?: string
+}
+
+/** An event that has a message of the group. */
+type Known = EventContent & { id: string }
+
+/** What is stored of it, its variables only by their length. */
+type Head = {
+  message: string
+  id: string
+  journey_id: string
+  customer_id: string
+  event_id: string
+  at_ms: number
+  is_dated: boolean
+  message_id: string | null
+  message_text: string | null
+  variables_bytes: number | null
+}
+
+/** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
+export class EventWriter {
+  readonly #options: EventWriterOptions
+  readonly #nextId = ascendingIds()
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Stores the events of one workspace.
+   *
+   * They are inserted without a look whether their messages are known: nearly none is, and the unique key tells what a
+   * look before could not, that another replica stores the same message at this moment. Only what was not inserted is
+   * looked up then, and before, for recognition, what a rule would refuse.
+   */
+  async insert(workspace_id: string, events: readonly NewEvent[]): Promise<EventOutcome[]> {
+    const { now, messageSalt } = this.#options
+    const now_ms = now()
+    const refusalOf = await this.#refusals(workspace_id, events, now_ms)
+    const rows = events.map((event): Row => {
+      const message = event.message_id === null ? null : messageUuid(event.message_id, messageSalt)
+      return { event, message, refusal: refusalOf(event) }
+    })
+    const workspace = uuidOf(workspace_id)
+    const questioned = rows.filter(({ refusal }) => refusal !== undefined)
+    const known = await this.#known(workspace, questioned, rows)
+
+    /** The first event of each message that is to be stored. */
+    const holders = new Map<string, Row>()
+    for (const row of rows) {
+      if (row.refusal || (row.message !== null && (known.has(row.message) || holders.has(row.message))))
+        continue
+      row.id = uuidText(this.#nextId(now_ms))
+      if (row.message !== null) holders.set(row.message, row)
+    }
+    for (const [message, event] of await this.#store(workspace, rows)) known.set(message, event)
+
+    const held = new Map<string, Known>()
+    return rows.map(({ event, message, refusal, id }) => {
+      const before = message === null ? undefined : (known.get(message) ?? held.get(message))
+      if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
+      if (before) return stored('duplicate', before.id)
+      if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
+      if (message !== null) held.set(message, { ...event, id })
+      return stored('created', id)
+    })
+  }
+
+  /** What the rules on journeys, enrolments and times say to events. */
+  async #refusals(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
+    const journeyIds = new Set(events.map(({ journey_id }) => journey_id))
+    const pairs = new Map<string, NewEvent>()
+    for (const event of events) pairs.set(pairOf(event), event)
+    const asked = [...pairs.values()]
+    const found = await this.#options.pool.read<Reference>(REFERENCES, [
+      workspace_id,
+      [...journeyIds],
+      asked.map(({ journey_id }) => journey_id),
+      asked.map(({ customer_id }) => customer_id),
+    ])
+    const statuses = new Map<string, string>()
+    const outside = new Map<string, EventRejection>()
+    for (const { journey_id, status, pair, customer_exists } of found) {
+      const event = pair === null ? undefined : asked[pair - 1]
+      if (journey_id !== null && status !== null) statuses.set(journey_id, status)
+      if (event)
+        outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : 'customer_not_found')
+    }
+    return (event: NewEvent): EventRejection | undefined => {
+      const status = statuses.get(event.journey_id)
+      if (status === undefined) return 'journey_not_found'
+      const refusal = outside.size > 0 ? outside.get(pairOf(event)) : undefined
+      if (refusal) return refusal
+      if (status === 'archived') return 'journey_archived'
+      return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
+    }
+  }
+
+  /**
+   * Stores the rows that have an identifier.
+   * @returns by message what was known before
+   */
+  async #store(workspace: string, rows: readonly Row[]): Promise<Map<string, Known>> {
+    const known = new Map<string, Known>()
+    let missing = rows.filter(({ id }) => id !== undefined)
+    for (let round = 1; missing.length > 0; round += 1) {
+      if (round > ROUNDS) throw new Error('a message is taken, and no event has it')
+      const parameters = [workspace, JSON.stringify(missing.map(storedRow))]
+      const inserted = await untilKnown(this.#options.pool, async (connection) => {
+        return (await connection.run<{ id: string }>(INSERT, parameters)).rows
+      })
+      if (inserted.length === missing.length) break
+      const ids = new Set(inserted.map(({ id }) => digitsOf(id)))
+      missing = missing.filter(({ id = '' }) => !ids.has(id))
+      // Another replica was first, or this one was, on a connection that was lost.
+      const own = await this.#existing(workspace, missing)
+      missing = missing.filter(({ id = '' }) => !own.has(id))
+      for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
+      missing = missing.filter(({ message }) => message === null || !known.has(message))
+    }
+    return known
+  }
+
+  /** Which of the rows are stored under their own identifiers. */
+  async #existing(workspace: string, rows: readonly Row[]): Promise<Set<string>> {
+    const ids = rows.map(({ id }) => id)
+    const found = await this.#options.pool.read<{ id: string }>(
+      'SELECT id FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])',
+      [workspace, ids],
+    )
+    return new Set(found.map(({ id }) => digitsOf(id)))
+  }
+
+  /**
+   * The events that are stored with the messages of some rows, by message.
+   * @param all the rows that may be compared with them
+   */
+  async #known(workspace: string, asked: readonly Row[], all: readonly Row[]): Promise<Map<string, Known>> {
+    const messages = new Set(asked.flatMap(({ message }) => message ?? []))
+    if (messages.size === 0) return new Map()
+    const found = await this.#options.pool.read<Head>(KNOWN, [workspace, [...messages]])
+    const heads = new Map(found.map((head) => [digitsOf(head.message), head]))
+    // Equal variables have texts of equal length. So no more is read than was sent, whatever is stored.
+    const compared = new Set<string>()
+    for (const { message, event } of all) {
+      const head = message === null ? undefined : heads.get(message)
+      if (!head) continue
+      if ((head.message_text ?? head.message_id) !== event.message_id)
+        throw new Error('two messages share a UUID')
+      const { custom_variables } = event
+      const isComparable =
+        custom_variables !== null && Buffer.byteLength(custom_variables) === head.variables_bytes
+      if (isComparable) compared.add(head.id)
+    }
+    const texts = compared.size > 0 ? await this.#variables(workspace, [...compared]) : undefined
+    return new Map([...heads].map(([message, head]) => [message, knownOf(head, texts?.get(head.id))]))
+  }
+
+  async #variables(workspace: string, ids: string[]): Promise<Map<string, string>> {
+    const rows = await this.#options.pool.read<{ id: string; custom_variables: string }>(
+      'SELECT id, custom_variables FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])',
+      [workspace, ids],
+    )
+    return new Map(rows.map(({ id, custom_variables }) => [id, custom_variables]))
+  }
+}
+
+/** An event may be removed while its message is looked up; once more is enough. */
+const ROUNDS = 5
+
+function knownOf(head: Head, custom_variables: string | undefined): Known {
+  return {
+    id: digitsOf(head.id),
+    journey_id: idOf('jrn', digitsOf(head.journey_id)),
+    customer_id: idOf('cus', digitsOf(head.customer_id)),
+    event_id: head.event_id,
+    occurred_ms: head.is_dated ? head.at_ms : null,
+    // Of another length than all that were sent: equal to none, as nobody can send the JSON null.
+    custom_variables: head.variables_bytes === null ? null : (custom_variables ?? 'null'),
+  }
+}
+
+function stored(status: 'created' | 'duplicate', id: string): EventOutcome {
+  return { status, id: idOf('evt', id), received_ms: msOf(id) }
+}
+
+function rejected(code: EventRejection): EventOutcome {
+  return { status: 'rejected', code }
+}
+
+/** Identifiers may have any characters but NUL. */
+function pairOf({ journey_id, customer_id }: NewEvent): string {
+  return `${journey_id}\0${customer_id}`
+}
+
+/** The row as `INSERT` takes it. */
+function storedRow({ event, message, id = '' }: Row) {
+  const { message_id, journey_id, customer_id, occurred_ms, event_id, custom_variables } = event
+  return {
+    id,
+    journey_id: uuidOf(journey_id),
+    customer_id: uuidOf(customer_id),
+    message,
+    message_text: message_id === null || isUuid(message_id) ? null : message_id,
+    at_ms: occurred_ms ?? msOf(id),
+    is_dated: occurred_ms !== null,
+    event_id,
+    custom_variables,
+  }
+}
+
+type Reference = {
+  journey_id: string | null
+  status: string | null
+  pair: number | null
+  customer_exists: boolean | null
+}
+
+/**
+ * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
+ * by the key, whatever the planner thinks of how many there are.
+ */
+const REFERENCES = `
+  SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
+  UNION ALL
+  SELECT NULL, NULL, pair::int, EXISTS (
+    SELECT FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
+  )
+  FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS pairs (journey_id, customer_id, pair)
+  WHERE (
+    SELECT true FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = pairs.journey_id
+      AND enrolments.customer_id = pairs.customer_id
+  ) IS NULL`
+
+/**
+ * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
+ * that is there already was inserted by the same statement, on a connection that was lost.
+ */
+const INSERT = `
+  WITH batch AS MATERIALIZED (
+    SELECT batch.*, durable FROM json_to_recordset($2::json) AS batch (
+      id uuid, journey_id uuid, customer_id uuid, message uuid, message_text text, at_ms bigint, is_dated boolean,
+      event_id text, custom_variables text
+    ), (SELECT ${DURABLE}) AS durable
+  ), taken AS (
+    INSERT INTO event_messages (workspace_id, message, event_id)
+    SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
+    ON CONFLICT DO NOTHING RETURNING event_id
+  )
+  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
+    custom_variables)
+  SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
+    message_text, custom_variables
+  FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
+  ON CONFLICT DO NOTHING RETURNING id`
+
+const KNOWN = `
+  SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text,
+    octet_length(custom_variables) AS variables_bytes
+  FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
+  WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])`

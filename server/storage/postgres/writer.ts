@@ -1,0 +1,162 @@
+import type { components } from '../../../generated/contract.ts'
+import type { EventOutcome, InitializeOutcome, NewEvent } from '../event-store.ts'
+import type { CommittedGroup } from '../storage.ts'
+import { Unavailable } from '../unavailable.ts'
+import { UnitQueue } from '../unit-queue.ts'
+import type { CustomerWriter } from './customer-writer.ts'
+import type { EventWriter } from './event-writer.ts'
+import { seenFromOutside } from './outages.ts'
+
+type Initialization = components['schemas']['CustomerInitialization']
+
+/** So many rows may wait, half of them of one workspace: what waits must be committed within a second or so. */
+const WAITING_ROWS = 40_000
+
+/** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
+const GROUP_ROWS = 1_000
+
+type Unit = { kind: 'initialize'; customer: Initialization } | { kind: 'events'; events: readonly NewEvent[] }
+type UnitOutcome = InitializeOutcome | EventOutcome[]
+
+type Waiting = {
+  unit: Unit
+  workspaceId: string
+  rows: number
+  resolve: (outcome: UnitOutcome) => void
+  reject: (error: unknown) => void
+}
+
+type WriterOptions = {
+  events: EventWriter
+  customers: CustomerWriter
+  /** Groups are committed side by side on so many connections. */
+  most: number
+  /** How many transactions wait; they count like rows. */
+  waitingTransactions: () => number
+  onGroup: (group: CommittedGroup) => void
+}
+
+/**
+ * Commits units in groups: those of a workspace that arrive while a group of it commits wait and are committed together
+ * next; each is answered after its commit. A group is of one workspace, and a workspace has one group at a time. Others
+ * commit side by side.
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #waiting = new UnitQueue<Waiting>(WAITING_ROWS)
+  /** Workspaces of which a group commits. */
+  readonly #busy = new Set<string>()
+  #scheduled = false
+  #closed: { promise: Promise<void>; resolve: () => void } | undefined
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  get waitingRows(): number {
+    return this.#waiting.rows
+  }
+
+  /**
+   * @param workspaceId whose unit it is; '' for what is no workspace's
+   * @throws {Unavailable} where a unit would be refused
+   */
+  assertAvailable(workspaceId = ''): void {
+    if (this.#closed) throw new Unavailable('shutting_down')
+    const isFull = this.#waiting.rows + this.#options.waitingTransactions() >= WAITING_ROWS
+    if (isFull || !this.#waiting.hasRoom(workspaceId)) throw new Unavailable('overloaded')
+  }
+
+  /** Resolves when the customer is on disk. */
+  async initialize(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
+    return (await this.#submit(workspaceId, { kind: 'initialize', customer })) as InitializeOutcome
+  }
+
+  /** Resolves when the events are on disk. */
+  async insert(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]> {
+    return (await this.#submit(workspaceId, { kind: 'events', events })) as EventOutcome[]
+  }
+
+  /** Refuses new work and finishes what was taken. */
+  async close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers<void>()
+    this.#next()
+    await this.#closed.promise
+  }
+
+  #submit(workspaceId: string, unit: Unit): Promise<UnitOutcome> {
+    return new Promise((resolve, reject) => {
+      this.assertAvailable(workspaceId)
+      const rows = unit.kind === 'events' ? unit.events.length : 1
+      this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Requests of one turn of the event loop go together: a commit of one's own would cost each a write to disk. */
+  #schedule() {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#next()
+    })
+  }
+
+  #next() {
+    while (this.#busy.size < this.#options.most) {
+      const group = this.#waiting.takeOfOne(GROUP_ROWS, (workspaceId) => this.#busy.has(workspaceId))
+      const [first] = group
+      if (!first) break
+      this.#busy.add(first.workspaceId)
+      void this.#commit(first.workspaceId, group)
+    }
+    if (this.#busy.size === 0) this.#closed?.resolve()
+  }
+
+  async #commit(workspaceId: string, group: readonly Waiting[]) {
+    const began_ms = performance.now()
+    // Customers first, whom events of the same group may be about. Each kind has a commit of its own.
+    const isInitialization = ({ unit }: Waiting) => unit.kind === 'initialize'
+    const others = group.filter((waiting) => !isInitialization(waiting))
+    const areInitialized = await this.#writeEach(workspaceId, group.filter(isInitialization))
+    const failed = !(await this.#writeEach(workspaceId, others)) || !areInitialized
+    const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
+    this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
+    this.#busy.delete(workspaceId)
+    this.#next()
+  }
+
+  /** All units together; where one of them fails, each for itself. @returns whether all of them were written */
+  async #writeEach(workspaceId: string, group: readonly Waiting[]): Promise<boolean> {
+    if (group.length === 0) return true
+    try {
+      const outcomes = await this.#write(workspaceId, group)
+      for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as UnitOutcome)
+      return true
+    } catch (error) {
+      const seen = seenFromOutside(error)
+      if (group.length > 1 && !(seen instanceof Unavailable)) {
+        for (const waiting of group) await this.#writeEach(workspaceId, [waiting])
+        return false
+      }
+      for (const { reject } of group) reject(seen)
+      // What waits behind a failure of the storage would meet it too, each after a wait of its own.
+      if (seen instanceof Unavailable) for (const { reject } of this.#waiting.takeAll()) reject(seen)
+      return false
+    }
+  }
+
+  /** @param group of one kind */
+  async #write(workspaceId: string, group: readonly Waiting[]): Promise<UnitOutcome[]> {
+    const calls = group.flatMap(({ unit }) => (unit.kind === 'initialize' ? unit.customer : []))
+    if (calls.length > 0) return await this.#options.customers.initialize(workspaceId, calls)
+    const events = group.flatMap(({ unit }) => (unit.kind === 'events' ? unit.events : []))
+    const outcomes = events.length > 0 ? await this.#options.events.insert(workspaceId, events) : []
+    let end = 0
+    return group.map(({ rows }) => {
+      end += rows
+      return outcomes.slice(end - rows, end)
+    })
+  }
+}
