@@ -1,0 +1,16 @@
+import type { EventStore } from '../event-store.ts'
+import { readNewest, readTimeline } from './event-reader.ts'
+import type { ListReader } from './list-reader.ts'
+import type { Writer } from './writer.ts'
+
+/** Events in PostgreSQL: written in groups, read in turns. */
+export function postgresEventStore(lists: ListReader, writer: Writer): EventStore {
+  return {
+    initializeCustomer: (workspaceId, customer) => writer.initialize(workspaceId, customer),
+    insertEvents: (workspaceId, events) => writer.insert(workspaceId, events),
+    newestEvents: (workspaceId, filter, page, reading) =>
+      lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
+    customerEvents: (workspaceId, customerId, page, reading) =>
+      lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
+  }
+}

@@ -1,0 +1,75 @@
+import { JsonBytes } from '../../domain/json-bytes.ts'
+import { pageText } from '../../domain/paging.ts'
+import type { EventTexts } from '../event-texts.ts'
+import { ListTurns } from '../list-turns.ts'
+import type { ListReads, Reading } from '../storage.ts'
+import { Unavailable } from '../unavailable.ts'
+import type { Connection } from './connection.ts'
+import { ConnectionLost, seenFromOutside } from './outages.ts'
+import type { Pool } from './pool.ts'
+
+/** Reads lists on connections of their own, in turns. What nobody waits for any more is cancelled. */
+export class ListReader {
+  readonly #pool: Pool
+  readonly #turns: ListTurns
+
+  /** @param readers as many as the pool has connections */
+  constructor(pool: Pool, readers: number) {
+    this.#pool = pool
+    this.#turns = new ListTurns(readers)
+  }
+
+  statistics(): ListReads {
+    return this.#turns.statistics()
+  }
+
+  /** Reads rows of a list, see `ListTurns`. */
+  async rows(sql: string, parameters: readonly unknown[], reading: Reading): Promise<unknown[]> {
+    return await this.#read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
+  }
+
+  /** Reads a page of events, as the JSON of the contract's `EventPage`. */
+  async events<Value>(
+    reading: Reading,
+    read: (connection: Connection) => Promise<EventTexts>,
+  ): Promise<JsonBytes<Value>> {
+    const texts = await this.#read(reading, read)
+    return new JsonBytes<Value>(new TextEncoder().encode(pageText(texts)))
+  }
+
+  /** Refuses what waits, and whatever comes; what is being read goes on. */
+  async close(): Promise<void> {
+    this.#turns.close(new Unavailable('shutting_down'))
+    await this.#pool.close()
+  }
+
+  async #read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#turns.take(reading, (signal) => this.#readOnce(signal, read))
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
+  }
+
+  async #readOnce<Result>(
+    signal: AbortSignal,
+    read: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    const cancellable = async (connection: Connection) => {
+      const cancel = () => connection.cancel()
+      signal.addEventListener('abort', cancel, { once: true })
+      try {
+        return await read(connection)
+      } finally {
+        signal.removeEventListener('abort', cancel)
+      }
+    }
+    try {
+      return await this.#pool.use(cancellable)
+    } catch (error) {
+      // The server was started again since the connection was last used.
+      if (!(error instanceof ConnectionLost) || signal.aborted) throw error
+      return await this.#pool.use(cancellable)
+    }
+  }
+}
