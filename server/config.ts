@@ -1,4 +1,5 @@
 import proxyaddr from 'proxy-addr'
+import { readAddress } from './domain/postgres-urls.ts'
 
 /** The only store whose folder is made: in any other place a missing one is more likely a slip of the pen. */
 export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
@@ -10,7 +11,7 @@ export const settings = [
   {
     name: 'DATABASE_URL',
     default: DEFAULT_DATABASE_URL,
-    description: 'Where the data is kept, sqlite:PATH; its folder must exist',
+    description: 'The store: sqlite:PATH, whose folder must exist, or postgres://…',
   },
   {
     name: 'CAIRN_PUBLIC_URL',
@@ -112,7 +113,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     )
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
-  if (!SQLITE_URL.test(config.databaseUrl)) faults.push(databaseFault(config.databaseUrl))
+  const databaseFault = faultOf(config.databaseUrl)
+  if (databaseFault !== undefined) faults.push(databaseFault)
   if (faults.length > 0) throw new Error(faults.join('\n'))
   return { ...config, rateLimitMax: mostOf(config) }
 
@@ -175,9 +177,18 @@ function areProxies(list: string[]): boolean {
   }
 }
 
-function databaseFault(url: string): string {
-  if (/^postgres(ql)?:/.test(url)) return 'DATABASE_URL: PostgreSQL is not supported yet; use sqlite:PATH'
-  return 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
+/** Never with what it is: it may have a password. */
+function faultOf(databaseUrl: string): string | undefined {
+  if (SQLITE_URL.test(databaseUrl)) return undefined
+  if (!/^postgres(ql)?:/.test(databaseUrl)) {
+    return 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
+  }
+  try {
+    readAddress(databaseUrl)
+    return undefined
+  } catch (error) {
+    return `DATABASE_URL: ${error instanceof Error ? error.message : error}`
+  }
 }
 
 /** The environment of this process. */

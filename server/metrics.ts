@@ -37,6 +37,7 @@ export class Metrics {
   readonly #refusing: Gauge
   readonly #slowPeers: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
+  #connections: Gauge | undefined
 
   /** @param version of the server */
   constructor(version: string) {
@@ -134,28 +135,32 @@ export class Metrics {
     )
     this.#gauge(
       'cairn_unindexed_events',
-      'Events that are stored and readable, but not yet in the indexes.',
+      'Events that are stored and readable, but not yet in the indexes (SQLite).',
       (now) => now.unindexedEvents,
     )
     this.#gauge(
       'cairn_indexing_pause_seconds_max',
-      'The longest time since the start for which a write has waited for indexing.',
+      'The longest time since the start for which a write has waited for indexing (SQLite).',
       (now) => now.longestIndexingPause_ms / 1000,
     )
-    this.#gauge('cairn_log_bytes', 'What the write-ahead log takes on the disk.', (now) => now.disk.log_bytes)
+    this.#gauge(
+      'cairn_log_bytes',
+      'What the write-ahead log takes on the disk (SQLite).',
+      (now) => now.disk.log_bytes,
+    )
     this.#gauge(
       'cairn_log_unmoved_bytes',
-      'How much of the write-ahead log is still to be moved into the file.',
+      'How much of the write-ahead log is still to be moved into the file (SQLite).',
       (now) => now.disk.unmoved_bytes,
     )
     this.#gauge(
       'cairn_disk_free_bytes',
-      "Free room on the store's disk; NaN where the system does not tell.",
+      "Free room on the store's disk; NaN where the system does not tell, and on PostgreSQL.",
       (now) => now.disk.free_bytes ?? Number.NaN,
     )
     this.#refusing = new Gauge({
       name: 'cairn_writes_refused',
-      help: '1 while writes are refused because of the disk (too little room) or the log (too long behind a reader).',
+      help: '1 while writes are refused because of the disk (too little room) or the log (too long behind a reader; SQLite).',
       labelNames: ['reason'],
       registers,
     })
@@ -189,6 +194,14 @@ export class Metrics {
   /** All of it in Prometheus' text format, with the content type to send it as. */
   async exposition(statistics: StorageStatistics): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
+    if (statistics.connections !== undefined) {
+      this.#connections ??= new Gauge({
+        name: 'cairn_database_connections',
+        help: 'Connections to PostgreSQL that this server has open.',
+        registers: [this.#registry],
+      })
+      this.#connections.set(statistics.connections)
+    }
     for (const reason of ['disk', 'log']) {
       this.#refusing.set({ reason }, statistics.disk.refusing === reason ? 1 : 0)
     }

@@ -8,7 +8,7 @@ import { COMPANIONS } from '../storage/sqlite/private-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
-import { assertStore } from './store.ts'
+import { assertFile, assertStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'
 
 type BackupOptions = { keep?: number; overwrite?: boolean; json?: boolean }
@@ -30,6 +30,10 @@ export function defineBackup(command: Command, config: () => Config): void {
 }
 
 async function backup(config: Config, place: string, { keep, overwrite = false, json }: BackupOptions) {
+  assertFile(
+    config.databaseUrl,
+    'a database on PostgreSQL is backed up by pg_dump or pg_basebackup; README shows how',
+  )
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   if (keep !== undefined && !isFolder) {
     throw new CommandFailure(`--keep is for a folder, and there is none at ${place}`, ExitCode.conflict)

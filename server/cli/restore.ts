@@ -12,7 +12,7 @@ import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { assertFolder, inStore } from './store.ts'
+import { assertFile, assertFolder, inStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'
 import { columns } from './table.ts'
 
@@ -32,6 +32,7 @@ export function defineRestore(command: Command, config: () => Config): void {
 }
 
 async function restore(config: Config, file: string, json = false) {
+  assertFile(config.databaseUrl, 'a database on PostgreSQL is restored by pg_restore; README shows how')
   if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
   assertFolder(config.databaseUrl)
   const lock = takeServerLock(sqlitePath(config.databaseUrl))

@@ -1,35 +1,30 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { Kysely, type Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
-import { openWritable } from '../storage/sqlite/connection.ts'
-import { LocalDialect } from '../storage/sqlite/dialect.ts'
+import { isFile, openDatabase } from '../storage/open.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
-import { migrateFile } from '../storage/sqlite/migrate-file.ts'
+import type { Transaction } from '../storage/storage.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { quoted } from './table.ts'
 
 /**
- * Runs one transaction on the store of `DATABASE_URL`, beside a running server or without one. It takes the write lock
- * when it begins; the server sees the change within a second.
+ * Runs one transaction on the store of `DATABASE_URL`, beside running servers or without one. No other changes the store
+ * between its beginning and its end; servers see the change within a second.
  * @param options.create whether the store is made where there is none
  * @throws {CommandFailure} where there is none and it is not to be made
  */
 export async function inStore<Result>(
   databaseUrl: string,
-  work: (db: Transaction<DB>) => Promise<Result>,
+  work: (db: Transaction) => Promise<Result>,
   { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
-  const path = sqlitePath(databaseUrl)
-  if (!create) assertStore(path)
-  await migrateFile(path)
-  const database = openWritable(path, { create: false })
-  const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })
+  const opened = await openDatabase(databaseUrl, { create })
+  if (!opened) throw noStore(isFile(databaseUrl) ? `at ${sqlitePath(databaseUrl)}` : 'in that database')
+  const { db, close } = opened
   try {
     return await db.transaction().execute(work)
   } finally {
-    await db.destroy()
+    await close()
   }
 }
 
@@ -38,6 +33,7 @@ export async function inStore<Result>(
  * @throws {CommandFailure} where the folder is missing, unless it is that of the default
  */
 export function assertFolder(databaseUrl: string): void {
+  if (!isFile(databaseUrl)) return
   const folder = dirname(resolve(sqlitePath(databaseUrl)))
   if (databaseUrl === DEFAULT_DATABASE_URL || existsSync(folder)) return
   const advice = `Make it (mkdir -p ${quoted(folder)}), or correct DATABASE_URL`
@@ -46,7 +42,15 @@ export function assertFolder(databaseUrl: string): void {
 
 /** @throws {CommandFailure} where there is no store at the path */
 export function assertStore(path: string): void {
-  if (existsSync(path)) return
+  if (!existsSync(path)) throw noStore(`at ${path}`)
+}
+
+/** @throws {CommandFailure} where the store is no file: what `advice` names does that */
+export function assertFile(databaseUrl: string, advice: string): void {
+  if (!isFile(databaseUrl)) throw new CommandFailure(advice, ExitCode.usage)
+}
+
+function noStore(where: string): CommandFailure {
   const advice = 'Give this command the DATABASE_URL that the server has, or make a store with cairn init'
-  throw new CommandFailure(`there is no store at ${path}. ${advice}`, ExitCode.conflict)
+  return new CommandFailure(`there is no store ${where}. ${advice}`, ExitCode.conflict)
 }

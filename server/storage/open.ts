@@ -1,11 +1,37 @@
+import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
-import type { Storage, StorageOptions } from './storage.ts'
+import { openSqliteDatabase } from './sqlite/open-database.ts'
+import type { Database, Storage, StorageOptions } from './storage.ts'
+
+// The engine is chosen here and nowhere else.
+
+/** Whether a store is a file of this machine, or on a PostgreSQL server. */
+export function isFile(url: string): boolean {
+  return url.startsWith('sqlite:')
+}
 
 /**
- * Opens the store of a serving process: the engine is chosen here and nowhere else.
+ * Opens the store of a serving process.
  * @throws {Error} with a message for the operator where the store cannot be opened
  */
 export function openStorage(options: StorageOptions): Promise<Storage> {
-  return openSqlite(sqlitePath(options.url), options)
+  return isFile(options.url)
+    ? openSqlite(sqlitePath(options.url), options)
+    : openPostgres(options.url, options)
+}
+
+/**
+ * Opens the store of a command, beside running servers or without one, its schema up to date. Its transactions take turns
+ * with those of the servers, which see what they change within a second.
+ * @param options.create whether the store is made where there is none
+ * @returns undefined where there is none and it is not to be made
+ */
+export async function openDatabase(
+  url: string,
+  { create }: { create: boolean },
+): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
+  return isFile(url)
+    ? await openSqliteDatabase(sqlitePath(url), { create })
+    : await openPostgresDatabase(url, { create })
 }

@@ -3,13 +3,13 @@ import type { DB } from '../../generated/tables.ts'
 import type { EventStore } from './event-store.ts'
 
 export type StorageOptions = {
-  /** `sqlite:PATH` */
+  /** `sqlite:PATH` or `postgres://…` */
   url: string
   /** Milliseconds since 1970. */
   now: () => number
   /** Called when a transaction here may have changed service keys, before whoever asked for it is answered. */
   onKeyChange: () => void
-  /** Called when another program has committed: anything may have changed. */
+  /** Called when another program may have committed: anything may have changed. */
   onOutsideChange: () => void
   /** Called when the store can no longer work; the process should end. */
   onDeath: (error: Error) => void
@@ -30,7 +30,7 @@ export type CommittedGroup = {
   failed: boolean
 }
 
-/** How busy the store is. */
+/** How busy the store is. Of an engine that indexes as it writes, and whose disk is its own, the figures say nothing. */
 export type StorageStatistics = {
   /** Rows that wait to be written; those of the group that is being committed wait no more. */
   waitingRows: number
@@ -41,6 +41,8 @@ export type StorageStatistics = {
   longestIndexingPause_ms: number
   listReads: ListReads
   disk: Disk
+  /** Open connections to the engine, where it is another process. */
+  connections?: number
 }
 
 /** The disk of the store, and the log on it: what is committed but not in its place in the file yet. */

@@ -18,7 +18,7 @@ const PROXIES =
   'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
 const ADDRESSES = 'CAIRN_LOG_ADDRESSES must be on or off'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
-const DATABASE = 'DATABASE_URL must be sqlite:PATH, for example sqlite:./data/cairn.db'
+const DATABASE = 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
 
 describe('the configuration', () => {
   it('has a default for everything, also where a variable is empty', () => {
@@ -86,8 +86,8 @@ describe('the configuration', () => {
     ['CAIRN_LOG_ADDRESSES', 'no', ADDRESSES],
     [
       'DATABASE_URL',
-      'postgres://localhost/cairn',
-      'DATABASE_URL: PostgreSQL is not supported yet; use sqlite:PATH',
+      'postgres://cairn:secret@localhost/cairn?target_session_attrs=standby',
+      'DATABASE_URL: target_session_attrs must be any, read-write or primary: Cairn writes',
     ],
     ['DATABASE_URL', 'mysql://localhost/cairn', DATABASE],
     ['DATABASE_URL', './data/cairn.db', DATABASE],

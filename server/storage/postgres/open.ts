@@ -1,0 +1,169 @@
+import { Kysely } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+import { readAddress } from '../../domain/postgres-urls.ts'
+import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
+import { ChangeWatch } from './change-watch.ts'
+import { CustomerWriter } from './customer-writer.ts'
+import { DURABLE, PoolDialect, type Read } from './dialect.ts'
+import { postgresEventStore } from './event-store.ts'
+import { EventWriter } from './event-writer.ts'
+import { ListReader } from './list-reader.ts'
+import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
+import { CannotConnect, seenFromOutside } from './outages.ts'
+import { makePartitions } from './partitions.ts'
+import { Pool, runOn, Servers } from './pool.ts'
+import { Writer } from './writer.ts'
+
+/**
+ * Connections of a process, by what they are for, and how long a statement of each may take. What ingestion and signing in
+ * look up never waits for a list, nor for a transaction; transactions take turns among all replicas, so one is enough.
+ */
+const POOLS = {
+  lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
+  lists: { most: 2, mostWaiting: 1_000, statement_ms: 5_000 },
+  ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
+  transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
+  /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
+  watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
+} as const
+
+/** How often it is seen to that the events of the next months have a partition. */
+const PARTITIONS_MS = 3_600_000
+
+/** The store of a serving process, of which there may be many on one database. */
+export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
+  const { now, onKeyChange, onOutsideChange, onGroup = () => {} } = options
+  const servers = new Servers(readAddress(url))
+  await explained(migrateDatabase(servers))
+  const pool = (name: keyof typeof POOLS) => new Pool({ servers, ...POOLS[name] })
+  const pools = {
+    lookUps: pool('lookUps'),
+    lists: pool('lists'),
+    ingestion: pool('ingestion'),
+    transactions: pool('transactions'),
+    watch: pool('watch'),
+  }
+  const [store] = await explained(
+    pools.lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', []),
+  )
+  if (!store) throw new Error('the row of cairn_store is missing')
+  await explained(makePartitions(pools.transactions, now()))
+  const partitions = setInterval(() => {
+    // What fails now is done in an hour; until then there is a partition for all others.
+    makePartitions(pools.transactions, now()).catch(() => {})
+  }, PARTITIONS_MS)
+  partitions.unref()
+
+  const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
+  const lists = new ListReader(pools.lists, POOLS.lists.most)
+  const written = { pool: pools.ingestion, now }
+  const writer = new Writer({
+    events: new EventWriter({ ...written, messageSalt: store.message_salt }),
+    customers: new CustomerWriter(written),
+    most: POOLS.ingestion.most,
+    waitingTransactions: () => pools.transactions.waiting,
+    onGroup,
+  })
+  const database = (read: Read) =>
+    new Kysely<DB>({
+      dialect: new PoolDialect({
+        read,
+        transactions: { pool: pools.transactions, servers, assertAvailable: () => writer.assertAvailable() },
+        onChange: ({ ofKeys, number }) => {
+          if (number !== null) watch.made(number)
+          if (ofKeys) onKeyChange()
+        },
+      }),
+    })
+  return {
+    db: database((sql, parameters) => pools.lookUps.read(sql, parameters)),
+    // What only reads has no transaction; the type says so.
+    lists: (reading: Reading) =>
+      database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
+    events: postgresEventStore(lists, writer),
+    assertAvailable(use, workspaceId) {
+      if (use === 'read') pools.lookUps.assertAvailable()
+      else writer.assertAvailable(workspaceId)
+    },
+    async noteKeyUse(key_id) {
+      await outward(runOn(pools.ingestion, KEY_USED, [now(), key_id]))
+    },
+    async assertWritable() {
+      writer.assertAvailable()
+      await outward(runOn(pools.watch, PROBE))
+    },
+    statistics: () => ({
+      waitingRows: writer.waitingRows,
+      waitingTransactions: pools.transactions.waiting,
+      listReads: lists.statistics(),
+      ...NOT_HERE,
+      connections: Object.values(pools).reduce((sum, { openConnections }) => sum + openConnections, 0),
+    }),
+    async close() {
+      clearInterval(partitions)
+      const { ingestion, ...others } = pools
+      // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
+      const closing = [watch.end(), lists.close(), ...Object.values(others).map((pool) => pool.close())]
+      await writer.close()
+      await Promise.all([ingestion.close(), ...closing])
+    },
+  }
+}
+
+/**
+ * The database of a command, beside running servers or without one, its schema up to date.
+ * @returns undefined where it has no store and none is to be made
+ */
+export async function openPostgresDatabase(
+  url: string,
+  { create }: { create: boolean },
+): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
+  const servers = new Servers(readAddress(url))
+  const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: POOLS.transactions.statement_ms })
+  const close = () => pool.close()
+  try {
+    if (!create && !(await explained(appliedMigrations(pool)))) {
+      await close()
+      return undefined
+    }
+    await explained(migrateDatabase(servers))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const read: Read = (sql, parameters) => pool.read(sql, parameters)
+  return {
+    db: new Kysely<DB>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) }),
+    close,
+  }
+}
+
+/** What PostgreSQL sees to itself. */
+const NOT_HERE = {
+  unindexedEvents: 0,
+  longestIndexingPause_ms: 0,
+  disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
+}
+
+const KEY_USED = `UPDATE service_keys SET last_used_ms = $1 FROM (SELECT ${DURABLE}) AS durable WHERE key_id = $2`
+
+/** Writes a row, so that the server and its disk are asked, and a standby refuses. */
+const PROBE = `UPDATE cairn_store SET changes = changes FROM (SELECT ${DURABLE}) AS durable`
+
+async function outward<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw seenFromOutside(error)
+  }
+}
+
+/** What a person reads who has started a server or a command. */
+async function explained<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof CannotConnect)) throw error
+    throw new Error(`Cannot use the database of DATABASE_URL: ${error.message}`, { cause: error })
+  }
+}

@@ -1,0 +1,69 @@
+import { isRefused } from './outages.ts'
+import type { Pool } from './pool.ts'
+import { firstUuidOf } from './uuids.ts'
+
+/** So many months ahead of now have a partition of events. */
+const MONTHS_AHEAD = 2
+
+/** A list that is being read holds this up at most so long; it is tried again. While it waits, other lists do too. */
+const LOCK_WAIT_MS = 2_000
+
+const MAKING_LOCK = 0x63617274
+
+/** A month of events, and the UUIDs that begin it and the next. */
+type Partition = { name: string; from: string; to: string }
+
+/**
+ * Makes the partitions of this month and the next ones where they are missing. Several processes may do so at once.
+ * One whose events are in the partition for all others already is left out.
+ */
+export async function makePartitions(pool: Pool, now_ms: number): Promise<void> {
+  const wanted = partitionsFrom(now_ms)
+  const names = wanted.map(({ name }) => name)
+  const existing = await pool.read<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relname = ANY($1) AND relkind = 'r' AND pg_table_is_visible(oid)",
+    [names],
+  )
+  const missing = wanted.filter(({ name }) => !existing.some((found) => found.name === name))
+  for (const partition of missing) {
+    await pool.use(async (connection) => {
+      try {
+        await connection.run(making(partition))
+      } catch (error) {
+        await connection.run('ROLLBACK')
+        if (!isRefused(error) || error.code !== CHECK_VIOLATION) throw error
+      }
+    })
+  }
+}
+
+const CHECK_VIOLATION = '23514'
+
+function partitionsFrom(now_ms: number): Partition[] {
+  const now = new Date(now_ms)
+  // A clock beyond all calendars; what it dates goes where all others do.
+  if (Number.isNaN(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + MONTHS_AHEAD + 1))) return []
+  const month_ms = (ahead: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)
+  return Array.from({ length: MONTHS_AHEAD + 1 }, (_, ahead) => ({
+    name: `events_${new Date(month_ms(ahead)).toISOString().slice(0, 7).replace('-', '_')}`,
+    from: firstUuidOf(month_ms(ahead)),
+    to: firstUuidOf(month_ms(ahead + 1)),
+  }))
+}
+
+/**
+ * Attached and not made as a partition, which would wait for all that is read and written, and keep it waiting: this
+ * waits only for what reads the partition without bounds, which has no events.
+ */
+function making({ name, from, to }: Partition): string {
+  return `BEGIN;
+    SET LOCAL lock_timeout = ${LOCK_WAIT_MS};
+    SELECT pg_advisory_xact_lock(${MAKING_LOCK});
+    CREATE TABLE IF NOT EXISTS ${name} (LIKE events INCLUDING ALL);
+    DO $$ BEGIN
+      IF NOT (SELECT relispartition FROM pg_class WHERE oid = '${name}'::regclass) THEN
+        ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}');
+      END IF;
+    END $$;
+    COMMIT`
+}

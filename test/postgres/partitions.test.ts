@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { insert, newSubject, openStoreForTest, readingIn } from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { runSql } from './sql.ts'
+
+const NOVEMBER = Date.parse('2026-11-30T23:59:59.999Z')
+
+/** Of the events, where each lies. */
+async function partitions(databaseUrl: string): Promise<unknown[]> {
+  const rows = await runSql(
+    databaseUrl,
+    'SELECT tableoid::regclass::text AS partition FROM events ORDER BY id',
+  )
+  return rows.map(({ partition }) => partition)
+}
+
+describe('events of different months', () => {
+  it('lie apart, and a message is recognised in whichever its event is', async () => {
+    let now = NOVEMBER
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl, now: () => now })
+    const subject = await newSubject(store)
+    const first = await insert(store, subject, { message_id: 'last of November' })
+    now += 1
+    await insert(store, subject, { message_id: 'first of December' })
+    expect(await partitions(databaseUrl)).toEqual(['events_2026_11', 'events_2026_12'])
+    expect(await insert(store, subject, { message_id: 'last of November' })).toEqual({
+      ...first,
+      status: 'duplicate',
+    })
+    const { bytes } = await store.events.customerEvents(
+      subject.workspace_id,
+      subject.customer_id,
+      { limit: 5 },
+      readingIn(subject.workspace_id),
+    )
+    expect(JSON.parse(new TextDecoder().decode(bytes)).data).toMatchObject([
+      { message_id: 'first of December' },
+      { message_id: 'last of November' },
+    ])
+  })
+
+  it('are taken where nobody has made a partition, which is made no more then', async () => {
+    let now = NOVEMBER
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl, now: () => now })
+    const subject = await newSubject(store)
+    now = Date.parse('2027-06-15T12:00:00Z')
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    expect(await partitions(databaseUrl)).toEqual(['events_other'])
+    const later = await openStoreForTest({ databaseUrl, now: () => now })
+    expect(await insert(later, subject)).toMatchObject({ status: 'created' })
+    now = Date.parse('2027-07-15T12:00:00Z')
+    expect(await insert(later, subject)).toMatchObject({ status: 'created' })
+    expect(await partitions(databaseUrl)).toEqual(['events_other', 'events_other', 'events_2027_07'])
+  })
+
+  it('get their partitions once where several servers start at a time', async () => {
+    const databaseUrl = await newDatabase()
+    const now = () => NOVEMBER
+    await Promise.all(Array.from({ length: 4 }, () => openStoreForTest({ databaseUrl, now })))
+    const made = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname"
+    expect((await runSql(databaseUrl, made)).map(({ relname }) => relname)).toEqual([
+      'events_2026_11',
+      'events_2026_12',
+      'events_2027_01',
+      'events_other',
+    ])
+  })
+})
