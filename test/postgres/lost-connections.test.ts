@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { updateServiceKey } from '../../server/storage/service-keys.ts'
+import { Unavailable } from '../../server/storage/unavailable.ts'
+import { withPatience } from '../patience.ts'
+import {
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStoreForTest,
+  type Store,
+} from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+/** In the statement that stores events, and in that for customers. */
+const EVENTS = 'INSERT INTO event_messages'
+const CUSTOMERS = 'INSERT INTO customers'
+
+async function storeBehindProxy(): Promise<{ store: Store; proxy: DatabaseProxy; url: string }> {
+  const url = await newDatabase()
+  const proxy = await startProxy(url)
+  return { store: await openStoreForTest({ databaseUrl: proxy.url }), proxy, url }
+}
+
+async function storedEvents(url: string): Promise<unknown> {
+  const [row] = await runSql(url, 'SELECT count(*)::int AS events FROM events')
+  return row?.events
+}
+
+/** Another program's session, in a transaction that it keeps open. */
+async function session(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query('BEGIN')
+  return client
+}
+
+const fates: [string, Fate][] = [
+  ['before PostgreSQL has it', 'before'],
+  ['while PostgreSQL is at it', 'during'],
+  ['when PostgreSQL has committed it', 'after'],
+]
+
+describe('a connection that dies under a write', () => {
+  it.each(fates)('%s, lets events be stored once and answered so', async (_when, fate) => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const events = [
+      newEvent(subject, { message_id: randomUUID() }),
+      newEvent(subject, { message_id: 'a text' }),
+      newEvent(subject),
+      newEvent(subject, { message_id: 'a text', custom_variables: '{"other":true}' }),
+      newEvent(subject, { journey_id: 'jrn_none' }),
+    ]
+    proxy.cutAt(EVENTS, fate, 3)
+    const outcomes = await store.events.insertEvents(subject.workspace_id, events)
+    expect(outcomes).toMatchObject([
+      { status: 'created' },
+      { status: 'created' },
+      { status: 'created' },
+      { status: 'rejected', code: 'message_id_conflict' },
+      { status: 'rejected', code: 'journey_not_found' },
+    ])
+    expect(proxy.cuts()).toBe(3)
+    expect(await storedEvents(url)).toBe(3)
+    const again = await insert(store, subject, { message_id: 'a text' })
+    expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
+  })
+
+  it.each(fates)('%s, lets a customer be made once and answered so', async (_when, fate) => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    proxy.cutAt(CUSTOMERS, fate, 2)
+    const made = await initialize(store, subject, 'user-2')
+    expect(made).toMatchObject({ status: 'stored', created: true })
+    expect(proxy.cuts()).toBe(2)
+    expect(await initialize(store, subject, 'user-2')).toEqual({ ...made, created: false })
+    const rows = await runSql(url, "SELECT customer_id FROM customers WHERE client_customer_id = 'user-2'")
+    expect(rows).toEqual([{ customer_id: idOf(made) }])
+  })
+
+  it('lets the same be sent again only when it is known what has become of it', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const other = await session(url)
+    await other.query('LOCK TABLE event_messages IN EXCLUSIVE MODE')
+    proxy.cutAt(EVENTS, 'during')
+    const outcome = insert(store, subject, { message_id: 'waits' })
+    // The lost statement and the one that finds out what has become of it.
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await vi.waitUntil(async () => (await runSql(url, waiting)).length === 2, withPatience)
+    await other.query('COMMIT')
+    expect(await outcome).toMatchObject({ status: 'created' })
+    expect(await storedEvents(url)).toBe(1)
+  })
+
+  it('under a transaction is told as an outage, and what it may have changed is not believed', async () => {
+    const onKeyChange = vi.fn()
+    const url = await newDatabase()
+    const proxy = await startProxy(url)
+    const store = await openStoreForTest({ databaseUrl: proxy.url, onKeyChange })
+    await newSubject(store)
+    const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
+    // The statement alone; the isolation level is called so too.
+    proxy.cutAt('COMMIT\0', 'after')
+    const revoking = store.db
+      .transaction()
+      .execute((db) => updateServiceKey(db, String(key?.key_id), { revoked_ms: 1 }))
+    await expect(revoking).rejects.toThrow(new Unavailable('storage_unavailable'))
+    expect(onKeyChange).toHaveBeenCalled()
+    expect(await runSql(url, 'SELECT FROM service_keys WHERE revoked_ms = 1')).toHaveLength(1)
+  })
+})
+
+describe('connections that are cut off while nothing runs', () => {
+  it('are made again, and nobody is told', async () => {
+    const { store, proxy } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    for (let round = 0; round < 5; round += 1) {
+      expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+      proxy.cutAll()
+    }
+  })
+})
+
+describe('a network that hands nothing on', () => {
+  it('is waited for, and what it held back is stored once', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    proxy.freeze()
+    const outcome = insert(store, subject, { message_id: 'held back' })
+    setTimeout(proxy.thaw, 1_500)
+    expect(await outcome).toMatchObject({ status: 'created' })
+    expect(await storedEvents(url)).toBe(1)
+  })
+})
+
+describe('two transactions that wait for each other', () => {
+  it('are taken apart by PostgreSQL, and the events are stored all the same', async () => {
+    const { store, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    const [first = '', second = ''] = [randomUUID(), randomUUID()].sort()
+    await insert(store, subject)
+    const other = await session(url)
+    const take = (message: string) =>
+      other.query('INSERT INTO event_messages SELECT workspace_id, $1, $1 FROM events', [message])
+    // So that it is Cairn's statement that is given up, and not this one.
+    await other.query("SET LOCAL deadlock_timeout = '1h'")
+    await take(second)
+    const events = [first, second].map((message_id) => newEvent(subject, { message_id }))
+    const outcomes = store.events.insertEvents(subject.workspace_id, events)
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await vi.waitUntil(async () => (await runSql(url, waiting)).length === 1, withPatience)
+    await take(first)
+    await other.query('ROLLBACK')
+    expect(await outcomes).toMatchObject([{ status: 'created' }, { status: 'created' }])
+  })
+})

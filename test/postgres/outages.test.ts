@@ -1,0 +1,228 @@
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Unavailable } from '../../server/storage/unavailable.ts'
+import { startCairnForTest } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
+import {
+  insert,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+  type Subject,
+} from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { giveTo, programsForTests } from './programs.ts'
+import { type PostgresServer, postgresUrl, startPostgresServer } from './server.ts'
+import { runSql } from './sql.ts'
+
+async function ownServer(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const server = await startPostgresServer(programsForTests(), settings)
+  onTestFinished(server.remove)
+  return server
+}
+
+/** Senders that send one event after the other, each with a message of its own, until they are told to stop. */
+function senders(store: Store, subject: Subject, count: number) {
+  const acknowledged = new Map<string, string>()
+  const refused = new Set<string>()
+  const reasons = new Set<string>()
+  let isOver = false
+  let last_ms = 0
+  const sending = Array.from({ length: count }, async (_, sender) => {
+    for (let index = 0; !isOver; index += 1) {
+      const message_id = `${sender} ${index}`
+      try {
+        const outcome = await insert(store, subject, { message_id })
+        if ('id' in outcome) acknowledged.set(message_id, outcome.id)
+        last_ms = performance.now()
+      } catch (error) {
+        refused.add(message_id)
+        reasons.add((error as Unavailable).reason)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+  })
+  return {
+    acknowledged,
+    refused,
+    reasons,
+    lastAcknowledged_ms: () => last_ms,
+    async stop() {
+      isOver = true
+      await Promise.all(sending)
+    },
+  }
+}
+
+describe('a PostgreSQL server that is killed under load', () => {
+  it('loses nothing that was acknowledged, and is used again within two seconds', async () => {
+    const server = await ownServer()
+    const databaseUrl = postgresUrl(server.folder)
+    const store = await openStoreForTest({ databaseUrl })
+    const subject = await newSubject(store)
+    const sent = senders(store, subject, 16)
+    for (let round = 0; round < 3; round += 1) {
+      const before = sent.acknowledged.size
+      await vi.waitUntil(() => sent.acknowledged.size > before + 200, withPatience)
+      await server.end('SIGKILL')
+      await server.start()
+      const started_ms = performance.now()
+      await vi.waitUntil(() => sent.lastAcknowledged_ms() > started_ms, withPatience)
+      expect(sent.lastAcknowledged_ms() - started_ms).toBeLessThan(2_000)
+    }
+    await sent.stop()
+    expect([...sent.reasons].filter((reason) => reason !== 'storage_unavailable')).toEqual([])
+
+    const [row] = await runSql(databaseUrl, 'SELECT count(*)::int AS events FROM events')
+    const [known] = await runSql(databaseUrl, 'SELECT count(*)::int AS messages FROM event_messages')
+    expect(known?.messages).toBe(row?.events)
+    for (const [message_id, id] of sent.acknowledged) {
+      expect(await insert(store, subject, { message_id })).toMatchObject({ status: 'duplicate', id })
+    }
+    // Of what was refused nobody knew; sent again, each is there once.
+    for (const message_id of sent.refused) await insert(store, subject, { message_id })
+    const [after] = await runSql(databaseUrl, 'SELECT count(*)::int AS events FROM events')
+    expect(after?.events).toBe(sent.acknowledged.size + sent.refused.size)
+  })
+})
+
+describe('a PostgreSQL server that is away', () => {
+  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again by itself', async () => {
+    const server = await ownServer()
+    const cairn = await startCairnForTest({ databaseUrl: postgresUrl(server.folder) })
+    const { workspace, event } = await customerInJourney(cairn)
+    expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
+    await server.end('SIGINT')
+    await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).status === 503, withPatience)
+    for (let round = 0; round < 3; round += 1) {
+      const { error, response } = await workspace.client.createEvent({ body: event })
+      expect(error?.code).toBe('storage_unavailable')
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    await server.start()
+    const recovered = { timeout: 2_000, interval: 50 }
+    await vi.waitUntil(
+      async () => (await workspace.client.createEvent({ body: event })).response.ok,
+      recovered,
+    )
+    await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).status === 200, recovered)
+  })
+
+  it('ends a start and a command with a message that has no password', async () => {
+    const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1,localhost:2/cairn'
+    for (const command of [['serve'], ['key', 'list']]) {
+      const { code, stderr } = await runCairn(command, { environment: { DATABASE_URL: databaseUrl } })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /^cairn: Cannot use the database of DATABASE_URL: 127\.0\.0\.1:1: .*ECONNREFUSED/,
+      )
+      expect(stderr).not.toContain('geheim')
+    }
+  })
+})
+
+describe('a server that forgets commits unless it is told not to', () => {
+  it('forgets none that was answered', async () => {
+    // The log would be written a long time after the commit.
+    const server = await ownServer({ synchronous_commit: 'off', wal_writer_delay: '10000ms' })
+    const databaseUrl = postgresUrl(server.folder)
+    const store = await openStoreForTest({ databaseUrl })
+    const subject = await newSubject(store)
+    for (let round = 0; round < 3; round += 1) {
+      await insert(store, subject, { message_id: `round ${round}` })
+      await server.end('SIGKILL')
+      await server.start()
+      expect(await runSql(databaseUrl, 'SELECT FROM events')).toHaveLength(round + 1)
+    }
+  })
+})
+
+describe('a standby', () => {
+  it('lets writes be refused and lists be read; a primary beside it is taken, and it is when that has failed', async () => {
+    const primary = await ownServer()
+    const primaryUrl = postgresUrl(primary.folder)
+    const before = await openStoreForTest({ databaseUrl: primaryUrl })
+    const subject = await newSubject(before)
+    await insert(before, subject, { message_id: 'before' })
+    const standby = await standbyOf(primary)
+    const standbyUrl = postgresUrl(standby.folder)
+
+    const alone = await openStoreForTest({ databaseUrl: standbyUrl })
+    await expect(insert(alone, subject)).rejects.toMatchObject({ reason: 'storage_unavailable' })
+    await expect(alone.assertWritable()).rejects.toMatchObject({ reason: 'storage_unavailable' })
+    const { bytes } = await alone.events.newestEvents(
+      subject.workspace_id,
+      {},
+      { limit: 5 },
+      readingIn(subject.workspace_id),
+    )
+    expect(JSON.parse(new TextDecoder().decode(bytes)).data).toHaveLength(1)
+
+    const folders = [standby.folder, primary.folder].map(encodeURIComponent).join()
+    const both = await openStoreForTest({ databaseUrl: `postgres://postgres@/postgres?host=${folders}` })
+    expect(await insert(both, subject, { message_id: 'beside' })).toMatchObject({ status: 'created' })
+    const [written] = await runSql(primaryUrl, 'SELECT pg_current_wal_lsn()::text AS lsn')
+    const replayed = `SELECT pg_last_wal_replay_lsn() >= '${written?.lsn}'::pg_lsn AS done`
+    await vi.waitUntil(async () => (await runSql(standbyUrl, replayed))[0]?.done === true, withPatience)
+
+    await primary.end('SIGKILL')
+    await runSql(standbyUrl, 'SELECT pg_promote()')
+    const recovered = { timeout: 2_000, interval: 20 }
+    await vi.waitUntil(() => insert(both, subject, { message_id: 'after' }).catch(() => undefined), recovered)
+    // One that had connected to it as a standby, too.
+    expect(await insert(alone, subject, { message_id: 'beside' })).toMatchObject({ status: 'duplicate' })
+  })
+})
+
+/** A second server that follows the first one. */
+async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+  const settings = { primary_conninfo: `host=${primary.folder} user=postgres`, hot_standby: 'on' }
+  const standby = await ownServer(settings)
+  await Promise.all([standby.end('SIGINT'), primary.end('SIGINT')])
+  const data = join(standby.folder, 'data')
+  rmSync(data, { recursive: true })
+  cpSync(join(primary.folder, 'data'), data, { recursive: true })
+  chmodSync(data, 0o700)
+  writeFileSync(join(data, 'standby.signal'), '')
+  if (process.getuid?.() === 0) giveTo(65_534, data)
+  await primary.start()
+  await standby.start()
+  return standby
+}
+
+describe('a list that nobody waits for any more', () => {
+  it('is cancelled at the server', async () => {
+    const databaseUrl = await newDatabase()
+    const store = await openStoreForTest({ databaseUrl })
+    const subject = await newSubject(store)
+    const running = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
+      AND pid <> pg_backend_pid() AND query LIKE '%FROM events%'`
+    const lock = await openLock(databaseUrl)
+    const controller = new AbortController()
+    const { workspace_id } = subject
+    const reading = { ...readingIn(workspace_id), signal: controller.signal }
+    const list = store.events.newestEvents(workspace_id, {}, { limit: 5 }, reading)
+    await vi.waitUntil(async () => (await runSql(databaseUrl, running)).length === 1, withPatience)
+    controller.abort(new Error('the caller has gone'))
+    await expect(list).rejects.toThrow('the caller has gone')
+    await vi.waitUntil(async () => (await runSql(databaseUrl, running)).length === 0, { timeout: 1_000 })
+    await lock.end()
+    expect(store.statistics().listReads).toMatchObject({ abandoned: 1, waiting: 0 })
+    const again = store.events.newestEvents(workspace_id, {}, { limit: 5 }, readingIn(workspace_id))
+    expect((await again).bytes.length).toBeGreaterThan(0)
+  })
+})
+
+/** A lock on events that nobody reads through, until it is told to end. */
+async function openLock(databaseUrl: string): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query('BEGIN')
+  await client.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE')
+  return client
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startCairnForTest } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
+import {
+  eventPage,
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+} from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+/** Within a second; a little of it is the request's own. */
+const withinASecond = { timeout: 1000, interval: 20 }
+
+async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<Store[]> {
+  const databaseUrl = await newDatabase()
+  const { clocks = [Date.now, Date.now] } = options
+  return await Promise.all(clocks.map((now) => openStoreForTest({ databaseUrl, now })))
+}
+
+describe('two replicas', () => {
+  it('store each message once, whichever of them it comes to', async () => {
+    const [first, second] = (await replicas()) as [Store, Store]
+    const subject = await newSubject(first)
+    for (let round = 0; round < 20; round += 1) {
+      const events = Array.from({ length: 20 }, () => newEvent(subject, { message_id: randomUUID() }))
+      const answers = await Promise.all([
+        first.events.insertEvents(subject.workspace_id, events),
+        second.events.insertEvents(subject.workspace_id, events.toReversed()),
+      ])
+      const [own, others] = [answers[0], answers[1].toReversed()]
+      for (const [index, outcome] of own.entries()) {
+        const other = others[index]
+        expect(other && idOf(other)).toBe(idOf(outcome))
+        expect([outcome.status, other?.status].sort()).toEqual(['created', 'duplicate'])
+      }
+    }
+  })
+
+  it('let one content of a message stand, and refuse the other', async () => {
+    const [first, second] = (await replicas()) as [Store, Store]
+    const subject = await newSubject(first)
+    for (let round = 0; round < 20; round += 1) {
+      const message_id = `message ${round}`
+      const outcomes = await Promise.all([
+        insert(first, subject, { message_id, custom_variables: '{"from":1}' }),
+        insert(second, subject, { message_id, custom_variables: '{"from":2}' }),
+      ])
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['created', 'rejected'])
+    }
+  })
+
+  it('make one customer of first calls to both', async () => {
+    const [first, second] = (await replicas()) as [Store, Store]
+    const subject = await newSubject(first)
+    const calls = Array.from({ length: 100 }, (_, index) =>
+      initialize(index % 2 ? first : second, subject, 'new'),
+    )
+    const outcomes = await Promise.all(calls)
+    expect(new Set(outcomes.map(idOf)).size).toBe(1)
+    expect(outcomes.filter((outcome) => 'created' in outcome && outcome.created)).toHaveLength(1)
+  })
+
+  it('list what was stored before a walk began once, whatever their clocks say and others store', async () => {
+    const [first, second] = (await replicas({
+      clocks: [Date.now, () => Date.now() - 60_000],
+    })) as [Store, Store]
+    const subject = await newSubject(first)
+    const { workspace_id } = subject
+    const before = new Set<string>()
+    for (let index = 0; index < 30; index += 1) {
+      before.add(idOf(await insert(index % 2 ? first : second, subject)))
+    }
+    let isOver = false
+    const storing = [first, second].map(async (store) => {
+      while (!isOver) await insert(store, subject)
+    })
+    const seen: string[] = []
+    for (let page: Parameters<Store['events']['newestEvents']>[2] | null = { limit: 7 }; page; ) {
+      const list = second.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id))
+      const { rows, next } = await eventPage(list)
+      seen.push(...rows.map(({ id }) => id))
+      page = next && { limit: 7, after: next }
+    }
+    isOver = true
+    await Promise.all(storing)
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining([...before]))
+  })
+
+  it('obey within a second what one of them has revoked', async () => {
+    const databaseUrl = await newDatabase()
+    const first = await startCairnForTest({ databaseUrl })
+    const second = await startCairnForTest({ databaseUrl })
+    const { workspace, event } = await customerInJourney(first)
+    const client = second.client(workspace.secret_key)
+    expect((await client.createEvent({ body: event })).response.status).toBe(201)
+    // As an operation of the first one does it, without its rights.
+    await runSql(
+      databaseUrl,
+      `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';
+      UPDATE cairn_store SET changes = changes + 1`,
+    )
+    await vi.waitUntil(async () => (await client.listEvents()).response.status === 401, withinASecond)
+  })
+
+  it('believe no key that nobody can confirm for a second', async () => {
+    const databaseUrl = await newDatabase()
+    const proxy = await startProxy(databaseUrl)
+    const cairn = await startCairnForTest({ databaseUrl: proxy.url })
+    const other = await startCairnForTest({ databaseUrl })
+    const { workspace } = await customerInJourney(other)
+    const client = cairn.client(workspace.secret_key)
+    expect((await client.listEvents()).response.status).toBe(200)
+    proxy.freeze()
+    await runSql(databaseUrl, "UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret'")
+    onTestFinished(proxy.thaw)
+    const refused = vi.waitUntil(
+      async () => (await client.listJourneys()).response.status === 503,
+      withPatience,
+    )
+    await refused
+    proxy.thaw()
+    await vi.waitUntil(async () => (await client.listJourneys()).response.status === 401, withPatience)
+  })
+})
