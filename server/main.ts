@@ -10,6 +10,7 @@ import { Callers } from './http/callers/callers.ts'
 import { Credentials } from './http/callers/credentials.ts'
 import { HEAD_BYTES, refuseMalformed } from './http/malformed-http.ts'
 import { Attempts } from './http/rates/attempts.ts'
+import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { Turns } from './http/rates/turns.ts'
 import { BodyPlaces } from './http/request-body.ts'
@@ -105,7 +106,7 @@ export async function startServer({
       onError: (error) => log.warn({ err: error }, 'could not note when a session was last used'),
     }),
     passwords: new Passwords(),
-    attempts: new Attempts({ now }),
+    attempts: new Attempts({ now, counts: storage.guesses ?? new GuessesHere() }),
     allowed: config,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,

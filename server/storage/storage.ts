@@ -1,6 +1,7 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { EventStore } from './event-store.ts'
+import type { GuessCounts } from './guess-counts.ts'
 
 export type StorageOptions = {
   /** `sqlite:PATH` or `postgres://…` */
@@ -96,6 +97,8 @@ export type Storage = {
    */
   lists(reading: Reading): ReadingDatabase
   events: EventStore
+  /** Where several processes can be on the store: what they count together. */
+  guesses?: GuessCounts
   /**
    * @param workspaceId whose events or customers are to be written: of each only so many may wait
    * @throws {Unavailable} where a look-up or a write would be refused now

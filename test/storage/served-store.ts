@@ -8,6 +8,7 @@ import { createApp } from '../../server/http/app.ts'
 import { Callers } from '../../server/http/callers/callers.ts'
 import { Credentials } from '../../server/http/callers/credentials.ts'
 import { Attempts } from '../../server/http/rates/attempts.ts'
+import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
 import { Turns } from '../../server/http/rates/turns.ts'
 import { BodyPlaces } from '../../server/http/request-body.ts'
@@ -42,7 +43,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
       onError: () => {},
     }),
     passwords: new Passwords(),
-    attempts: new Attempts({ now: Date.now }),
+    attempts: new Attempts({ now: Date.now, counts: new GuessesHere() }),
     allowed: { rateLimitMax: 0, accounts: 'invitation' },
     publicUrl: undefined,
     trustedProxies: [],

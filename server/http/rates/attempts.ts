@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Problem } from '../../problems.ts'
-import { RecentMap } from './recent-map.ts'
+import type { CountName, GuessCount, GuessCounts, OpenCounts } from '../../storage/guess-counts.ts'
 
 /** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */
 type Allowance = { free: number; longestWait_s: number }
@@ -30,14 +30,18 @@ const SHARED = {
  * A count of its own is forgotten so long after the last wrong guess, a shared one so long after the first: it has to be
  * reached again from nothing, with pairs that have been silent for as long.
  */
-const FORGET_MS = 3_600_000
+export const FORGET_MS = 3_600_000
 
-/**
- * So many counts of each kind are remembered at least, and apart from them so many of those that have come half the way to
- * a wait. So names that are made up for the purpose put only each other out: with one guess each nothing that has come
- * half the way; and to guess so often at each takes longer than the waiting that is saved by it.
- */
-const COUNTS = 50_000
+const allowances = { ...OWN, ...SHARED }
+
+type Kind = keyof typeof allowances
+
+type Name = CountName & { by: Kind }
+
+/** So many wrong guesses of a kind are free. */
+export function freeGuesses(by: string): number {
+  return allowances[by as Kind].free
+}
 
 /** Who guesses at what. The values are kept as digests. */
 export type Guesser = {
@@ -45,44 +49,14 @@ export type Guesser = {
   shared?: readonly { by: keyof typeof SHARED; value: string }[]
 }
 
-type Count = { failures: number; since_ms: number; until_ms: number }
-
-/** The counts of one kind, by name. */
-class Counts {
-  readonly allowance: Allowance
-  readonly #few = new RecentMap<Count>(COUNTS)
-  readonly #many = new RecentMap<Count>(COUNTS)
-
-  constructor(allowance: Allowance) {
-    this.allowance = allowance
-  }
-
-  get(name: string): Count | undefined {
-    return this.#many.get(name) ?? this.#few.get(name)
-  }
-
-  put(name: string, count: Count | undefined): void {
-    this.#few.delete(name)
-    this.#many.delete(name)
-    if (count === undefined || count.failures <= 0) return
-    const isHalfTheWay = count.failures >= this.allowance.free / 2
-    const counts = isHalfTheWay ? this.#many : this.#few
-    counts.set(name, count)
-  }
-}
-
-/** Counts wrong guesses, in this process. */
+/** Counts wrong guesses. */
 export class Attempts {
   readonly #now: () => number
-  readonly #own = {
-    pair: new Counts(OWN.pair),
-    device: new Counts(OWN.device),
-    link: new Counts(OWN.link),
-  }
-  readonly #shared = { network: new Counts(SHARED.network), account: new Counts(SHARED.account) }
+  readonly #counts: GuessCounts
 
-  constructor({ now }: { now: () => number }) {
+  constructor({ now, counts }: { now: () => number; counts: GuessCounts }) {
     this.#now = now
+    this.#counts = counts
   }
 
   /**
@@ -96,70 +70,88 @@ export class Attempts {
     find: () => Promise<Found | undefined>,
   ): Promise<Found | undefined> {
     const now_ms = this.#now()
-    const one = { counts: this.#own[own.by], name: nameOf(own.value) }
-    const others = shared.map(({ by, value }) => ({ counts: this.#shared[by], name: nameOf(value) }))
-    assertMayGuess([one, ...others], now_ms)
-
-    const isFirst = current(one, now_ms) === undefined
-    const takeBack = [
-      fail(one, { count: 1, since_ms: now_ms, now_ms }),
-      ...others.map((other) => {
-        const since_ms = current(other, now_ms)?.since_ms ?? now_ms
-        return fail(other, { count: isFirst ? 1 : 0, since_ms, now_ms })
-      }),
-    ]
+    const one = nameOf(own)
+    const others = shared.map(nameOf)
+    const names = [one, ...others]
+    const failed = await this.#counts.change(names, (counts) => {
+      assertMayGuess(counts, names, now_ms)
+      const isFirst = current(counts, one, now_ms) === undefined
+      return [
+        fail(counts, one, { count: 1, since_ms: now_ms, now_ms }),
+        ...others.map((other) => {
+          const since_ms = current(counts, other, now_ms)?.since_ms ?? now_ms
+          return fail(counts, other, { count: isFirst ? 1 : 0, since_ms, now_ms })
+        }),
+      ]
+    })
     let isWrong = false
+    let isRight = false
     try {
       const found = await find()
       isWrong = found === undefined
-      // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
-      if (!isWrong) one.counts.put(one.name, undefined)
+      isRight = !isWrong
       return found
     } finally {
-      if (!isWrong) for (const take of takeBack) take()
+      if (!isWrong) await this.#takeBack(failed, isRight ? one : undefined)
     }
+  }
+
+  /** @param right whose guess was right: nothing counts against it any more */
+  async #takeBack(failed: readonly Failure[], right: Name | undefined) {
+    const names = failed.map(({ name }) => name)
+    const changed = this.#counts.change(names, (counts) => {
+      // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
+      if (right) counts.put(right, undefined)
+      for (const failure of failed) takeBack(counts, failure)
+    })
+    // Where the store cannot be written the guess goes on counting for a while; what came of it is told all the same.
+    await changed.catch(() => {})
   }
 }
 
-/** Whose guesses are counted together. */
-type Subject = { counts: Counts; name: string }
-
-function assertMayGuess(subjects: readonly Subject[], now_ms: number) {
-  const until_ms = Math.max(...subjects.map((subject) => current(subject, now_ms)?.until_ms ?? 0))
+function assertMayGuess(counts: OpenCounts, names: readonly Name[], now_ms: number) {
+  const until_ms = Math.max(...names.map((name) => current(counts, name, now_ms)?.until_ms ?? 0))
   if (until_ms <= now_ms) return
   const wait_s = Math.ceil((until_ms - now_ms) / 1000)
   throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
 }
 
-function current({ counts, name }: Subject, now_ms: number): Count | undefined {
+function current(counts: OpenCounts, name: Name, now_ms: number): GuessCount | undefined {
   const count = counts.get(name)
   return count && now_ms - count.since_ms <= FORGET_MS ? count : undefined
 }
 
-/** @returns takes the failure back, and the wait that it made */
+/** A guess that was counted: what the count was before, and what was made of it. */
+type Failure = { name: Name; count: 0 | 1; before: GuessCount | undefined; made: GuessCount }
+
 function fail(
-  subject: Subject,
+  counts: OpenCounts,
+  name: Name,
   { count, since_ms, now_ms }: { count: 0 | 1; since_ms: number; now_ms: number },
-): () => void {
-  const { counts, name } = subject
-  const { free, longestWait_s } = counts.allowance
-  const before = current(subject, now_ms)
+): Failure {
+  const { free, longestWait_s } = allowances[name.by]
+  const before = current(counts, name, now_ms)
   const failures = (before?.failures ?? 0) + count
   // Not `now_ms` where nobody waits: a clock that is set back would make them.
   const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
-  const made: Count = { failures, since_ms, until_ms }
+  const made: GuessCount = { failures, since_ms, until_ms }
   counts.put(name, made)
-  return () => {
-    const now = counts.get(name)
-    if (now === made) return counts.put(name, before)
-    // Others have guessed meanwhile; what they have added stays.
-    if (now === undefined) return
-    const failures = now.failures - count
-    counts.put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
-  }
+  return { name, count, before, made }
+}
+
+/** Takes a failure back, and the wait that it made. */
+function takeBack(counts: OpenCounts, { name, count, before, made }: Failure) {
+  const now = counts.get(name)
+  if (now === undefined) return
+  const isUntouched = now.failures === made.failures && now.until_ms === made.until_ms
+  if (isUntouched) return counts.put(name, before)
+  // Others have guessed meanwhile; what they have added stays.
+  const failures = now.failures - count
+  const { free } = allowances[name.by]
+  counts.put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
 }
 
 /** A digest, because names have no bound worth the name: an email of 254 characters can be 9 KB as it is compared. */
-function nameOf(value: string): string {
-  return hash('sha256', value, 'base64')
+function nameOf({ by, value }: { by: Kind; value: string }): Name {
+  return { by, digest: hash('sha256', value, 'base64') }
 }
