@@ -19,11 +19,12 @@ const EVERYWHERE = [
   'setup_links',
   'password_links',
   'cairn_store',
+  'wrong_guesses',
 ]
 /** Of Kysely's, on the coordinator alone. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
 /** How events are kept is each engine's own. */
-const OWN = /^(event.*|enrolments|cairn_store|kysely_.*)$/
+const OWN = /^(event.*|enrolments|cairn_store|wrong_guesses|kysely_.*)$/
 
 let url: string
 

@@ -7,6 +7,7 @@ import { CustomerWriter } from './customer-writer.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
 import { EventWriter } from './event-writer.ts'
+import { PostgresGuessCounts } from './guess-counts.ts'
 import { ListReader } from './list-reader.ts'
 import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
@@ -81,6 +82,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
     events: postgresEventStore(lists, writer),
+    guesses: new PostgresGuessCounts({ pool: pools.lookUps, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
       else writer.assertAvailable(workspaceId)

@@ -115,6 +115,20 @@ const tables: Tables = [
     'INSERT INTO cairn_store VALUES (1, 0, gen_random_uuid())',
   ],
 
+  // Wrong guesses, counted for all processes. Of no use after an hour.
+  [
+    'wrong_guesses',
+    `CREATE TABLE wrong_guesses (
+      counted_by ${text} NOT NULL, -- a pair of account and network, a browser, a network, …
+      digest ${text} NOT NULL, -- of whose they are
+      failures integer NOT NULL,
+      since_ms bigint NOT NULL,
+      until_ms bigint NOT NULL, -- further guesses must wait until then
+      PRIMARY KEY (counted_by, digest)
+    )`,
+    'CREATE INDEX wrong_guesses_oldest ON wrong_guesses (since_ms)',
+  ],
+
   [
     'journeys',
     `CREATE TABLE journeys (
@@ -276,6 +290,7 @@ const EVERYWHERE = new Set([
   'setup_links',
   'password_links',
   'cairn_store',
+  'wrong_guesses',
 ])
 
 function distribution(table: string): string {
