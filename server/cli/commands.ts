@@ -39,6 +39,10 @@ const commands: Record<string, Listed> = {
     description: 'put a backup in the place of the store, while no server runs',
     load: async () => (await import('./restore.ts')).defineRestore,
   },
+  copy: {
+    description: 'copy a whole store into an empty one, also on another engine, while no server runs',
+    load: async () => (await import('./copy.ts')).defineCopy,
+  },
   import: {
     description: 'send the events and customers of a file through the API',
     load: async () => (await import('./import.ts')).defineImport,

@@ -1,8 +1,11 @@
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
+import { openTransferableDatabase } from './postgres/transferable-database.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
+import { openTransferableFile } from './sqlite/transferable-file.ts'
 import type { Database, Storage, StorageOptions } from './storage.ts'
+import type { TransferableStore } from './transfer/transferable-store.ts'
 
 // The engine is chosen here and nowhere else.
 
@@ -34,4 +37,12 @@ export async function openDatabase(
   return isFile(url)
     ? await openSqliteDatabase(sqlitePath(url), { create })
     : await openPostgresDatabase(url, { create })
+}
+
+/**
+ * Opens a store to copy it, or to copy into it; its schema is up to date then.
+ * @throws {Error} with a message for the operator where it cannot be opened, or is served
+ */
+export async function openTransferableStore(url: string): Promise<TransferableStore> {
+  return isFile(url) ? await openTransferableFile(sqlitePath(url)) : await openTransferableDatabase(url)
 }

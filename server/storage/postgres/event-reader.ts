@@ -22,6 +22,7 @@ type EventRow = {
   message_text: string | null
   /** Null also where the event is beyond the page. */
   custom_variables: string | null
+  received_ms: number | null
   fits: boolean
 }
 
@@ -147,7 +148,7 @@ function pageOf({
   limit: string
 }): string {
   return `
-    SELECT id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, fits,
+    SELECT id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, fits,
       CASE WHEN fits THEN custom_variables END AS custom_variables
     FROM (
       SELECT *, row_number() OVER page = 1 OR sum(${OTHER_BYTES} + coalesce(octet_length(custom_variables), 0))
@@ -181,7 +182,7 @@ function textsOf(
       event_id: row.event_id,
       custom_variables: row.custom_variables,
       occurred_ms: row.is_dated ? row.at_ms : null,
-      received_ms: msOf(id),
+      received_ms: row.received_ms ?? msOf(id),
       message_id: row.message_text ?? row.message_id,
     }
     if (!row.fits || !texts.add(event, positionOf(row))) return texts.endingBehindLast()

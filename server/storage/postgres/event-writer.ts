@@ -25,7 +25,7 @@ type Row = {
 }
 
 /** An event that has a message of the group. */
-type Known = EventContent & { id: string }
+type Known = EventContent & { id: string; received_ms: number }
 
 /** What is stored of it, its variables only by their length. */
 type Head = {
@@ -39,6 +39,7 @@ type Head = {
   message_id: string | null
   message_text: string | null
   variables_bytes: number | null
+  received_ms: number | null
 }
 
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
@@ -83,10 +84,11 @@ export class EventWriter {
     return rows.map(({ event, message, refusal, id }) => {
       const before = message === null ? undefined : (known.get(message) ?? held.get(message))
       if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-      if (before) return stored('duplicate', before.id)
+      if (before) return stored('duplicate', before)
       if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
-      if (message !== null) held.set(message, { ...event, id })
-      return stored('created', id)
+      const made = { ...event, id, received_ms: msOf(id) }
+      if (message !== null) held.set(message, made)
+      return stored('created', made)
     })
   }
 
@@ -195,6 +197,7 @@ const ROUNDS = 5
 function knownOf(head: Head, custom_variables: string | undefined): Known {
   return {
     id: digitsOf(head.id),
+    received_ms: head.received_ms ?? msOf(digitsOf(head.id)),
     journey_id: idOf('jrn', digitsOf(head.journey_id)),
     customer_id: idOf('cus', digitsOf(head.customer_id)),
     event_id: head.event_id,
@@ -204,8 +207,8 @@ function knownOf(head: Head, custom_variables: string | undefined): Known {
   }
 }
 
-function stored(status: 'created' | 'duplicate', id: string): EventOutcome {
-  return { status, id: idOf('evt', id), received_ms: msOf(id) }
+function stored(status: 'created' | 'duplicate', { id, received_ms }: Known): EventOutcome {
+  return { status, id: idOf('evt', id), received_ms }
 }
 
 function rejected(code: EventRejection): EventOutcome {
@@ -281,7 +284,7 @@ const INSERT = `
   ON CONFLICT DO NOTHING RETURNING id`
 
 const KNOWN = `
-  SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text,
+  SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
     octet_length(custom_variables) AS variables_bytes
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
   WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])`

@@ -3,6 +3,7 @@ import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { ChangeWatch } from './change-watch.ts'
+import { assertWhole } from './copy-state.ts'
 import { CustomerWriter } from './customer-writer.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
 import { postgresEventStore } from './event-store.ts'
@@ -44,11 +45,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     transactions: pool('transactions'),
     watch: pool('watch'),
   }
-  const [store] = await explained(
-    pools.lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', []),
-  )
-  if (!store) throw new Error('the row of cairn_store is missing')
-  await explained(makePartitions(pools.transactions, now()))
+  const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
+    await Promise.all(Object.values(pools).map((pool) => pool.close()))
+    throw error
+  })
   const partitions = setInterval(() => {
     // What fails now is done in an hour; until then there is a partition for all others.
     makePartitions(pools.transactions, now()).catch(() => {})
@@ -59,7 +59,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const lists = new ListReader(pools.lists, POOLS.lists.most)
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
-    events: new EventWriter({ ...written, messageSalt: store.message_salt }),
+    events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
@@ -110,6 +110,18 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       await Promise.all([ingestion.close(), ...closing])
     },
   }
+}
+
+/** Sees to it that a database can be served. @returns what is in it about the store itself */
+async function prepared(pools: { lookUps: Pool; transactions: Pool }, now_ms: number) {
+  await assertWhole(pools.lookUps)
+  const [store] = await pools.lookUps.read<{ message_salt: string }>(
+    'SELECT message_salt FROM cairn_store',
+    [],
+  )
+  if (!store) throw new Error('the row of cairn_store is missing')
+  await makePartitions(pools.transactions, now_ms)
+  return store
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 export const SPAN_EVENTS = 1024
 export const STRETCH_EVENTS = 2 ** 20
 
-type Span = { span: number; first_id: Uint8Array; received_ms: number }
+type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
 
 /** Notes the spans while their events are written. */
 export class SpanWriter {
@@ -19,20 +19,24 @@ export class SpanWriter {
     this.#statements = prepare(connection)
   }
 
-  /** @param received_ms the same for all events of a group */
   add(seq: number, id: Uint8Array, received_ms: number): void {
-    const span = Math.floor(seq / SPAN_EVENTS)
-    if (this.#span?.span === span) return
+    const number = Math.floor(seq / SPAN_EVENTS)
+    const span = this.#span
+    if (span?.span === number) {
+      if (received_ms < span.least_ms) span.least_ms = received_ms
+      if (received_ms > span.greatest_ms) span.greatest_ms = received_ms
+      return
+    }
     this.write()
-    this.#span = { span, first_id: id, received_ms }
+    this.#span = { span: number, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
   }
 
   /** Writes what `add` has put off. */
   write(): void {
     if (!this.#span) return
-    const { span, first_id, received_ms } = this.#span
-    this.#statements.span.run(span, first_id, received_ms, received_ms)
-    this.#statements.stretch.run(Math.floor((span * SPAN_EVENTS) / STRETCH_EVENTS), received_ms, received_ms)
+    const { span, first_id, least_ms, greatest_ms } = this.#span
+    this.#statements.span.run(span, first_id, least_ms, greatest_ms)
+    this.#statements.stretch.run(Math.floor((span * SPAN_EVENTS) / STRETCH_EVENTS), least_ms, greatest_ms)
     this.#span = undefined
   }
 

@@ -5,6 +5,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Disk } from '../storage.ts'
 import { type Connection, takeServerLock } from './connection.ts'
+import { assertWhole } from './copy-state.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
@@ -57,6 +58,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
     }
     await migrateFile(path)
+    assertWhole(path)
     writing = new WritingConnection(path, new TailRing(ring))
   } catch (error) {
     lock?.close()

@@ -262,6 +262,7 @@ const tables: Tables = [
       event_id ${text} NOT NULL,
       message_text ${text},
       custom_variables ${text}, -- JSON
+      received_ms bigint, -- null: as the id says, as nearly always; of a copied event it may be another
       PRIMARY KEY (workspace_id, id)
     ) PARTITION BY RANGE (id)`,
     'CREATE INDEX events_of_customer ON events (customer_id, at_ms, id)',

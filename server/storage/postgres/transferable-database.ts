@@ -1,0 +1,223 @@
+import { Kysely, sql, type Transaction } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+import { readAddress } from '../../domain/postgres-urls.ts'
+import {
+  type EnrolmentRow,
+  type EventRow,
+  isShared,
+  type Place,
+  type Row,
+  type Rows,
+  readShared,
+  writeShared,
+} from '../transfer/tables.ts'
+import type { TransferableStore } from '../transfer/transferable-store.ts'
+import type { Connection } from './connection.ts'
+import { isBeingCopied, UNFINISHED_COPY } from './copy-state.ts'
+import { PoolDialect } from './dialect.ts'
+import { migrateDatabase } from './migrate-database.ts'
+import { makePartitions } from './partitions.ts'
+import { Pool, runOn, Servers } from './pool.ts'
+import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from './uuids.ts'
+
+/** To count or to sort all events may take long; nobody else waits for it. */
+const STATEMENT_MS = 3_600_000
+
+/**
+ * Opens a database, and makes its tables where there are none.
+ * @throws {Error} with a message for the operator where a server uses it
+ */
+export async function openTransferableDatabase(url: string): Promise<TransferableStore> {
+  const servers = new Servers(readAddress(url))
+  await migrateDatabase(servers)
+  const pool = new Pool({ servers, most: 3, mostWaiting: 10, statement_ms: STATEMENT_MS })
+  try {
+    await assertUnserved(pool)
+    const [store] = await pool.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
+    return transferable(pool, servers, store?.message_salt ?? '')
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
+
+async function assertUnserved(pool: Pool) {
+  const [others] = await pool.read<{ count: number }>(
+    `SELECT count(*) AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = current_setting('application_name')
+      AND pid <> pg_backend_pid()`,
+    [],
+  )
+  if (others?.count) throw new Error('A Cairn server is running on the database. Stop all of them first.')
+}
+
+function transferable(pool: Pool, servers: Servers, messageSalt: string): TransferableStore {
+  const db = new Kysely<DB>({
+    dialect: new PoolDialect({
+      read: (statement, parameters) => pool.read(statement, parameters),
+      transactions: { pool, servers },
+    }),
+  })
+  const events = new EventCursor(pool)
+  const months = new Set<string>()
+
+  /** Events of a month lie together from the beginning, so that they can go together. */
+  const makePartitionsOf = async (rows: readonly EventRow[]) => {
+    for (const row of rows) {
+      const month = new Date(msOf(row.id)).toISOString().slice(0, 7)
+      if (months.has(month)) continue
+      await makePartitions(pool, msOf(row.id))
+      months.add(month)
+    }
+  }
+
+  return {
+    async read(table, place, limit) {
+      if (isShared(table)) return await readShared(db, table, place, limit)
+      return table === 'events' ? await events.read(place, limit) : await readEnrolments(pool, place, limit)
+    },
+    async write(table, rows, progress) {
+      if (table === 'events') await makePartitionsOf(rows as readonly EventRow[])
+      await db.transaction().execute(async (db) => {
+        if (isShared(table)) await writeShared(db, table, rows)
+        else if (table === 'events') await writeEvents(db, rows as readonly EventRow[], messageSalt)
+        else await writeEnrolments(db, rows as readonly EnrolmentRow[])
+        await sql`CREATE TABLE IF NOT EXISTS ${sql.table(UNFINISHED_COPY)} (progress text NOT NULL)`.execute(
+          db,
+        )
+        await sql`DELETE FROM ${sql.table(UNFINISHED_COPY)}`.execute(db)
+        await sql`INSERT INTO ${sql.table(UNFINISHED_COPY)} VALUES (${progress})`.execute(db)
+      })
+    },
+    async progress() {
+      if (!(await isBeingCopied(pool))) return undefined
+      const [row] = await pool.read<{ progress: string }>(`SELECT progress FROM ${UNFINISHED_COPY}`, [])
+      return row?.progress
+    },
+    async count(table) {
+      const [row] = await pool.read<{ count: number }>(`SELECT count(*) AS count FROM ${table}`, [])
+      return row?.count ?? 0
+    },
+    async finish() {
+      await runOn(pool, `DROP TABLE IF EXISTS ${UNFINISHED_COPY}`)
+    },
+    async close() {
+      events.close()
+      await pool.close()
+    },
+  }
+}
+
+const ENROLMENT_KEY = ['workspace_id', 'journey_id', 'customer_id'] as const
+
+async function readEnrolments(pool: Pool, place: Place | undefined, limit: number): Promise<Rows> {
+  const rows = await pool.read<EnrolmentRow>(
+    `SELECT workspace_id, journey_id, customer_id, enrolled_ms FROM enrolments
+    WHERE (workspace_id, journey_id, customer_id) > ($1, $2, $3)
+    ORDER BY workspace_id, journey_id, customer_id LIMIT $4`,
+    [...(place ?? ['', '', '']), limit],
+  )
+  const last = rows.at(-1)
+  return { rows, place: last && ENROLMENT_KEY.map((column) => last[column]) }
+}
+
+async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[]) {
+  await sql`INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
+    SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)`.execute(db)
+}
+
+type StoredEvent = {
+  id: string
+  workspace_id: string
+  journey_id: string
+  customer_id: string
+  at_ms: number
+  received_ms: number | null
+  is_dated: boolean
+  message_id: string | null
+  message_text: string | null
+  event_id: string
+  custom_variables: string | null
+}
+
+const EVENT_COLUMNS = `id, workspace_id, journey_id, customer_id, at_ms, received_ms, is_dated, message_id, message_text,
+  event_id, custom_variables`
+
+/** Events of all workspaces in the order of their identifiers, for which there is no index: sorted once and then fetched. */
+class EventCursor {
+  readonly #pool: Pool
+  #connection: Connection | undefined
+  /** The last that was fetched. */
+  #at: string | undefined
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  async read(place: Place | undefined, limit: number): Promise<Rows> {
+    const at = place && String(place[0])
+    if (!this.#connection || at !== this.#at) await this.#open(at)
+    const fetched = await this.#connection?.run<StoredEvent>(`FETCH ${limit} FROM all_events`)
+    const rows = (fetched?.rows ?? []).map(rowOf)
+    this.#at = rows.at(-1)?.id
+    if (this.#at === undefined) this.close()
+    return { rows, place: this.#at === undefined ? undefined : [this.#at] }
+  }
+
+  async #open(at: string | undefined) {
+    this.close()
+    const behind = at === undefined ? '' : `WHERE id > '${/^[0-9a-f]{32}$/.exec(at)?.[0]}'`
+    this.#connection = await this.#pool.acquire()
+    await this.#connection.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+      SET LOCAL idle_in_transaction_session_timeout = 0;
+      DECLARE all_events NO SCROLL CURSOR FOR SELECT ${EVENT_COLUMNS} FROM events ${behind} ORDER BY id`)
+  }
+
+  close() {
+    if (!this.#connection) return
+    // In a transaction still; it is of no further use.
+    this.#connection.close()
+    this.#pool.release(this.#connection)
+    this.#connection = undefined
+  }
+}
+
+function rowOf(stored: StoredEvent): Row & { id: string } {
+  const id = digitsOf(stored.id)
+  return {
+    id,
+    workspace_id: idOf('wsp', digitsOf(stored.workspace_id)),
+    journey_id: idOf('jrn', digitsOf(stored.journey_id)),
+    customer_id: idOf('cus', digitsOf(stored.customer_id)),
+    event_id: stored.event_id,
+    occurred_ms: stored.is_dated ? stored.at_ms : null,
+    received_ms: stored.received_ms ?? msOf(id),
+    message_id: stored.message_text ?? stored.message_id,
+    custom_variables: stored.custom_variables,
+  }
+}
+
+async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messageSalt: string) {
+  const stored = rows.map(({ message_id, received_ms, occurred_ms, ...row }) => ({
+    ...row,
+    workspace_id: uuidOf(row.workspace_id),
+    journey_id: uuidOf(row.journey_id),
+    customer_id: uuidOf(row.customer_id),
+    at_ms: occurred_ms ?? received_ms,
+    received_ms: received_ms === msOf(row.id) ? null : received_ms,
+    is_dated: occurred_ms !== null,
+    message: message_id === null ? null : messageUuid(message_id, messageSalt),
+    message_id: message_id !== null && isUuid(message_id) ? message_id : null,
+    message_text: message_id === null || isUuid(message_id) ? null : message_id,
+  }))
+  await sql`WITH batch AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(stored)}::json) AS row (
+        id uuid, workspace_id uuid, journey_id uuid, customer_id uuid, at_ms bigint, received_ms bigint,
+        is_dated boolean, message uuid, message_id uuid, message_text text, event_id text, custom_variables text)
+    ), taken AS (
+      INSERT INTO event_messages (workspace_id, message, event_id)
+      SELECT workspace_id, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
+    )
+    INSERT INTO events (${sql.raw(EVENT_COLUMNS)}) SELECT ${sql.raw(EVENT_COLUMNS)} FROM batch`.execute(db)
+}

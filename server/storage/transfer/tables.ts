@@ -1,0 +1,90 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+
+/** The tables that every engine has, with their keys; those that others refer to come before them. */
+const sharedKeys = {
+  people: ['person_id'],
+  workspaces: ['workspace_id'],
+  journeys: ['workspace_id', 'journey_id'],
+  customers: ['workspace_id', 'customer_id'],
+  customer_words: ['workspace_id', 'word', 'created_ms', 'customer_id'],
+  service_keys: ['key_id'],
+  members: ['workspace_id', 'person_id'],
+  sessions: ['digest'],
+  setup_links: ['digest'],
+  invitations: ['workspace_id', 'invitation_id'],
+  password_links: ['person_id'],
+  audit_log: ['workspace_id', 'entry_id'],
+} as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
+
+export type SharedTable = keyof typeof sharedKeys
+
+/** What a store consists of, in the order in which it is copied. */
+export const TABLES = [...(Object.keys(sharedKeys) as SharedTable[]), 'enrolments', 'events'] as const
+
+export type TableName = (typeof TABLES)[number]
+
+export function isShared(table: TableName): table is SharedTable {
+  return table in sharedKeys
+}
+
+/** A row as it goes from one engine to another. */
+export type Row = Readonly<Record<string, string | number | null>>
+
+/** An event as it goes from one engine to another. */
+export type EventRow = {
+  /** The 16 bytes as 32 digits. */
+  id: string
+  workspace_id: string
+  journey_id: string
+  customer_id: string
+  event_id: string
+  occurred_ms: number | null
+  received_ms: number
+  message_id: string | null
+  custom_variables: string | null
+}
+
+export type EnrolmentRow = {
+  workspace_id: string
+  journey_id: string
+  customer_id: string
+  enrolled_ms: number
+}
+
+/** The key of a row, in the order of which a table is read. */
+export type Place = readonly (string | number)[]
+
+/** Some rows of a table, and where the next ones begin. */
+export type Rows = { rows: Row[]; place: Place | undefined }
+
+/** Reads rows of a shared table in the order of its key. */
+export async function readShared(
+  db: Kysely<DB>,
+  table: SharedTable,
+  place: Place | undefined,
+  limit: number,
+): Promise<Rows> {
+  const key = sharedKeys[table]
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  const behind = place ? sql`WHERE (${columns}) > (${sql.join(place)})` : sql``
+  const found = await sql<Record<string, string | number | null>>`SELECT * FROM ${sql.table(table)} ${behind}
+    ORDER BY ${columns} LIMIT ${sql.lit(limit)}`.execute(db)
+  const last = found.rows.at(-1)
+  return { rows: found.rows.map(withoutReferences), place: last && key.map((column) => last[column] ?? '') }
+}
+
+/** Row numbers are an engine's own. */
+function withoutReferences(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith('_ref')))
+}
+
+/** Writes rows of a shared table. */
+export async function writeShared(db: Transaction<DB>, table: SharedTable, rows: readonly Row[]) {
+  const [first] = rows
+  if (!first) return
+  const names = Object.keys(first)
+  const columns = sql.join(names.map((name) => sql.ref(name)))
+  const values = rows.map((row) => sql`(${sql.join(names.map((name) => row[name] ?? null))})`)
+  await sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES ${sql.join(values)}`.execute(db)
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { EMPTY, type TableDigest, withRows } from './row-digest.ts'
+import { type Place, type Rows, TABLES, type TableName } from './tables.ts'
+import type { TransferableStore } from './transferable-store.ts'
+
+/** So many rows are read and written at a time: with their variables they are some megabytes at the most, mostly less. */
+const ROWS = 1000
+
+/** How far a copy has come, as it is kept in the store that it goes to. */
+type Progress = {
+  /** Which store it is of. */
+  source: string
+  table: TableName
+  place: Place | undefined
+  digests: Partial<Record<TableName, TableDigest>>
+}
+
+export type Told = {
+  table: TableName
+  rows: number
+  of: number
+  /** Whether rows are being copied, or what was copied is read again. */
+  step: 'copying' | 'checking'
+}
+
+/** What the copy has is not what the store has. */
+export class CopyDiffers extends Error {}
+
+/** The store that is copied to has something in it. */
+export class TargetNotEmpty extends Error {}
+
+/**
+ * Copies a whole store, row by row, and compares the two at the end. Where it was interrupted it goes on.
+ * @param tell is told after some thousand rows
+ * @returns rows by table
+ * @throws {TargetNotEmpty} where there is anything in the target but a part of the same copy
+ * @throws {CopyDiffers} where source and copy differ at the end
+ */
+export async function transfer(
+  source: TransferableStore,
+  target: TransferableStore,
+  tell: (told: Told) => void,
+): Promise<Record<TableName, number>> {
+  const progress = await begun(source, target)
+  const counts = await counted(source)
+  for (const table of TABLES.slice(TABLES.indexOf(progress.table))) {
+    let digest = progress.digests[table] ?? EMPTY
+    const place = table === progress.table ? progress.place : undefined
+    for await (const next of pagesOf(source, table, place)) {
+      digest = withRows(digest, next.rows)
+      progress.digests[table] = digest
+      await target.write(table, next.rows, JSON.stringify({ ...progress, table, place: next.place }))
+      tell({ step: 'copying', table, rows: digest.rows, of: counts[table] })
+    }
+  }
+  await compare({ source, target, digests: progress.digests, tell })
+  await target.finish()
+  return counts
+}
+
+async function begun(source: TransferableStore, target: TransferableStore): Promise<Progress> {
+  const identity = await identityOf(source)
+  const noted = await target.progress()
+  if (noted !== undefined) {
+    const progress: Progress = JSON.parse(noted)
+    if (progress.source === identity) return progress
+    throw new TargetNotEmpty('a copy of another store, or of an earlier state of this one, was begun there')
+  }
+  for (const [table, rows] of Object.entries(await counted(target))) {
+    if (rows > 0) throw new TargetNotEmpty(`it has ${rows} rows in ${table}`)
+  }
+  return { source: identity, table: TABLES[0], place: undefined, digests: {} }
+}
+
+/** Whoever makes a workspace, a person or a key meanwhile has not stopped the server. */
+async function identityOf(source: TransferableStore): Promise<string> {
+  const hash = createHash('sha256')
+  for (const table of ['people', 'workspaces', 'service_keys'] as const) {
+    for await (const { rows } of pagesOf(source, table, undefined)) hash.update(JSON.stringify(rows))
+  }
+  return hash.digest('hex')
+}
+
+/** The rows of a table behind a place, some at a time; the next are read while some are worked on. */
+async function* pagesOf(
+  store: TransferableStore,
+  table: TableName,
+  place: Place | undefined,
+): AsyncGenerator<Rows> {
+  let next = store.read(table, place, ROWS)
+  for (;;) {
+    const page = await next
+    if (page.rows.length === 0) return
+    next = store.read(table, page.place, ROWS)
+    // Whoever ends before it is awaited is not to meet its failure.
+    next.catch(() => {})
+    yield page
+  }
+}
+
+async function counted(store: TransferableStore): Promise<Record<TableName, number>> {
+  const counts: [TableName, number][] = []
+  for (const table of TABLES) counts.push([table, await store.count(table)])
+  return Object.fromEntries(counts) as Record<TableName, number>
+}
+
+type Compared = {
+  source: TransferableStore
+  target: TransferableStore
+  digests: Progress['digests']
+  tell: (told: Told) => void
+}
+
+/** Reads the copy again. Of the source only the numbers: its rows have been read for the copy. */
+async function compare({ source, target, digests, tell }: Compared) {
+  const counts = await counted(source)
+  for (const table of TABLES) {
+    const copied = digests[table] ?? EMPTY
+    if (counts[table] !== copied.rows) {
+      throw new CopyDiffers(
+        `${table} has ${counts[table]} rows, ${copied.rows} were copied: the store was changed meanwhile`,
+      )
+    }
+    let found = EMPTY
+    for await (const { rows } of pagesOf(target, table, undefined)) {
+      found = withRows(found, rows)
+      tell({ step: 'checking', table, rows: found.rows, of: copied.rows })
+    }
+    if (found.rows !== copied.rows || found.sum !== copied.sum) {
+      throw new CopyDiffers(
+        `${table} is not the same: ${copied.rows} rows were copied, ${found.rows} are there`,
+      )
+    }
+  }
+}

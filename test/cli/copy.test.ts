@@ -1,0 +1,71 @@
+import { describe, expect, it, vi } from 'vitest'
+import { startCairn, unmadeStore } from '../cairn.ts'
+import { cairnFile, startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
+import { copy, expectSameCopy, filled, seen } from './copied-store.ts'
+
+describe('cairn copy', () => {
+  it('takes a whole store across, so that no caller notices', async () => {
+    await expectSameCopy(await filled(), await unmadeStore())
+  })
+
+  it('copies nothing into a store that has anything', async () => {
+    const store = await filled()
+    await store.cairn.stop()
+    const other = await filled()
+    const before = await seen(other.cairn, other)
+    await other.cairn.stop()
+    const refused = await copy(store.cairn.databaseUrl, other.cairn.databaseUrl)
+    expect(refused).toMatchObject({ code: 3, stdout: '' })
+    expect(refused.stderr).toContain('the target is not empty')
+    const there = await startCairn({ databaseUrl: other.cairn.databaseUrl })
+    expect(await seen(there, other)).toEqual(before)
+    await there.stop()
+  })
+
+  it('is refused while a server runs on the store', async () => {
+    const { cairn } = await filled()
+    const to = await unmadeStore()
+    const refused = await copy(cairn.databaseUrl, to)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('Stop it first')
+    await cairn.stop()
+  })
+
+  it('goes on where it was killed, and nothing is served before it has ended', async () => {
+    const { cairn, workspace, event } = await filled()
+    const events = Array.from({ length: 1000 }, (_, number) => ({
+      ...event,
+      message_id: `message ${number}`,
+    }))
+    await workspace.client.createEvents({ body: { events } })
+    for (let batch = 0; batch < 30; batch += 1) {
+      await workspace.client.createEvents({ body: { events: Array(1000).fill(event) } })
+    }
+    const { data: before } = await workspace.client.listEvents({ query: { limit: 500 } })
+    await cairn.stop()
+    const to = await unmadeStore()
+    const started = startCommand(process.execPath, [
+      cairnFile,
+      'copy',
+      '--from',
+      cairn.databaseUrl,
+      '--to',
+      to,
+    ])
+    await vi.waitUntil(() => started.stderr().includes('copying'), withPatience)
+    started.process.kill('SIGKILL')
+    await started.ended
+    await expect(startCairn({ databaseUrl: to })).rejects.toThrow('has not ended')
+
+    const ended = await copy(cairn.databaseUrl, to)
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(ended.stdout).events).toBe(31_007)
+    const there = await startCairn({ databaseUrl: to })
+    const client = there.client(workspace.secret_key)
+    expect((await client.listEvents({ query: { limit: 500 } })).data).toEqual(before)
+    const { data } = await client.createEvents({ body: { events } })
+    expect(data).toMatchObject({ created: 0, duplicate: 1000 })
+    await there.stop()
+  })
+})
