@@ -43,18 +43,32 @@ export type Server = {
 }
 
 type Workspace = Omit<Subject, 'customerIds'>
-type Store = { file: string; workspaces: Workspace[] }
+export type Store = {
+  /** Of a store on SQLite; '' on another engine. */
+  file: string
+  workspaces: Workspace[]
+}
+
+type StartedOn = {
+  breadth?: Breadth
+  /** An empty database on another engine; without it a file in the folder. */
+  databaseUrl?: string
+}
 
 /** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
-export async function startCairn(folder: string, breadth: Breadth = 'narrow'): Promise<Server> {
-  const file = join(folder, 'cairn.db')
+export async function startCairn(
+  folder: string,
+  { breadth = 'narrow', databaseUrl }: StartedOn = {},
+): Promise<Server> {
+  const file = databaseUrl === undefined ? join(folder, 'cairn.db') : ''
+  const url = databaseUrl ?? `sqlite:${file}`
   const workspaces: Workspace[] = []
   for (let made = 0; made < (breadth === 'wide' ? WIDE_WORKSPACES : 1); made += 1) {
     const names = { workspace: `Example ${made}`, journey: 'Onboarding' }
-    const { secret_key: key, journey_id } = await createWorkspace(`sqlite:${file}`, names)
+    const { secret_key: key, journey_id } = await createWorkspace(url, names)
     workspaces.push({ key, journey_ids: [journey_id] })
   }
-  const server = await restartCairn({ file, workspaces }, folder)
+  const server = await restartCairn({ file, workspaces }, folder, { ...UNLIMITED, DATABASE_URL: url })
   if (breadth === 'wide') for (const workspace of workspaces) await addJourneys(server.url, workspace)
   return server
 }
@@ -70,28 +84,38 @@ async function addJourneys(url: string, { key, journey_ids }: Workspace) {
 }
 
 /** The limiter counts every event and refuses none. */
-const UNLIMITED = { CAIRN_RATE_LIMIT: '1000000' }
+export const UNLIMITED = { CAIRN_RATE_LIMIT: '1000000' }
 
-/** Starts our server on a store that it has left; `{}` for the limits that operators have. */
+/**
+ * Starts our server on a store that it has left.
+ * @param settings environment; `{}` for the limits that operators have and the store's file
+ */
 export async function restartCairn(
   store: Store,
   folder: string,
-  limits: Record<string, string> = UNLIMITED,
+  settings: Record<string, string> = UNLIMITED,
 ): Promise<Server> {
   const port = await freePort()
-  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${store.file}`, ...limits }
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${store.file}`, ...settings }
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const command = ['sh', '-c', scripts.start]
   return await startServer({ command, environment, port, readyPath: '/readyz', store, folder })
 }
 
-/** Starts a peer, a program of this folder, on a store that it makes. */
-export async function startPeer(name: string, folder: string): Promise<Server> {
+/**
+ * Starts a peer, a program of this folder, on a store that it makes.
+ * @param databaseUrl an empty database on another engine; without it a file in the folder
+ */
+export async function startPeer(name: string, folder: string, databaseUrl?: string): Promise<Server> {
   const port = await freePort()
-  const file = join(folder, 'peer.db')
+  const file = databaseUrl === undefined ? join(folder, 'peer.db') : ''
   const [key, journey_id] = [newServiceKey('secret'), newId('jrn')]
   const store = { file, workspaces: [{ key, journey_ids: [journey_id] }] }
-  const command = [execPath, programFile(`${name}.ts`), JSON.stringify({ port, file, key, journey_id })]
+  const command = [
+    execPath,
+    programFile(`${name}.ts`),
+    JSON.stringify({ port, file, databaseUrl, key, journey_id }),
+  ]
   return await startServer({ command, environment: {}, port, readyPath: undefined, store, folder })
 }
 

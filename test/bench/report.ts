@@ -2,6 +2,7 @@ import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { HostileFigures } from './hostile.ts'
 import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
+import type { PostgresFigures } from './postgres/measure.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -23,6 +24,11 @@ const wanted = {
   hostile_p99_ratio: { most: 3 },
   hostile_refused: { most: 0 },
   hostile_rss_mb: { most: 500 },
+  pg_single_vs_manual: { least: 6 },
+  pg_batch_vs_limit: { least: 0.6 },
+  pg_two_replicas_vs_one: { least: 0.9 },
+  pg_timeline_vs_bare: { most: 3 },
+  pg_bytes_per_event: { most: 260 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -35,11 +41,12 @@ type Measured = {
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
+  postgres: PostgresFigures | undefined
   watched: Watched
 }
 
 /** The figures that have a name of their own; null where the server does not tell. */
-export function ratiosOf({ peers, store, hostile, watched }: Measured): Ratios {
+export function ratiosOf({ peers, store, hostile, postgres, watched }: Measured): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -59,6 +66,7 @@ export function ratiosOf({ peers, store, hostile, watched }: Measured): Ratios {
     }),
     ...((peers ?? store) && { indexing_pause_ms: watched.indexing_pause_ms, rss_mb: watched.rss_mb }),
     ...(hostile && hostileRatios(hostile)),
+    ...(postgres && postgresRatios(postgres)),
   }
 }
 
@@ -67,6 +75,17 @@ function hostileRatios({ single_p99_ms, refused, rss_mb }: HostileFigures): Rati
     hostile_p99_ratio: medianQuotient(single_p99_ms.beside, single_p99_ms.alone),
     hostile_refused: refused,
     hostile_rss_mb: rss_mb,
+  }
+}
+
+function postgresRatios(figures: PostgresFigures): Ratios {
+  const { single, batch, limit, timeline_p99_ms, bytes_per_event } = figures
+  return {
+    pg_single_vs_manual: medianQuotient(single.cairn, single.manual),
+    pg_batch_vs_limit: medianQuotient(batch, limit),
+    pg_two_replicas_vs_one: medianQuotient(single.two_replicas, single.cairn),
+    pg_timeline_vs_bare: medianQuotient(timeline_p99_ms.cairn, timeline_p99_ms.bare),
+    pg_bytes_per_event: bytes_per_event,
   }
 }
 
@@ -105,6 +124,7 @@ type Report = {
   peers: PeerFigures | undefined
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
+  postgres: PostgresFigures | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -112,7 +132,7 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, hostile, machine, does_not_count } = report
+  const { ratios, peers, store, hostile, postgres, machine, does_not_count } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -159,6 +179,7 @@ export function tableOf(report: Report): string {
     lines.push(`pages a second of a full listing while writing: ${whole(median(store.listing_pages_per_s))}`)
   }
   if (hostile) lines.push(...hostileLines(hostile))
+  if (postgres) lines.push(...postgresLines(postgres))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -179,6 +200,18 @@ function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): str
     lines.push(`${name.padEnd(24)}${whole(requests).padStart(10)}   ${counts.join(', ')}`)
   }
   return lines
+}
+
+function postgresLines({ single, single_p99_ms, batch, limit, timeline_p99_ms, ...full }: PostgresFigures) {
+  const { cairn, two_replicas, manual } = single
+  return [
+    `single events a second: ${whole(median(cairn))} (p99 ${median(single_p99_ms.cairn).toFixed(1)} ms)`,
+    `  two replicas: ${whole(median(two_replicas))}`,
+    `  manual: ${whole(median(manual))} (p99 ${median(single_p99_ms.manual).toFixed(1)} ms)`,
+    `events a second in batches of 1,000: ${whole(median(batch))}; pg_limit: ${whole(median(limit))}`,
+    `full store: filled with ${whole(full.fill_events_per_s)} events a second`,
+    `  p99 of a customer's page under load: ${median(timeline_p99_ms.cairn).toFixed(1)} ms; bare: ${median(timeline_p99_ms.bare).toFixed(1)} ms`,
+  ]
 }
 
 function figureLine(

@@ -6,6 +6,7 @@ import { measureFullStores } from './full-stores.ts'
 import { measureHostile } from './hostile.ts'
 import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
+import { measurePostgres } from './postgres/measure.ts'
 import { isPinned, killAll } from './processes.ts'
 import { nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -36,8 +37,9 @@ async function main(settings: Settings) {
   const peers = !only || only === 'peers' ? await measurePeers(folder, options) : undefined
   const store = !only || only === 'store' ? await measureFullStores(folder, options) : undefined
   const hostile = only === 'hostile' ? await measureHostile(folder, settings) : undefined
+  const postgres = only === 'postgres' ? await measurePostgres(folder, settings) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, watched }),
+    ratios: ratiosOf({ peers, store, hostile, postgres, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -52,6 +54,7 @@ async function main(settings: Settings) {
     peers,
     store,
     hostile,
+    postgres,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

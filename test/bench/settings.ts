@@ -18,16 +18,17 @@ export type Settings = {
   folder: string | undefined
 }
 
-const PARTS = ['peers', 'store', 'hostile'] as const
+const PARTS = ['peers', 'store', 'hostile', 'postgres'] as const
 type Part = (typeof PARTS)[number]
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder DIR] [--only peers|store|hostile]
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder DIR] [--only PART]
 
   --json FILE   write the ratios and what they are made of
   --quick       a sketch: one round, short windows, a small store
   --rounds N    1 to 9 (default: 3; 1 with --quick and for hostile callers)
   --folder DIR  where stores are made and removed; on a real disk (default: the system's folder for temporary files)
-  --only PART   compare with the peers only, measure the full store only, or hostile callers beside ordinary senders
+  --only PART   peers: compare with the peers only; store: measure the full store only; hostile: hostile callers beside
+                ordinary senders; postgres: the engine PostgreSQL and its peers
 `
 
 /** What the command line asks for; undefined where it asks for help. */

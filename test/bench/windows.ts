@@ -16,7 +16,7 @@ const UNINDEXED_EVENTS = 10_000
 
 /** Our server on a new store whose customers are initialized. */
 export async function startCairnWithCustomers(folder: string, breadth: Breadth = 'narrow'): Promise<Server> {
-  const server = await startCairn(folder, breadth)
+  const server = await startCairn(folder, { breadth })
   await initializeCustomers(server)
   return server
 }

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { argv } from 'node:process'
+import { Client } from 'pg'
+import { ascendingIds } from '../../../server/domain/identifiers.ts'
+import { BATCH_EVENTS, CUSTOMERS, Events } from '../data.ts'
+
+/** What the program is started with, as JSON in its first argument: a database with our tables. */
+export type LimitOptions = { databaseUrl: string; seconds: number; connections: number }
+
+/**
+ * The peer `pg_limit`: what PostgreSQL allows at all. Groups of 1,000 events of the same content go into our own tables and
+ * indexes, each group one statement and one commit, checked for nothing. Only the statements are timed, not the making of
+ * the rows. Prints `{"eventsPerSecond", "stored"}`.
+ */
+const { databaseUrl, seconds, connections }: LimitOptions = JSON.parse(argv[2] ?? '')
+
+const INSERT = `WITH input AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS row (id uuid, workspace_id uuid, journey_id uuid, customer_id uuid,
+      at_ms bigint, event_id text, message_id uuid, custom_variables text)
+  ), taken AS (
+    INSERT INTO event_messages (workspace_id, message, event_id)
+      SELECT workspace_id, message_id, id FROM input ORDER BY message_id
+  )
+  INSERT INTO events (id, workspace_id, journey_id, customer_id, at_ms, is_dated, event_id, message_id, custom_variables)
+    SELECT id, workspace_id, journey_id, customer_id, at_ms, false, event_id, message_id, custom_variables FROM input`
+
+const uuids = Array.from({ length: CUSTOMERS }, () => randomUUID())
+const subject = { key: '', journey_ids: [''], customerIds: uuids }
+const events = new Events({ subjects: [subject], breadth: 'narrow', messageIds: 'mixed' })
+const [workspace_id, journey_id] = [randomUUID(), randomUUID()]
+const nextId = ascendingIds()
+
+function group(): string {
+  const now_ms = Date.now()
+  const rows = Array.from({ length: BATCH_EVENTS }, () => {
+    const { customer_id, name, message_id, variables } = events.next(subject)
+    const content = { event_id: name, message_id, custom_variables: variables, at_ms: now_ms }
+    return {
+      id: Buffer.from(nextId(now_ms)).toString('hex'),
+      workspace_id,
+      journey_id,
+      customer_id,
+      ...content,
+    }
+  })
+  return JSON.stringify(rows)
+}
+
+let stored = 0
+const started = performance.now()
+let making_ms = 0
+await Promise.all(
+  Array.from({ length: connections }, async () => {
+    const client = new Client({ connectionString: databaseUrl })
+    await client.connect()
+    while (performance.now() - started < seconds * 1000) {
+      const begun = performance.now()
+      const text = group()
+      making_ms += performance.now() - begun
+      await client.query({ name: 'insert', text: INSERT, values: [text] })
+      stored += BATCH_EVENTS
+    }
+    await client.end()
+  }),
+)
+const spent_ms = performance.now() - started - making_ms
+process.stdout.write(JSON.stringify({ eventsPerSecond: (stored / spent_ms) * 1000, stored }))

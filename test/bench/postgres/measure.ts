@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { programsForTests } from '../../postgres/programs.ts'
+import { type PostgresServer, postgresUrl, startPostgresServer } from '../../postgres/server.ts'
+import { runSql } from '../../postgres/sql.ts'
+import { BATCH_EVENTS } from '../data.ts'
+import {
+  restartCairn,
+  runLoad,
+  runProgram,
+  type Server,
+  startCairn,
+  startPeer,
+  UNLIMITED,
+} from '../processes.ts'
+import { type Settings, say } from '../settings.ts'
+import { BATCH_CONNECTIONS, batchWindow, CONNECTIONS, initializeCustomers } from '../windows.ts'
+import type { LimitOptions } from './limit.ts'
+import type { TimelineOptions, TimelineResult } from './timeline.ts'
+
+/** Figures of the engine PostgreSQL; lists have one number for each round. */
+export type PostgresFigures = {
+  /** Requests a second. */
+  single: { cairn: number[]; two_replicas: number[]; manual: number[] }
+  single_p99_ms: { cairn: number[]; manual: number[] }
+  /** Events a second. */
+  batch: number[]
+  limit: number[]
+  /** Pages of customers under the load of single events: through Cairn, and the same query by a bare client. */
+  timeline_p99_ms: { cairn: number[]; bare: number[] }
+  bytes_per_event: number
+  fill_events_per_s: number
+}
+
+/** Groups that `pg_limit` writes side by side, as a replica of ours may. */
+const LIMIT_CONNECTIONS = 4
+
+/**
+ * Compares us with peers on one PostgreSQL server that keeps all its promises, in turns, each on a new database, and reads
+ * from a full one. The server of PostgreSQL has all cores; ours and the peers have one, and the load another.
+ * @throws {Error} where a database does not hold what was acknowledged
+ */
+export async function measurePostgres(folder: string, settings: Settings): Promise<PostgresFigures> {
+  // Autovacuum belongs to what PostgreSQL costs.
+  const postgres = await startPostgresServer(programsForTests(), { ...MEMORY, autovacuum: 'on' })
+  const figures: PostgresFigures = {
+    single: { cairn: [], two_replicas: [], manual: [] },
+    single_p99_ms: { cairn: [], manual: [] },
+    batch: [],
+    limit: [],
+    timeline_p99_ms: { cairn: [], bare: [] },
+    bytes_per_event: Number.NaN,
+    fill_events_per_s: Number.NaN,
+  }
+  try {
+    for (let round = 1; round <= settings.rounds; round += 1) {
+      await measureRound({ folder, postgres, settings, figures, round })
+    }
+    await measureFull({ folder, postgres, settings, figures })
+  } finally {
+    await postgres.remove()
+  }
+  return figures
+}
+
+/** What an operator would set on a machine of some gigabytes; the rest is as it comes. */
+const MEMORY = { shared_buffers: '512MB', max_wal_size: '4GB' }
+
+type Measured = { folder: string; postgres: PostgresServer; settings: Settings; figures: PostgresFigures }
+
+async function measureRound({ folder, postgres, settings, figures, round }: Measured & { round: number }) {
+  const { seconds, warmUpSeconds } = settings
+  const window = { kind: 'single', messageIds: 'mixed', seconds, warmUpSeconds } as const
+
+  say(`PostgreSQL, round ${round}: cairn`)
+  await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+    const server = await startCairn(inner, { databaseUrl })
+    await initializeCustomers(server)
+    const single = await runLoad(server, { ...window, connections: CONNECTIONS })
+    figures.single.cairn.push(single.requestsPerSecond)
+    figures.single_p99_ms.cairn.push(single.p99_ms)
+    const batch = await batchWindow(server, { messageIds: 'mixed' }, settings)
+    figures.batch.push(batch.eventsPerSecond)
+
+    say(`PostgreSQL, round ${round}: two replicas`)
+    const other = await replicaOf(server, inner, databaseUrl)
+    const half = { ...window, connections: CONNECTIONS / 2 }
+    const both = await Promise.all([runLoad(server, half), runLoad(other, half)])
+    figures.single.two_replicas.push(both[0].requestsPerSecond + both[1].requestsPerSecond)
+    await Promise.all([server.end(), other.end()])
+    await expectStored(databaseUrl, [single, batch, ...both])
+  })
+
+  say(`PostgreSQL, round ${round}: manual`)
+  await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+    const server = await startPeer('postgres/manual', inner, databaseUrl)
+    await initializeCustomers(server)
+    const single = await runLoad(server, { ...window, connections: CONNECTIONS })
+    figures.single.manual.push(single.requestsPerSecond)
+    figures.single_p99_ms.manual.push(single.p99_ms)
+    await server.end()
+    await expectStored(databaseUrl, [single])
+  })
+
+  say(`PostgreSQL, round ${round}: pg_limit`)
+  await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+    // For its tables.
+    await (await startCairn(inner, { databaseUrl })).end()
+    const options: LimitOptions = { databaseUrl, seconds, connections: LIMIT_CONNECTIONS }
+    type Printed = { eventsPerSecond: number; stored: number }
+    const limit = await runProgram<Printed>('server', 'postgres/limit.ts', options)
+    figures.limit.push(limit.eventsPerSecond)
+    await expectStored(databaseUrl, [limit])
+  })
+}
+
+/** A full store: its size, and how long a page of a customer takes under load. */
+async function measureFull({ folder, postgres, settings, figures }: Measured) {
+  await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+    const { storedEvents, rounds, seconds, warmUpSeconds } = settings
+    say(`PostgreSQL: filling a store with ${storedEvents} events`)
+    const server = await startCairn(inner, { databaseUrl })
+    await initializeCustomers(server)
+    const emptyBytes = await bytesOf(databaseUrl)
+    const fill = await runLoad(server, {
+      kind: 'batch',
+      connections: BATCH_CONNECTIONS,
+      messageIds: 'mixed',
+      warmUpSeconds: 0,
+      seconds: 0,
+      requests: storedEvents / BATCH_EVENTS,
+    })
+    figures.fill_events_per_s = fill.requestsPerSecond * BATCH_EVENTS
+    figures.bytes_per_event = ((await bytesOf(databaseUrl)) - emptyBytes) / fill.stored
+    const single = { kind: 'single', connections: CONNECTIONS, messageIds: 'mixed' } as const
+    const window = { seconds, warmUpSeconds, messageIds: 'mixed' } as const
+    const written = [fill]
+    for (let round = 1; round <= rounds; round += 1) {
+      say(`PostgreSQL: reading while writing, round ${round}`)
+      const [ours, beside] = await Promise.all([
+        runLoad(server, { ...window, kind: 'timeline', connections: 1 }),
+        runLoad(server, { ...window, ...single }),
+      ])
+      const options: TimelineOptions = { databaseUrl, subjectsFile: server.subjectsFile, ...window }
+      const [bare, besideBare] = await Promise.all([
+        runProgram<TimelineResult>('load', 'postgres/timeline.ts', options),
+        runLoad(server, { ...window, ...single }),
+      ])
+      written.push(beside, besideBare)
+      figures.timeline_p99_ms.cairn.push(ours.p99_ms)
+      figures.timeline_p99_ms.bare.push(bare.p99_ms)
+    }
+    await server.end()
+    await expectStored(databaseUrl, written)
+  })
+}
+
+/** Another server on the same database. It shares the first one's core. */
+async function replicaOf(server: Server, folder: string, databaseUrl: string): Promise<Server> {
+  const replica = await restartCairn(server, folder, { ...UNLIMITED, DATABASE_URL: databaseUrl })
+  return { ...replica, subjectsFile: server.subjectsFile }
+}
+
+async function inDatabase(
+  folder: string,
+  postgres: PostgresServer,
+  work: (folder: string, databaseUrl: string) => Promise<void>,
+) {
+  const inner = join(folder, 'round')
+  mkdirSync(inner)
+  const name = `bench_${randomBytes(6).toString('hex')}`
+  await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
+  await work(inner, postgresUrl(postgres.folder, name))
+  await runSql(postgresUrl(postgres.folder), `DROP DATABASE ${name} WITH (FORCE)`)
+  rmSync(inner, { recursive: true })
+}
+
+async function bytesOf(databaseUrl: string): Promise<number> {
+  const [row] = await runSql(databaseUrl, 'SELECT pg_database_size(current_database()) AS bytes')
+  return Number(row?.bytes)
+}
+
+/** @throws {Error} where a database holds other than what was acknowledged */
+async function expectStored(databaseUrl: string, results: { stored: number }[]) {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query('SELECT count(*) AS count FROM events')
+  await client.end()
+  const acknowledged = results.reduce((sum, { stored }) => sum + stored, 0)
+  if (Number(rows[0].count) !== acknowledged) {
+    throw new Error(`a database holds ${rows[0].count} events; ${acknowledged} were acknowledged`)
+  }
+}
