@@ -34,6 +34,9 @@ export type PostgresFigures = {
   fill_events_per_s: number
 }
 
+/** `pg_limit` writes so many for each second of a window. */
+const GROUPS_A_SECOND = 40
+
 /** Groups that `pg_limit` writes side by side, as a replica of ours may. */
 const LIMIT_CONNECTIONS = 4
 
@@ -108,7 +111,11 @@ async function measureRound({ folder, postgres, settings, figures, round }: Meas
   await inDatabase(folder, postgres, async (inner, databaseUrl) => {
     // For its tables.
     await (await startCairn(inner, { databaseUrl })).end()
-    const options: LimitOptions = { databaseUrl, seconds, connections: LIMIT_CONNECTIONS }
+    const options: LimitOptions = {
+      databaseUrl,
+      groups: GROUPS_A_SECOND * seconds,
+      connections: LIMIT_CONNECTIONS,
+    }
     type Printed = { eventsPerSecond: number; stored: number }
     const limit = await runProgram<Printed>('server', 'postgres/limit.ts', options)
     figures.limit.push(limit.eventsPerSecond)
