@@ -76,7 +76,7 @@ describe('a list', () => {
       count(store, readingIn(`busy-${index}`), LONG),
     )
     // One thread is left for the others, which reads them in order.
-    busy.push(count(store, readingIn('busy-0'), LONG), count(store, readingIn('busy-0'), LONG))
+    busy.push(...Array.from({ length: 10 }, () => count(store, readingIn('busy-0'), LONG)))
     const lists = ['a', 'a', 'a', 'b', 'b', 'c'].map((name) =>
       note(name, count(store, readingIn(name), SHORT)),
     )
