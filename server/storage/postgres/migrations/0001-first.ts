@@ -159,7 +159,7 @@ const tables: Tables = [
       updated_ms bigint NOT NULL,
       name_key ${text} NOT NULL DEFAULT '',
       PRIMARY KEY (workspace_id, customer_id),
-      UNIQUE (workspace_id, customer_type, client_customer_id)
+      UNIQUE (workspace_id, client_customer_id, customer_type)
     )`,
     'CREATE INDEX customers_newest ON customers (workspace_id, created_ms, customer_id)',
     'CREATE INDEX customers_of_type ON customers (workspace_id, customer_type, created_ms, customer_id)',
