@@ -26,6 +26,11 @@ export class UnitQueue<Item extends Queued> {
     return (this.#lines.get(workspaceId)?.rows ?? 0) < this.#mostRows - this.#rows
   }
 
+  /** How many rows of a workspace wait. */
+  rowsOf(workspaceId: string): number {
+    return this.#lines.get(workspaceId)?.rows ?? 0
+  }
+
   add(item: Item): void {
     const line = this.#lines.get(item.workspaceId) ?? { items: [], rows: 0 }
     this.#lines.set(item.workspaceId, line)

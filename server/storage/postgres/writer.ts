@@ -38,14 +38,15 @@ type WriterOptions = {
 
 /**
  * Commits units in groups: those of a workspace that arrive while a group of it commits wait and are committed together
- * next; each is answered after its commit. A group is of one workspace, and a workspace has one group at a time. Others
- * commit side by side.
+ * next; each is answered after its commit. A group is of one workspace. Those of several workspaces commit side by side, and
+ * of one where whole groups of it wait; the others find a connection all the same.
  */
 export class Writer {
   readonly #options: WriterOptions
   readonly #waiting = new UnitQueue<Waiting>(WAITING_ROWS)
-  /** Workspaces of which a group commits. */
-  readonly #busy = new Set<string>()
+  /** How many groups of a workspace commit. */
+  readonly #busy = new Map<string, number>()
+  #committing = 0
   #scheduled = false
   #closed: { promise: Promise<void>; resolve: () => void } | undefined
 
@@ -104,14 +105,22 @@ export class Writer {
   }
 
   #next() {
-    while (this.#busy.size < this.#options.most) {
-      const group = this.#waiting.takeOfOne(GROUP_ROWS, (workspaceId) => this.#busy.has(workspaceId))
+    while (this.#committing < this.#options.most) {
+      const group = this.#waiting.takeOfOne(GROUP_ROWS, (workspaceId) => this.#mustWait(workspaceId))
       const [first] = group
       if (!first) break
-      this.#busy.add(first.workspaceId)
+      this.#committing += 1
+      this.#busy.set(first.workspaceId, (this.#busy.get(first.workspaceId) ?? 0) + 1)
       void this.#commit(first.workspaceId, group)
     }
-    if (this.#busy.size === 0) this.#closed?.resolve()
+    if (this.#committing === 0) this.#closed?.resolve()
+  }
+
+  /** Single events become large groups while one commits; of batches each is one, and they need not wait. */
+  #mustWait(workspaceId: string): boolean {
+    const groups = this.#busy.get(workspaceId) ?? 0
+    if (groups === 0) return false
+    return groups >= this.#options.most - 1 || this.#waiting.rowsOf(workspaceId) < GROUP_ROWS
   }
 
   async #commit(workspaceId: string, group: readonly Waiting[]) {
@@ -123,7 +132,10 @@ export class Writer {
     const failed = !(await this.#writeEach(workspaceId, others)) || !areInitialized
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
-    this.#busy.delete(workspaceId)
+    this.#committing -= 1
+    const groups = (this.#busy.get(workspaceId) ?? 0) - 1
+    if (groups > 0) this.#busy.set(workspaceId, groups)
+    else this.#busy.delete(workspaceId)
     this.#next()
   }
 
