@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
+import { engine } from '../engine.ts'
+import { postgresUrl } from '../postgres/server.ts'
+import { runSql } from '../postgres/sql.ts'
 import { type ContractOperation, shownProblems } from './document.ts'
 import { declaring, namedBy, newPlace, type Place, requestTo, sendTo, UNKNOWN } from './requests.ts'
 import { newAddress, type RawRequest, type Send } from './target.ts'
@@ -122,12 +126,9 @@ describe.each([
     beforeAll(async () => {
       cairn = await startCairn()
       requests = await requestsTo(await placeIn(cairn), rows)
-      const database = new Database(fileOf(cairn))
-      database.pragma('foreign_keys = OFF')
-      for (const table of tables) database.exec(`DROP TABLE ${table}`)
+      const drops = tables.map((table) => `DROP TABLE ${table} ${engine === 'sqlite' ? '' : 'CASCADE'}`)
       // What a list of sessions shows, and telling who calls does not need.
-      database.exec('ALTER TABLE sessions DROP COLUMN browser')
-      database.close()
+      await change(cairn, [...drops, 'ALTER TABLE sessions DROP COLUMN browser'])
     })
     afterAll(() => cairn.stop())
 
@@ -137,12 +138,12 @@ describe.each([
       const { request_id, detail } = await reply.json()
       expect(detail).not.toMatch(/table|SQL/i)
       const line = cairn.log.find((entry) => entry.request_id === request_id && entry.err)
-      expect(JSON.stringify(line?.err)).toMatch(/no such table|no such column|has no column/)
+      expect(JSON.stringify(line?.err)).toMatch(/no such table|no such column|has no column|does not exist/)
     })
   },
 )
 
-describe('with the file destroyed, every operation answers 503', () => {
+describe('with the store destroyed, every operation answers 503', () => {
   const rows = declaring('503')
   let cairn: Cairn
   let requests: Map<string, RawRequest>
@@ -153,9 +154,9 @@ describe('with the file destroyed, every operation answers 503', () => {
     requests = await requestsTo(place, rows)
     await first.stop()
     cairn = await startCairn({ databaseUrl: first.databaseUrl })
-    // What the process has in memory now is the key, and nothing else of the file.
+    // What the process has in memory now is the key, and nothing else of the store.
     await cairn.fetch('/journeys?limit=0', { headers: place.headers.key ?? {} })
-    overwrite(fileOf(cairn))
+    await destroy(cairn)
   })
   afterAll(() => cairn.stop())
 
@@ -166,8 +167,24 @@ describe('with the file destroyed, every operation answers 503', () => {
   })
 })
 
-function fileOf({ databaseUrl }: Cairn): string {
-  return databaseUrl.slice('sqlite:'.length)
+/** Changes the schema, whatever depends on what. */
+async function change({ databaseUrl }: Cairn, statements: string[]) {
+  if (engine === 'postgres') return void (await runSql(databaseUrl, ...statements))
+  const file = new Database(sqlitePath(databaseUrl))
+  file.pragma('foreign_keys = OFF')
+  for (const statement of statements) file.exec(statement)
+  file.close()
+}
+
+/** Takes the store away: of a file all but what it is known by, a database from all who are connected. */
+async function destroy({ databaseUrl }: Cairn) {
+  if (engine === 'sqlite') return overwrite(sqlitePath(databaseUrl))
+  const database = new URL(databaseUrl).pathname.slice(1)
+  await runSql(
+    postgresUrl(inject('postgres').folder),
+    `ALTER DATABASE ${database} ALLOW_CONNECTIONS false`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
+  )
 }
 
 /** Fills the file with nonsense behind its first page, the one by which it is known as a database. */

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { engine } from '../engine.ts'
 import { type Sample, scrape, sumOf } from '../http/exposition.ts'
 import { withPatience } from '../patience.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connectTo, idOf, initialize, storedEvents } from './store.ts'
+import { connectTo, idOf, initialize, type Store, storedEvents } from './store.ts'
 
 const OUTCOMES = ['created', 'duplicate', 'rejected'] as const
 
@@ -99,9 +100,31 @@ const every: Action[][] = [
   ]).flat(),
 ]
 
+/** @returns what lets a write of events fail, some time after: the engine may not write, or has no room for it */
+async function breaker({ db, databaseUrl }: Store): Promise<() => Promise<unknown>> {
+  if (engine === 'sqlite') {
+    const broken = () => db.transaction().execute((db) => sql`PRAGMA query_only = 1`.execute(db))
+    return () => broken().catch(() => {})
+  }
+  const { run } = await connectTo(databaseUrl)
+  // A sequence remembers what a transaction that fails would forget.
+  await run(`CREATE SEQUENCE breaks MINVALUE 0 START 0;
+    CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF (SELECT last_value FROM breaks) > 0 THEN
+          PERFORM setval('breaks', 0);
+          RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full';
+        END IF;
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER fail AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION fail_once()`)
+  return () => run(`SELECT setval('breaks', 1)`)
+}
+
 describe('the metrics of a load with duplicates, rejections, refusals and failing commits', () => {
   it('add up at any moment, and are what the answers said and what the file holds', async () => {
     const { store, url, workspace } = await serveStoreForTest()
+    const breakNextWrite = await breaker(store)
     const keys = {
       secret: workspace.secret_key,
       publishable: workspace.publishable_key,
@@ -153,8 +176,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
     const run = async (action: Action) => {
       if (action.kind === 'break') {
         // The next group fails; then the file is opened again.
-        const broken = store.db.transaction().execute((db) => sql`PRAGMA query_only = 1`.execute(db))
-        await broken.catch(() => {})
+        await breakNextWrite()
       } else if (action.kind === 'refused') {
         await ask(action.operation, action.key, action.body)
       } else if (action.kind === 'initialize') {

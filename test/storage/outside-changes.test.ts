@@ -7,6 +7,7 @@ import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { insertJourney, updateJourney } from '../../server/storage/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/service-keys.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
+import { engine } from '../engine.ts'
 import { customerInJourney } from '../operations/customer.ts'
 
 let cairn: Cairn
@@ -68,9 +69,11 @@ describe('what another program has made', () => {
 
     const notYet = await client.createEvent({ body: { ...event, journey_id } })
     expect(notYet.error?.code).toBe('customer_not_in_journey')
+    const columns = { sqlite: 'journey_ref, customer_ref', postgres: 'workspace_id, journey_id, customer_id' }
+    const enrolled = sql.raw(columns[engine])
     await outside((db) =>
-      sql`INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms)
-        SELECT journey_ref, customer_ref, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
+      sql`INSERT INTO enrolments (${enrolled}, enrolled_ms)
+        SELECT ${enrolled}, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
         WHERE customer_id = ${event.customer_id} AND journey_id = ${journey_id}`.execute(db),
     )
     expect((await client.createEvent({ body: { ...event, journey_id } })).response.status).toBe(201)

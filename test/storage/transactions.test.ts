@@ -118,7 +118,7 @@ describe('a query outside a transaction', () => {
     const writes = await Promise.allSettled([
       store.db.updateTable('journeys').set({ name: 'changed' }).execute(),
       store.db.deleteFrom('customer_words').execute(),
-      sql`CREATE TABLE other (a)`.execute(store.db),
+      sql`CREATE TABLE other (a integer)`.execute(store.db),
       store.db.connection().execute((db) => db.deleteFrom('customer_words').execute()),
     ])
     for (const write of writes) {

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { newEvent, newSubject } from '../store.ts'
+import { connect, openStoreForTest } from './file-store.ts'
+
+/** As many rows and transactions as may wait for the one writer. */
+const WAITING = 40_000
+
+describe('transactions that wait', () => {
+  it('count like rows', async () => {
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const other = connect(store.path)
+    other.exec('BEGIN IMMEDIATE')
+    const events = (count: number) => Array.from({ length: count }, () => newEvent(subject))
+    const first = store.events.insertEvents(workspace_id, events(1))
+    // In the next turn it has been sent to the writer and waits no more.
+    await new Promise((resolve) => setImmediate(resolve))
+    const rest = store.events.insertEvents(workspace_id, events(WAITING - 1))
+    const last = store.db.transaction().execute(async () => 'done')
+    await expect(store.db.transaction().execute(async () => {})).rejects.toMatchObject({
+      name: 'Unavailable',
+      reason: 'overloaded',
+    })
+    other.exec('ROLLBACK')
+    await Promise.all([first, rest])
+    expect(await last).toBe('done')
+  })
+})
