@@ -21,7 +21,7 @@ import { Writer } from './writer.ts'
  * look up never waits for a list, nor for a transaction; transactions take turns among all replicas, so one is enough.
  */
 const POOLS = {
-  lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
+  lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 2_000 },
   lists: { most: 2, mostWaiting: 1_000, statement_ms: 5_000 },
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
