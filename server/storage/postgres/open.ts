@@ -22,9 +22,11 @@ import { Writer } from './writer.ts'
  */
 const POOLS = {
   lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 2_000 },
-  lists: { most: 2, mostWaiting: 1_000, statement_ms: 5_000 },
+  /** Their deadline is before that, and is told as what it is. */
+  lists: { most: 2, mostWaiting: 1_000, statement_ms: 6_000 },
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
+  guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
   /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
 } as const
@@ -43,6 +45,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     lists: pool('lists'),
     ingestion: pool('ingestion'),
     transactions: pool('transactions'),
+    guesses: pool('guesses'),
     watch: pool('watch'),
   }
   const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
@@ -82,7 +85,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
     events: postgresEventStore(lists, writer),
-    guesses: new PostgresGuessCounts({ pool: pools.lookUps, now }),
+    guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
       else writer.assertAvailable(workspaceId)
@@ -92,7 +95,14 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     },
     async assertWritable() {
       writer.assertAvailable()
-      await outward(runOn(pools.watch, PROBE))
+      const began_ms = performance.now()
+      const probed = outward(runOn(pools.watch, PROBE))
+      const failed = await probed.then(
+        () => false,
+        () => true,
+      )
+      onGroup({ rows: 1, commit_ms: performance.now() - began_ms, failed })
+      await probed
     },
     statistics: () => ({
       waitingRows: writer.waitingRows,
