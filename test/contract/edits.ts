@@ -1,44 +1,52 @@
 /** A change of a parsed document, in place. */
-export type Edit = (document: object) => void
+export type Edit = {
+  (document: object): void
+  /** Where it changes something, as JSON Pointers. */
+  at: string[]
+}
 
 /**
  * Puts a value to where a JSON Pointer shows. In a list, a step is an element itself, its `name` or its one key; `-`
  * is a new element.
  */
 export function set(pointer: string, value: unknown): Edit {
-  return (document) => {
+  return editAt([pointer], (document) => {
     const { parent, key } = locate(document, pointer)
     parent[key] = value
-  }
+  })
 }
 
 export function remove(pointer: string): Edit {
-  return (document) => {
+  return editAt([pointer], (document) => {
     const { parent, key } = locate(document, pointer)
     if (!(key in parent)) throw new Error(`nothing at ${pointer}`)
     if (Array.isArray(parent)) parent.splice(Number(key), 1)
     else delete parent[key]
-  }
+  })
 }
 
 export function copy(from: string, to: string): Edit {
-  return (document) => {
+  return editAt([to], (document) => {
     const { parent, key } = locate(document, from)
     if (!(key in parent)) throw new Error(`nothing at ${from}`)
     set(to, structuredClone(parent[key]))(document)
-  }
+  })
 }
 
 /** Gives a member of an object another name, in its place among the others. */
 export function rename(pointer: string, name: string): Edit {
-  return (document) => {
+  return editAt([pointer], (document) => {
     const { parent, key } = locate(document, pointer)
     if (!(key in parent)) throw new Error(`nothing at ${pointer}`)
     for (const [member, value] of Object.entries(parent)) {
       delete parent[member]
       parent[member === key ? name : member] = value
     }
-  }
+  })
+}
+
+function editAt(at: string[], change: (document: object) => void): Edit {
+  return Object.assign(change, { at })
 }
 
 function locate(document: object, pointer: string): { parent: Record<string, unknown>; key: string } {
