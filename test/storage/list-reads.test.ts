@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Reading } from '../../server/storage/storage.ts'
-import { engine } from '../engine.ts'
 import { withPatience } from '../patience.ts'
 import { newSubject, openStoreForTest, readingIn, type Store } from './store.ts'
 
@@ -10,7 +9,7 @@ const WAITING_PER_CALLER = 100
 const WAITING = 1_000
 
 /** Lists of so many workspaces are read at a time. */
-const READERS = { sqlite: 2, postgres: 4 }[engine]
+const READERS = 2
 
 const overloaded = { name: 'Unavailable', reason: 'overloaded' }
 
