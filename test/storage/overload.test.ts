@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
+import { engine } from '../engine.ts'
 import { serveStoreForTest } from './served-store.ts'
 import {
   connectTo,
@@ -107,7 +108,19 @@ describe('a full queue', () => {
     const { store, url, workspace } = await serveStoreForTest()
     const subject = { ...workspace, customer_id: idOf(await initialize(store, workspace, 'user-1')) }
     const { taken, release } = await holdWriter(store, subject)
-    taken.push(insertMany(store, subject, WAITING_ROWS))
+    const isFull = () => {
+      try {
+        store.assertAvailable('write', subject.workspace_id)
+        return false
+      } catch {
+        return true
+      }
+    }
+    // An engine may take something more while the writing of the first is held up.
+    for (let round = 0; round < 2; round += 1) {
+      while (!isFull()) taken.push(insertMany(store, subject, 1_000))
+      await fetch(`${url}/healthz`)
+    }
     const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
     const send = (body: string) => fetch(`${url}/v1/events/create`, { method: 'POST', headers, body })
     for (const reply of [await send('{}'), await send('no JSON')]) {
@@ -125,15 +138,22 @@ describe('transactions that wait', () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     let finished = 0
-    const transactions = Array.from({ length: 100 }, async (_, index) => {
-      const journey = { name: `${index}`, description: '', steps: [], created_ms: Date.now() }
+    let isStored = false
+    const makeJourney = async () => {
+      const journey = { name: 'Renewal', description: '', steps: [], created_ms: Date.now() }
       await store.db.transaction().execute((db) => {
         return insertJourney(db, subject.workspace_id, { ...journey, journey_id: newId('jrn') })
       })
       finished += 1
+    }
+    // There is no end of them before the event is stored.
+    const transactions = Array.from({ length: 100 }, async () => {
+      while (!isStored) await makeJourney()
     })
     await insert(store, subject)
-    expect(finished).toBeLessThan(10)
+    isStored = true
+    // One writer takes turns; several work side by side, each as fast as it can.
+    if (engine === 'sqlite') expect(finished).toBeLessThan(10)
     await Promise.all(transactions)
   })
 })
