@@ -16,12 +16,33 @@ const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/nod
 /** What is the engine's own. */
 const ofPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
 
+/** One suite for every engine: what Cairn promises, whatever keeps the data. */
+const onEveryEngine = [
+  'test/cli/*.test.ts',
+  'test/contract/*.test.ts',
+  'test/durability/*.test.ts',
+  'test/http/*.test.ts',
+  'test/operations/*.test.ts',
+  'test/storage/*.test.ts',
+]
+
+/** Of those, what opens no store, or one whose engine it names. */
+const storeless = [
+  'test/cli/cairn.test.ts',
+  'test/cli/configuration.test.ts',
+  'test/cli/options.test.ts',
+  'test/contract/additive.test.ts',
+  'test/contract/components.test.ts',
+  'test/contract/roles-table.test.ts',
+]
+
 const postgres = {
   test: {
     ...timeouts,
     env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
     name: 'postgres',
-    include: ofPostgres,
+    include: [...ofPostgres, ...onEveryEngine],
+    exclude: [...configDefaults.exclude, coverage, ...storeless],
     globalSetup: 'test/postgres/run.ts',
     setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
     sequence: { groupOrder: 1 },

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Cairn, startCairn } from '../cairn.ts'
+import { engine } from '../engine.ts'
 import { withPatience } from '../patience.ts'
 import { casesToTry } from '../thoroughness.ts'
 import { checkReply } from './reply-check.ts'
@@ -24,6 +25,12 @@ export type RawRequest = {
   body?: string | undefined
 }
 
+/** The checks of a request come before the engine, and are tried in full on one. */
+const requestsFor = {
+  sqlite: casesToTry({ inCi: 200, elsewhere: 50 }),
+  postgres: casesToTry({ inCi: 50, elsewhere: 25 }),
+}
+
 /** How to reach a deployment, and how many requests to generate; set by `npm run contract`, 50 or in CI 200 without it. */
 export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
@@ -31,7 +38,7 @@ export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   key: process.env.CAIRN_CONTRACT_KEY ?? '',
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
-  requests: Number(process.env.CAIRN_CONTRACT_REQUESTS ?? casesToTry({ inCi: 200, elsewhere: 50 })),
+  requests: Number(process.env.CAIRN_CONTRACT_REQUESTS ?? requestsFor[engine]),
 }
 
 export async function openTarget(): Promise<Target> {

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { inStore } from '../../server/cli/store.ts'
 import { programsForTests } from './programs.ts'
 import { postgresUrl, startPostgresServer } from './server.ts'
 import { runSql } from './sql.ts'
@@ -17,6 +18,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const server = await startPostgresServer(programsForTests(), { fsync: 'off' })
   const template = 'cairn_template'
   await runSql(postgresUrl(server.folder), `CREATE DATABASE ${template}`)
+  await inStore(postgresUrl(server.folder, template), async () => {}, { create: true })
   provide('postgres', { folder: server.folder, template })
   return server.remove
 }
