@@ -153,6 +153,7 @@ describe('a session', () => {
       workspaces: [{ workspace_id, name: expect.any(String), role: 'admin' }],
       created_at: '2026-11-20T12:00:00.000Z',
       expires_at: '2026-12-04T12:00:00.000Z',
+      owners_make_workspaces: true,
     }
     expect(await reply.json()).toEqual(session)
     now += 1000
