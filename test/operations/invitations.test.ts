@@ -88,6 +88,7 @@ describe('an invitation', () => {
     expect(data).toEqual({
       person: { person_id: expect.any(String), name: 'Alan Turing', email },
       workspaces: [{ workspace_id: workspace.workspace_id, name, role: 'admin' }],
+      owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:01.000Z',
       expires_at: '2026-12-04T12:00:01.000Z',
     })

@@ -87,6 +87,7 @@ describe('a link for a new password', () => {
     expect(used.data).toEqual({
       person: { person_id, name, email },
       workspaces: [{ workspace_id: workspace.workspace_id, name: expect.any(String), role: 'viewer' }],
+      owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:01.000Z',
       expires_at: '2026-12-04T12:00:01.000Z',
     })

@@ -70,6 +70,7 @@ describe('the link of a new store', () => {
     expect(data).toEqual({
       person: { person_id: expect.any(String), name: body.name, email: body.email },
       workspaces: [{ workspace_id: expect.any(String), name: 'Acme', role: 'owner' }],
+      owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:00.000Z',
       expires_at: '2026-12-04T12:00:00.000Z',
     })
