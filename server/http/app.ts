@@ -147,12 +147,11 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
-  // Whether what goes wrong is refused for its shape.
-  let isRefused = true
+  let isChecked = false
   try {
     const body = await arriving?.json(req, route.bodyLimits, share)
     const checked = await route.check(req, body, share)
-    isRefused = false
+    isChecked = true
     // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
     if (performance.now() - identified_ms > BELIEVED_MS) caller = await identify()
     const count = route.count(body)
@@ -201,9 +200,9 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     share.rest()
     await sending
   } catch (error) {
-    // Whom the server has no room for is no worse for it.
-    const isOwnFault = isRefused && problemOf(error).status < 500
-    if (key && arriving && isOwnFault) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
+    // For its shape; whom the server has no room for is no worse for it.
+    const isRefused = !isChecked && problemOf(error).status < 500
+    if (key && arriving && isRefused) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
     throw error
   } finally {
     share.rest()
