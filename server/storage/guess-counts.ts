@@ -7,6 +7,12 @@ export type GuessCount = {
   until_ms: number
 }
 
+/**
+ * A count of its own is forgotten so long after the last wrong guess, a shared one so long after the first: it has to be
+ * reached again from nothing, with pairs that have been silent for as long.
+ */
+export const FORGET_MS = 3_600_000
+
 /** By what guesses are counted, and the digest of whose they are. */
 export type CountName = { by: string; digest: string }
 

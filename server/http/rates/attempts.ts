@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto'
 import { Problem } from '../../problems.ts'
-import type { CountName, GuessCount, GuessCounts, OpenCounts } from '../../storage/guess-counts.ts'
+import {
+  type CountName,
+  FORGET_MS,
+  type GuessCount,
+  type GuessCounts,
+  type OpenCounts,
+} from '../../storage/guess-counts.ts'
 
 /** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */
 type Allowance = { free: number; longestWait_s: number }
@@ -25,12 +31,6 @@ const SHARED = {
   network: { free: 30, longestWait_s: 300 },
   account: { free: 20, longestWait_s: 60 },
 } as const satisfies Record<string, Allowance>
-
-/**
- * A count of its own is forgotten so long after the last wrong guess, a shared one so long after the first: it has to be
- * reached again from nothing, with pairs that have been silent for as long.
- */
-export const FORGET_MS = 3_600_000
 
 const allowances = { ...OWN, ...SHARED }
 

@@ -1,10 +1,13 @@
-import type { CountName, GuessCount, GuessCounts, OpenCounts } from '../guess-counts.ts'
+import {
+  type CountName,
+  FORGET_MS,
+  type GuessCount,
+  type GuessCounts,
+  type OpenCounts,
+} from '../guess-counts.ts'
 import type { Connection } from './connection.ts'
 import { seenFromOutside } from './outages.ts'
 import type { Pool } from './pool.ts'
-
-/** A count is of no use so long after it was begun; see the attempts that are counted. */
-const FORGET_MS = 3_600_000
 
 /** Each change removes so many that are of no use any more, so that they do not pile up. */
 const FORGOTTEN = 20
