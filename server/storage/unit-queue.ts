@@ -2,28 +2,28 @@
 type Queued = { workspaceId: string; rows: number }
 type Line<Item> = { items: Item[]; rows: number }
 
+/** So many rows and transactions may wait, half of the rows of one workspace: what waits must be committed within a second or so. */
+const WAITING_ROWS = 40_000
+
 /**
  * Units that wait to be written: those of a workspace in the order in which they came, workspaces in turns. So one that
  * sends batch after batch neither stands before the single event of another nor takes its place.
  */
 export class UnitQueue<Item extends Queued> {
-  readonly #mostRows: number
   /** By workspace, in the order of their turns. None is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #rows = 0
-
-  /** @param mostRows about so many rows may wait */
-  constructor(mostRows: number) {
-    this.#mostRows = mostRows
-  }
 
   get rows(): number {
     return this.#rows
   }
 
-  /** Whether there is room for more of a workspace: it may have as much waiting as it leaves free, alone half of it. */
-  hasRoom(workspaceId: string): boolean {
-    return (this.#lines.get(workspaceId)?.rows ?? 0) < this.#mostRows - this.#rows
+  /**
+   * Whether there is room for more of a workspace: it may have as much waiting as it leaves free, alone half of it.
+   * @param transactions so many wait besides; each counts as a row
+   */
+  hasRoom(workspaceId: string, transactions: number): boolean {
+    return this.rowsOf(workspaceId) < WAITING_ROWS - this.#rows - transactions
   }
 
   /** How many rows of a workspace wait. */

@@ -9,9 +9,6 @@ import { seenFromOutside } from './outages.ts'
 
 type Initialization = components['schemas']['CustomerInitialization']
 
-/** So many rows may wait, half of them of one workspace: what waits must be committed within a second or so. */
-const WAITING_ROWS = 40_000
-
 /** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
@@ -43,7 +40,7 @@ type WriterOptions = {
  */
 export class Writer {
   readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>(WAITING_ROWS)
+  readonly #waiting = new UnitQueue<Waiting>()
   /** How many groups of a workspace commit. */
   readonly #busy = new Map<string, number>()
   #committing = 0
@@ -64,8 +61,8 @@ export class Writer {
    */
   assertAvailable(workspaceId = ''): void {
     if (this.#closed) throw new Unavailable('shutting_down')
-    const isFull = this.#waiting.rows + this.#options.waitingTransactions() >= WAITING_ROWS
-    if (isFull || !this.#waiting.hasRoom(workspaceId)) throw new Unavailable('overloaded')
+    const transactions = this.#options.waitingTransactions()
+    if (!this.#waiting.hasRoom(workspaceId, transactions)) throw new Unavailable('overloaded')
   }
 
   /** Resolves when the customer is on disk. */

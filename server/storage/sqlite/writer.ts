@@ -10,9 +10,6 @@ import { threadModule } from './thread-module.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
-/** So many rows and transactions may wait, half of the rows of one workspace: what waits must be committed within a second or so. */
-const WAITING_ROWS = 40_000
-
 /** A group's rows: enough to share one fsync among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
@@ -50,7 +47,7 @@ export class Writer {
   readonly #thread: Worker
   readonly #port: MessagePort
   readonly #options: WriterOptions
-  readonly #waiting = new UnitQueue<Waiting>(WAITING_ROWS)
+  readonly #waiting = new UnitQueue<Waiting>()
   readonly #turns: Turn[] = []
   #disk: Disk = { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null }
   #indexing: Indexing = { unindexedEvents: 0, longestPause_ms: 0 }
@@ -97,8 +94,7 @@ export class Writer {
     if (this.#busy) this.#hearAll()
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#disk.refusing) throw new Unavailable(REFUSALS[this.#disk.refusing])
-    const isFull = this.#waiting.rows + this.#turns.length >= WAITING_ROWS
-    if (isFull || !this.#waiting.hasRoom(workspaceId)) throw new Unavailable('overloaded')
+    if (!this.#waiting.hasRoom(workspaceId, this.#turns.length)) throw new Unavailable('overloaded')
   }
 
   statistics(): Omit<StorageStatistics, 'listReads'> {
