@@ -1,7 +1,5 @@
+import { UNFINISHED_COPY, unfinishedCopy } from '../transfer/unfinished-copy.ts'
 import type { Pool } from './pool.ts'
-
-/** There while a copy into the database has not ended: it must not be served. */
-export const UNFINISHED_COPY = 'unfinished_copy'
 
 /** Whether a copy into the database has begun and not ended. */
 export async function isBeingCopied(pool: Pool): Promise<boolean> {
@@ -14,5 +12,5 @@ export async function isBeingCopied(pool: Pool): Promise<boolean> {
 /** @throws {Error} with a message for the operator where the database is a part of a copy */
 export async function assertWhole(pool: Pool): Promise<void> {
   if (!(await isBeingCopied(pool))) return
-  throw new Error('The copy into the database has not ended. Run the same cairn copy again, and it goes on.')
+  throw unfinishedCopy('the database')
 }

@@ -3,6 +3,7 @@ import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
 import { END, type EventTexts, OTHER_BYTES, PageTexts } from '../event-texts.ts'
 import type { Connection } from './connection.ts'
+import { eventOf, type StoredEvent } from './stored-event.ts'
 import { digitsOf, firstUuidOf, idOf, msOf, parsedUuid, uuidOf } from './uuids.ts'
 
 /**
@@ -11,18 +12,9 @@ import { digitsOf, firstUuidOf, idOf, msOf, parsedUuid, uuidOf } from './uuids.t
  */
 const LOOKED_AT = 10_000
 
-type EventRow = {
-  id: string
-  journey_id: string
-  customer_id: string
-  event_id: string
-  at_ms: number
-  is_dated: boolean
-  message_id: string | null
-  message_text: string | null
+type EventRow = StoredEvent & {
   /** Null also where the event is beyond the page. */
   custom_variables: string | null
-  received_ms: number | null
   fits: boolean
 }
 
@@ -174,17 +166,8 @@ function textsOf(
 ): EventTexts {
   const texts = new PageTexts(page)
   for (const row of rows) {
-    const id = digitsOf(row.id)
-    const event = {
-      id: idOf('evt', id),
-      journey_id: idOf('jrn', digitsOf(row.journey_id)),
-      customer_id: idOf('cus', digitsOf(row.customer_id)),
-      event_id: row.event_id,
-      custom_variables: row.custom_variables,
-      occurred_ms: row.is_dated ? row.at_ms : null,
-      received_ms: row.received_ms ?? msOf(id),
-      message_id: row.message_text ?? row.message_id,
-    }
+    const stored = eventOf(row)
+    const event = { ...stored, id: idOf('evt', stored.id), custom_variables: row.custom_variables }
     if (!row.fits || !texts.add(event, positionOf(row))) return texts.endingBehindLast()
   }
   return early ? texts.endingEarly(early) : texts.ending()

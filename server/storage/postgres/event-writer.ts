@@ -3,6 +3,7 @@ import { ascendingIds } from '../../domain/identifiers.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
 import type { Pool } from './pool.ts'
+import { eventOf, type StoredEvent } from './stored-event.ts'
 import { untilKnown } from './until-known.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from './uuids.ts'
 
@@ -28,19 +29,7 @@ type Row = {
 type Known = EventContent & { id: string; received_ms: number }
 
 /** What is stored of it, its variables only by their length. */
-type Head = {
-  message: string
-  id: string
-  journey_id: string
-  customer_id: string
-  event_id: string
-  at_ms: number
-  is_dated: boolean
-  message_id: string | null
-  message_text: string | null
-  variables_bytes: number | null
-  received_ms: number | null
-}
+type Head = StoredEvent & { message: string; variables_bytes: number | null }
 
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
@@ -196,12 +185,7 @@ const ROUNDS = 5
 
 function knownOf(head: Head, custom_variables: string | undefined): Known {
   return {
-    id: digitsOf(head.id),
-    received_ms: head.received_ms ?? msOf(digitsOf(head.id)),
-    journey_id: idOf('jrn', digitsOf(head.journey_id)),
-    customer_id: idOf('cus', digitsOf(head.customer_id)),
-    event_id: head.event_id,
-    occurred_ms: head.is_dated ? head.at_ms : null,
+    ...eventOf(head),
     // Of another length than all that were sent: equal to none, as nobody can send the JSON null.
     custom_variables: head.variables_bytes === null ? null : (custom_variables ?? 'null'),
   }

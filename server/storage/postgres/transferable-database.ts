@@ -12,12 +12,14 @@ import {
   writeShared,
 } from '../transfer/tables.ts'
 import type { TransferableStore } from '../transfer/transferable-store.ts'
+import { noteProgress, UNFINISHED_COPY } from '../transfer/unfinished-copy.ts'
 import type { Connection } from './connection.ts'
-import { isBeingCopied, UNFINISHED_COPY } from './copy-state.ts'
+import { isBeingCopied } from './copy-state.ts'
 import { PoolDialect } from './dialect.ts'
 import { migrateDatabase } from './migrate-database.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
+import { eventOf, type StoredEvent } from './stored-event.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from './uuids.ts'
 
 /** To count or to sort all events may take long; nobody else waits for it. */
@@ -82,11 +84,7 @@ function transferable(pool: Pool, servers: Servers, messageSalt: string): Transf
         if (isShared(table)) await writeShared(db, table, rows)
         else if (table === 'events') await writeEvents(db, rows as readonly EventRow[], messageSalt)
         else await writeEnrolments(db, rows as readonly EnrolmentRow[])
-        await sql`CREATE TABLE IF NOT EXISTS ${sql.table(UNFINISHED_COPY)} (progress text NOT NULL)`.execute(
-          db,
-        )
-        await sql`DELETE FROM ${sql.table(UNFINISHED_COPY)}`.execute(db)
-        await sql`INSERT INTO ${sql.table(UNFINISHED_COPY)} VALUES (${progress})`.execute(db)
+        await noteProgress(db, progress)
       })
     },
     async progress() {
@@ -127,19 +125,7 @@ async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[
       AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)`.execute(db)
 }
 
-type StoredEvent = {
-  id: string
-  workspace_id: string
-  journey_id: string
-  customer_id: string
-  at_ms: number
-  received_ms: number | null
-  is_dated: boolean
-  message_id: string | null
-  message_text: string | null
-  event_id: string
-  custom_variables: string | null
-}
+type CopiedEvent = StoredEvent & { workspace_id: string; custom_variables: string | null }
 
 const EVENT_COLUMNS = `id, workspace_id, journey_id, customer_id, at_ms, received_ms, is_dated, message_id, message_text,
   event_id, custom_variables`
@@ -158,7 +144,7 @@ class EventCursor {
   async read(place: Place | undefined, limit: number): Promise<Rows> {
     const at = place && String(place[0])
     if (!this.#connection || at !== this.#at) await this.#open(at)
-    const fetched = await this.#connection?.run<StoredEvent>(`FETCH ${limit} FROM all_events`)
+    const fetched = await this.#connection?.run<CopiedEvent>(`FETCH ${limit} FROM all_events`)
     const rows = (fetched?.rows ?? []).map(rowOf)
     this.#at = rows.at(-1)?.id
     if (this.#at === undefined) this.close()
@@ -183,19 +169,8 @@ class EventCursor {
   }
 }
 
-function rowOf(stored: StoredEvent): Row & { id: string } {
-  const id = digitsOf(stored.id)
-  return {
-    id,
-    workspace_id: idOf('wsp', digitsOf(stored.workspace_id)),
-    journey_id: idOf('jrn', digitsOf(stored.journey_id)),
-    customer_id: idOf('cus', digitsOf(stored.customer_id)),
-    event_id: stored.event_id,
-    occurred_ms: stored.is_dated ? stored.at_ms : null,
-    received_ms: stored.received_ms ?? msOf(id),
-    message_id: stored.message_text ?? stored.message_id,
-    custom_variables: stored.custom_variables,
-  }
+function rowOf({ workspace_id, custom_variables, ...stored }: CopiedEvent): Row & { id: string } {
+  return { ...eventOf(stored), workspace_id: idOf('wsp', digitsOf(workspace_id)), custom_variables }
 }
 
 async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messageSalt: string) {

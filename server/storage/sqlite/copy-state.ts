@@ -1,7 +1,5 @@
+import { UNFINISHED_COPY, unfinishedCopy } from '../transfer/unfinished-copy.ts'
 import { type Connection, openReadable } from './connection.ts'
-
-/** There while a copy into the file has not ended: the file must not be served. */
-export const UNFINISHED_COPY = 'unfinished_copy'
 
 /** Whether a copy into the file has begun and not ended. */
 export function isBeingCopied(connection: Connection): boolean {
@@ -19,5 +17,5 @@ export function assertWhole(path: string): void {
   } finally {
     connection.close()
   }
-  throw new Error(`The copy into ${path} has not ended. Run the same cairn copy again, and it goes on.`)
+  throw unfinishedCopy(path)
 }

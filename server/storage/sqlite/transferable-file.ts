@@ -1,4 +1,4 @@
-import { Kysely, sql } from 'kysely'
+import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { messageIdText, type StoredMessageId, storedMessageId } from '../../domain/message-ids.ts'
 import {
@@ -11,8 +11,9 @@ import {
   writeShared,
 } from '../transfer/tables.ts'
 import type { TransferableStore } from '../transfer/transferable-store.ts'
+import { noteProgress, UNFINISHED_COPY } from '../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from './connection.ts'
-import { isBeingCopied, UNFINISHED_COPY } from './copy-state.ts'
+import { isBeingCopied } from './copy-state.ts'
 import { LocalDialect } from './dialect.ts'
 import { migrateFile } from './migrate-file.ts'
 import { SpanWriter } from './spans.ts'
@@ -79,11 +80,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
         if (isShared(table)) await writeShared(db, table, rows)
         else if (table === 'events') writeEvents(rows as readonly EventRow[])
         else for (const row of rows as readonly EnrolmentRow[]) statements.enrolment.run(row)
-        await sql`CREATE TABLE IF NOT EXISTS ${sql.table(UNFINISHED_COPY)} (progress TEXT NOT NULL) STRICT`.execute(
-          db,
-        )
-        await sql`DELETE FROM ${sql.table(UNFINISHED_COPY)}`.execute(db)
-        await sql`INSERT INTO ${sql.table(UNFINISHED_COPY)} VALUES (${progress})`.execute(db)
+        await noteProgress(db, progress)
       })
     },
     async progress() {
