@@ -82,11 +82,12 @@ export class CustomerWriter {
   /** @returns how many of them are now as they were to be */
   async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
     const now_ms = this.#options.now()
+    const words = plans.map((plan) => (changeOf(plan) === 'none' ? [] : nameWords(plan.customer_name)))
     const parameters = [
       workspace_id,
       now_ms,
-      JSON.stringify(plans.map(customerRow)),
-      JSON.stringify(plans.flatMap((plan) => wordRows(plan, now_ms))),
+      JSON.stringify(plans.map((plan, index) => customerRow(plan, words[index] ?? []))),
+      JSON.stringify(plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms))),
       JSON.stringify(plans.flatMap(enrolmentRows)),
     ]
     return await untilKnown(this.#options.pool, async (connection) => {
@@ -151,20 +152,22 @@ function keyOf({
   return `${customer_type} ${client_customer_id}`
 }
 
-function customerRow(plan: Plan) {
+function customerRow(plan: Plan, words: string[]) {
   const { customer_id, customer_type, client_customer_id, customer_name, known } = plan
-  const name_key = wordsText(nameWords(customer_name))
-  const names = { customer_type, client_customer_id, customer_name, name_key }
+  const names = { customer_type, client_customer_id, customer_name, name_key: wordsText(words) }
   return { customer_id, ...names, change: changeOf(plan), name_before: known?.customer_name ?? null }
 }
 
-/** The words that the index of names gets or loses. */
-function wordRows(plan: Plan, now_ms: number) {
-  const { known, customer_id, customer_name } = plan
+/**
+ * The words that the index of names gets or loses.
+ * @param words of the name, where it is new
+ */
+function wordRows(plan: Plan, words: string[], now_ms: number) {
+  const { known, customer_id } = plan
   if (changeOf(plan) === 'none') return []
   // The index has the words that are stored: another version of Unicode may find others in the same name.
   const before = new Set(known ? wordsOfText(known.name_key).map(indexedBeginning) : [])
-  const after = new Set(nameWords(customer_name).map(indexedBeginning))
+  const after = new Set(words.map(indexedBeginning))
   const row = { customer_id, created_ms: known?.created_ms ?? now_ms }
   return [
     ...[...after].filter((word) => !before.has(word)).map((word) => ({ ...row, word, is_new: true })),
