@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../server/domain/identifiers.ts'
-import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
-import { eventPage, insert, newSubject, openStore, readingIn, type Store } from './store.ts'
+import { findJourney, insertJourney, updateJourney } from '../../server/storage/journeys.ts'
+import { insert, newSubject, openStore, type Store } from './store.ts'
+import { eventNames, journey, journeyNames } from './stored-names.ts'
 
 let store: Store
 
@@ -10,23 +10,6 @@ beforeAll(async () => {
   store = await openStore()
   return store.close
 })
-
-function journey(name: string) {
-  return { journey_id: newId('jrn'), name, description: '', steps: [], created_ms: Date.now() }
-}
-
-async function journeyNames(workspace_id: string) {
-  const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
-  return rows.map(({ name }) => name).toSorted()
-}
-
-/** Names of the workspace's events in the order of storing. */
-async function eventNames(workspace_id: string) {
-  const { rows } = await eventPage(
-    store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),
-  )
-  return rows.map(({ event_id }) => event_id).toReversed()
-}
 
 describe('a transaction', () => {
   it('is read by every query that follows its end', async () => {
@@ -47,7 +30,7 @@ describe('a transaction', () => {
       throw new Error('changed my mind')
     })
     await expect(attempt).rejects.toThrow('changed my mind')
-    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
   })
 
   it('is undone whole where the engine refuses a statement', async () => {
@@ -58,7 +41,7 @@ describe('a transaction', () => {
       await insertJourney(db, workspace_id, twice)
     })
     await expect(attempt).rejects.toThrow(/unique constraint/i)
-    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
   })
 
   it('runs queries that are started at once one after the other', async () => {
@@ -67,7 +50,7 @@ describe('a transaction', () => {
     await store.db
       .transaction()
       .execute((db) => Promise.all(names.map((name) => insertJourney(db, workspace_id, journey(name)))))
-    expect(await journeyNames(workspace_id)).toEqual([...names, 'Onboarding'].toSorted())
+    expect(await journeyNames(store, workspace_id)).toEqual([...names, 'Onboarding'].toSorted())
   })
 })
 
@@ -88,10 +71,10 @@ describe('transactions and groups', () => {
     const failed = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))
     const numbers = Array.from({ length: 60 }, (_, index) => index)
     expect(failed).toEqual(numbers.filter((index) => index % 3 === 2))
-    expect((await eventNames(workspace_id)).toSorted()).toEqual(
+    expect((await eventNames(store, workspace_id)).toSorted()).toEqual(
       numbers.flatMap((index) => (index % 3 === 0 ? [`E${index}`] : [])).toSorted(),
     )
-    expect(await journeyNames(workspace_id)).toEqual(
+    expect(await journeyNames(store, workspace_id)).toEqual(
       ['Onboarding', ...numbers.flatMap((n) => (n % 3 === 1 ? [`J${n}`, `K${n}`] : []))].toSorted(),
     )
   })
@@ -124,6 +107,6 @@ describe('a query outside a transaction', () => {
     for (const write of writes) {
       expect(write).toMatchObject({ reason: { message: expect.stringContaining('outside a transaction') } })
     }
-    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
   })
 })

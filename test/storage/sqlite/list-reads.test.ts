@@ -1,29 +1,6 @@
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { Reading } from '../../../server/storage/storage.ts'
-import { openStoreForTest, readingIn, type Store } from '../store.ts'
-
-/** Lists of so many workspaces are read at a time. */
-const READERS = 2
-
-/** Reads for a list: counts, which takes the longer the more there is to count. */
-async function count({ lists }: Store, reading: Reading, numbers: number): Promise<void> {
-  await sql`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${numbers})
-    SELECT count(*) FROM numbers`.execute(lists(reading))
-}
-
-const SHORT = 1
-/** Some tenths of a second. */
-const LONG = 500_000
-
-/** Notes in which order what is asked ends. */
-function inOrder() {
-  const ended: string[] = []
-  return {
-    ended,
-    note: (name: string, read: Promise<unknown>) => read.then(() => void ended.push(name)),
-  }
-}
+import { count, inOrder, LONG, READERS, SHORT } from '../counted-lists.ts'
+import { openStoreForTest, readingIn } from '../store.ts'
 
 describe('a list', () => {
   it('waits for one of each other workspace and no more', async () => {

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../../server/domain/identifiers.ts'
-import { findJourney, insertJourney, newestJourneys } from '../../../server/storage/journeys.ts'
+import { findJourney, insertJourney } from '../../../server/storage/journeys.ts'
 import { withPatience } from '../../patience.ts'
-import { eventPage, insert, newEvent, newSubject, readingIn } from '../store.ts'
+import { insert, newEvent, newSubject } from '../store.ts'
+import { eventNames, journey, journeyNames } from '../stored-names.ts'
 import { commitsInLog, connect, openStore, type Store } from './file-store.ts'
 
 let store: Store
@@ -13,23 +13,6 @@ beforeAll(async () => {
   store = await openStore()
   return store.close
 })
-
-function journey(name: string) {
-  return { journey_id: newId('jrn'), name, description: '', steps: [], created_ms: Date.now() }
-}
-
-async function journeyNames(workspace_id: string) {
-  const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
-  return rows.map(({ name }) => name).toSorted()
-}
-
-/** Names of the workspace's events in the order of storing. */
-async function eventNames(workspace_id: string) {
-  const { rows } = await eventPage(
-    store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),
-  )
-  return rows.map(({ event_id }) => event_id).toReversed()
-}
 
 /** Lets the engine end every transaction that makes a journey of the name `ends`. */
 function endTransactions() {
@@ -75,7 +58,7 @@ describe('a transaction', () => {
       await insertJourney(db, workspace_id, journey('after')).catch(() => {})
     })
     await expect(attempt).rejects.toThrow()
-    expect(await journeyNames(workspace_id)).toEqual(['Onboarding'])
+    expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
     const another = store.db
       .transaction()
       .execute((db) => insertJourney(db, workspace_id, journey('another')))
@@ -104,7 +87,7 @@ describe('a transaction', () => {
     })
     expect(seen).toEqual([[{ event_id: 'before' }], [{ event_id: 'before' }]])
     await during
-    expect(await eventNames(subject.workspace_id)).toEqual(['before', 'during'])
+    expect(await eventNames(store, subject.workspace_id)).toEqual(['before', 'during'])
   })
 })
 

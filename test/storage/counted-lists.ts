@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import type { Reading } from '../../server/storage/storage.ts'
+import type { Store } from './store.ts'
+
+/** Lists of so many workspaces are read at a time. */
+export const READERS = 2
+
+/** Reads for a list: counts, which takes the longer the more there is to count. */
+export async function count({ lists }: Store, reading: Reading, numbers: number): Promise<void> {
+  await sql`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${numbers})
+    SELECT count(*) FROM numbers`.execute(lists(reading))
+}
+
+export const SHORT = 1
+/** Some tenths of a second. */
+export const LONG = 500_000
+
+/** Notes in which order what is asked ends. */
+export function inOrder() {
+  const ended: string[] = []
+  return {
+    ended,
+    note: (name: string, read: Promise<unknown>) => read.then(() => void ended.push(name)),
+  }
+}
