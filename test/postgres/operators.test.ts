@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+import { scrape, sumOf } from '../http/exposition.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
+import { newDatabase } from './databases.ts'
+import { runSql } from './sql.ts'
+
+/** As many connections as README tells operators to leave room for. */
+const CONNECTIONS = 15
+
+describe('a command that is for files', () => {
+  it.each(['backup', 'restore'])(
+    'says what to use on PostgreSQL, and does nothing: cairn %s',
+    async (command) => {
+      const file = join(temporaryFolder(), 'backup.db')
+      const environment = { DATABASE_URL: await newDatabase() }
+      const refused = await runCairn([command, file], { environment })
+      expect(refused).toMatchObject({ code: 2, stdout: '' })
+      expect(refused.stderr).toMatch(command === 'backup' ? /pg_dump/ : /pg_restore/)
+      expect(existsSync(file)).toBe(false)
+    },
+  )
+})
+
+describe('the connections of a server', () => {
+  it('are no more than README says, whatever waits for them, and are told', async () => {
+    const databaseUrl = await newDatabase()
+    const cairn = await startCairnForTest({ databaseUrl })
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const other = new Client({ connectionString: databaseUrl })
+    await other.connect()
+    onTestFinished(() => other.end())
+    await other.query('BEGIN; LOCK TABLE customers, journeys IN ACCESS EXCLUSIVE MODE')
+    const asked = Array.from({ length: 40 }, () => [
+      client.createEvent({ body: event }),
+      client.listCustomers(),
+      client.getCustomer({ path: { customer_id: event.customer_id } }),
+      client.createJourney({ body: { name: 'Renewal' } }),
+    ]).flat()
+    const open = async () => {
+      const [row] = await runSql(
+        databaseUrl,
+        `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'cairn'
+          AND datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      return Number(row?.count)
+    }
+    // Look-ups, a list, a group of events and a transaction stand before the lock.
+    await vi.waitUntil(async () => (await open()) >= 7, withPatience)
+    const told = sumOf(await scrape(cairn), 'cairn_database_connections')
+    await other.query('ROLLBACK')
+    await Promise.all(asked)
+    expect(told).toBeLessThanOrEqual(CONNECTIONS)
+    expect(told).toBeGreaterThanOrEqual(7)
+  })
+})
