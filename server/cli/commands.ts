@@ -43,6 +43,10 @@ const commands: Record<string, Listed> = {
     description: 'copy a whole store into an empty one, also on another engine, while no server runs',
     load: async () => (await import('./copy.ts')).defineCopy,
   },
+  migrate: {
+    description: 'bring the schema of the store up to date before a server of a new version starts',
+    load: async () => (await import('./migrate.ts')).defineMigrate,
+  },
   import: {
     description: 'send the events and customers of a file through the API',
     load: async () => (await import('./import.ts')).defineImport,
