@@ -50,6 +50,11 @@ export class ByteReader {
     this.#bytes = bytes
   }
 
+  /** How many bytes were read. */
+  get position(): number {
+    return this.#at
+  }
+
   get isAtEnd(): boolean {
     return this.#at >= this.#bytes.length
   }
