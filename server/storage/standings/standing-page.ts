@@ -1,0 +1,137 @@
+import type { Key, Reached, Standing } from '../../domain/journey-standing.ts'
+import { ByteWriter, NUMBER_BYTES } from '../number-bytes.ts'
+import type { PageRow } from './standing-store.ts'
+import { STANDING_BYTES, TimesReader, writeTimes, writeTimesHead } from './standing-times.ts'
+
+/** A page has so many standings at the most: few to write when one changes, enough to read many in a row. */
+export const PAGE_STANDINGS = 64
+
+/** A standing as bytes: its times, and the events that fill its steps. */
+type Packed = { customer: Key; times: Uint8Array; fills: Uint8Array }
+
+const headWriter = new ByteWriter(2 * NUMBER_BYTES)
+const writer = new ByteWriter(STANDING_BYTES)
+const reader = new TimesReader()
+
+/**
+ * The standings of successive customers of a journey, to be looked up and changed. What does not change is never taken
+ * apart. The `keys` of its row are the customers and then, standing by standing, the events that fill the steps, each of
+ * half as many bytes as its key has digits.
+ */
+export class StandingPage {
+  /** By customer. */
+  readonly #standings: Packed[]
+  /** An instant near the entries, from which they are counted. */
+  #base_ms: number | undefined
+  #grewOnlyAtEnd = true
+
+  /** @param row none: the page is empty */
+  constructor(row?: PageRow) {
+    this.#standings = row ? unpack(row) : []
+    if (row) this.#base_ms = reader.base_ms
+  }
+
+  get size(): number {
+    return this.#standings.length
+  }
+
+  get(customer: Key): Standing | undefined {
+    const packed = this.#standings[this.#indexOf(customer)]
+    return packed?.customer === customer ? this.#standingOf(packed) : undefined
+  }
+
+  set(customer: Key, standing: Standing): void {
+    this.#base_ms ??= standing.entered_ms
+    writeTimes(writer, standing, this.#base_ms)
+    const fills = keyBytes(standing.reached.map(({ id }) => id))
+    const packed = { customer, times: writer.take(), fills }
+    const index = this.#indexOf(customer)
+    const isThere = this.#standings[index]?.customer === customer
+    if (!isThere && index < this.#standings.length) this.#grewOnlyAtEnd = false
+    this.#standings.splice(index, isThere ? 1 : 0, packed)
+  }
+
+  /** All of them, by customer. */
+  *standings(): Generator<{ customer: Key; standing: Standing }> {
+    for (const packed of this.#standings) {
+      yield { customer: packed.customer, standing: this.#standingOf(packed) }
+    }
+  }
+
+  /**
+   * The rows that the page is written as: several where it has grown beyond one, none where it is empty. Grown at its end,
+   * where new customers come, it leaves full pages behind, else halves.
+   */
+  rows(): PageRow[] {
+    const count = this.#standings.length
+    const pages = Math.ceil(count / PAGE_STANDINGS)
+    const size = this.#grewOnlyAtEnd ? PAGE_STANDINGS : Math.ceil(count / pages)
+    return Array.from({ length: pages }, (_, page) =>
+      this.#row(this.#standings.slice(page * size, (page + 1) * size)),
+    )
+  }
+
+  #row(standings: readonly Packed[]): PageRow {
+    const customers = standings.map(({ customer }) => customer)
+    writeTimesHead(headWriter, { count: standings.length, base_ms: this.#base_ms ?? 0 })
+    return {
+      first: customers[0] ?? '',
+      times: Buffer.concat([headWriter.take(), ...standings.map(({ times }) => times)]),
+      keys: Buffer.concat([keyBytes(customers), ...standings.map(({ fills }) => fills)]),
+    }
+  }
+
+  #standingOf({ times, fills }: Packed): Standing {
+    reader.openOne(times, this.#base_ms ?? 0)
+    reader.next()
+    const ids = keysOf(fills, reader.reached)
+    let at_ms = reader.entered_ms
+    const reached: Reached[] = ids.map((id, step) => {
+      at_ms += reader.gaps_ms[step] ?? 0
+      return { at_ms, id }
+    })
+    return {
+      customer_type: reader.isContact ? 'contact' : 'account',
+      entered_ms: reader.entered_ms,
+      reached,
+      early: [...reader.early.subarray(0, reader.earlyCount)],
+    }
+  }
+
+  /** The index of a customer, or that at which it would be. */
+  #indexOf(customer: Key): number {
+    let [low, high] = [0, this.#standings.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#standings[middle]?.customer ?? '') < customer) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Finds the standings in a row; the reader is left behind the last. */
+function unpack({ first, times, keys }: PageRow): Packed[] {
+  const width = first.length / 2
+  reader.open(times)
+  const customers = keysOf(keys.subarray(0, reader.count * width), reader.count)
+  let fillsFrom = reader.count * width
+  return customers.map((customer) => {
+    const from = reader.position
+    reader.next()
+    const fills = keys.subarray(fillsFrom, fillsFrom + reader.reached * width)
+    fillsFrom += fills.length
+    return { customer, times: times.subarray(from, reader.position), fills }
+  })
+}
+
+function keyBytes(keys: readonly Key[]): Uint8Array {
+  return Buffer.from(keys.join(''), 'hex')
+}
+
+/** The keys in bytes that are as many keys of one width. */
+function keysOf(bytes: Uint8Array, count: number): Key[] {
+  const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
+  const width = digits.length / count
+  return Array.from({ length: count }, (_, index) => digits.slice(index * width, (index + 1) * width))
+}
