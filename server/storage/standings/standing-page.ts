@@ -1,7 +1,6 @@
 import type { Key, Reached, Standing } from '../../domain/journey-standing.ts'
-import { ByteWriter, NUMBER_BYTES } from '../number-bytes.ts'
 import type { PageRow } from './standing-store.ts'
-import { STANDING_BYTES, TimesReader, writeTimes, writeTimesHead } from './standing-times.ts'
+import { packTimes, pageTimes, TimesReader } from './standing-times.ts'
 
 /** A page has so many standings at the most: few to write when one changes, enough to read many in a row. */
 export const PAGE_STANDINGS = 64
@@ -9,8 +8,6 @@ export const PAGE_STANDINGS = 64
 /** A standing as bytes: its times, and the events that fill its steps. */
 type Packed = { customer: Key; times: Uint8Array; fills: Uint8Array }
 
-const headWriter = new ByteWriter(2 * NUMBER_BYTES)
-const writer = new ByteWriter(STANDING_BYTES)
 const reader = new TimesReader()
 
 /**
@@ -42,9 +39,8 @@ export class StandingPage {
 
   set(customer: Key, standing: Standing): void {
     this.#base_ms ??= standing.entered_ms
-    writeTimes(writer, standing, this.#base_ms)
     const fills = keyBytes(standing.reached.map(({ id }) => id))
-    const packed = { customer, times: writer.take(), fills }
+    const packed = { customer, times: packTimes(standing, this.#base_ms), fills }
     const index = this.#indexOf(customer)
     const isThere = this.#standings[index]?.customer === customer
     if (!isThere && index < this.#standings.length) this.#grewOnlyAtEnd = false
@@ -73,16 +69,16 @@ export class StandingPage {
 
   #row(standings: readonly Packed[]): PageRow {
     const customers = standings.map(({ customer }) => customer)
-    writeTimesHead(headWriter, { count: standings.length, base_ms: this.#base_ms ?? 0 })
     return {
       first: customers[0] ?? '',
-      times: Buffer.concat([headWriter.take(), ...standings.map(({ times }) => times)]),
+      times: pageTimes({ base_ms: this.#base_ms ?? 0, standings: standings.map(({ times }) => times) }),
       keys: Buffer.concat([keyBytes(customers), ...standings.map(({ fills }) => fills)]),
     }
   }
 
   #standingOf({ times, fills }: Packed): Standing {
-    reader.openOne(times, this.#base_ms ?? 0)
+    const base_ms = this.#base_ms ?? 0
+    reader.open(pageTimes({ base_ms, standings: [times] }))
     reader.next()
     const ids = keysOf(fills, reader.reached)
     let at_ms = reader.entered_ms
