@@ -1,0 +1,112 @@
+import type { Key } from '../../domain/journey-standing.ts'
+import type {
+  JourneyCohorts,
+  JourneyNumbers,
+  JourneyTimes,
+  StandingFilter,
+  StandingsState,
+} from '../standings.ts'
+import { type Counted, countReport } from './journey-report.ts'
+import { countCohorts } from './journey-trend.ts'
+import { PageWalk } from './page-walk.ts'
+import type { JourneyState, StandingReader } from './standing-store.ts'
+import { countTimes } from './time-ranges.ts'
+
+/** So many answers are kept: of the journeys that are looked at, with the filters that they are looked at with. */
+const KEPT_ANSWERS = 64
+
+/** A journey as it is configured. */
+export type AskedJourney = { journey: Key; event_ids: readonly string[] }
+
+/** Counts what reports of journeys say, and keeps the answers for as long as nothing has changed. */
+export class JourneyReports {
+  readonly #kept = new Map<string, Counted<unknown>>()
+
+  async report(
+    reader: StandingReader,
+    asked: AskedJourney,
+    filter: StandingFilter,
+    signal: AbortSignal,
+  ): Promise<JourneyNumbers> {
+    const count = (walk: PageWalk, options: { steps: number; asOf_ms: number }) =>
+      countReport(walk, filter, options)
+    const { state, numbers } = await this.#answer(reader, asked, { kind: 'report', filter, count }, signal)
+    return { ...state, ...numbers }
+  }
+
+  async trend(
+    reader: StandingReader,
+    asked: AskedJourney,
+    filter: StandingFilter & { starts_ms: readonly number[] },
+    signal: AbortSignal,
+  ): Promise<JourneyCohorts> {
+    const count = (walk: PageWalk, options: { steps: number; asOf_ms: number }) =>
+      countCohorts(walk, filter, options)
+    const { state, numbers } = await this.#answer(reader, asked, { kind: 'trend', filter, count }, signal)
+    return { ...state, cohorts: numbers }
+  }
+
+  async histogram(
+    reader: StandingReader,
+    asked: AskedJourney,
+    filter: StandingFilter & { step: number },
+    signal: AbortSignal,
+  ): Promise<JourneyTimes> {
+    const count = async (walk: PageWalk) => {
+      return { numbers: await countTimes(walk, filter), holdsUntil_ms: Number.POSITIVE_INFINITY }
+    }
+    const { state, numbers } = await this.#answer(reader, asked, { kind: 'histogram', filter, count }, signal)
+    return { ...state, ...numbers }
+  }
+
+  async #answer<Numbers>(
+    reader: StandingReader,
+    asked: AskedJourney,
+    question: {
+      kind: string
+      filter: StandingFilter
+      count(walk: PageWalk, options: { steps: number; asOf_ms: number }): Promise<Counted<Numbers>>
+    },
+    signal: AbortSignal,
+  ): Promise<{ state: StandingsState; numbers: Numbers }> {
+    const journey = (await reader.journey(asked.journey)) ?? { ...noStandings, event_ids: asked.event_ids }
+    const { generation, version, event_ids } = journey
+    const asOf_ms = reader.asOf_ms ?? Number.NEGATIVE_INFINITY
+    const key = JSON.stringify([
+      question.kind,
+      asked.journey,
+      generation,
+      version,
+      event_ids,
+      question.filter,
+    ])
+    let counted = this.#kept.get(key) as Counted<Numbers> | undefined
+    // What nobody has asked for the longest is the first to go.
+    this.#kept.delete(key)
+    if (!counted || counted.holdsUntil_ms < asOf_ms) {
+      const walk = new PageWalk(reader, { journey: asked.journey, generation, signal })
+      counted = await question.count(walk, { steps: event_ids.length, asOf_ms })
+    }
+    this.#kept.set(key, counted)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT_ANSWERS) break
+      this.#kept.delete(oldest)
+    }
+    return { state: standingsState(reader, asked, journey), numbers: counted.numbers }
+  }
+}
+
+/** What a journey has that nobody was enrolled in. */
+const noStandings: JourneyState = { generation: 0, event_ids: [], version: 0, building: null }
+
+/** Since when the numbers of a journey hold and of which steps they are; with `total` 0 where the other steps' are not begun. */
+export function standingsState(
+  reader: StandingReader,
+  asked: AskedJourney,
+  { event_ids, building }: JourneyState,
+): StandingsState {
+  const isOfOthers = event_ids.join('\0') !== asked.event_ids.join('\0')
+  const isBegun = building?.event_ids.join('\0') === asked.event_ids.join('\0')
+  const { done, total } = building && isBegun ? building : { done: 0, total: 0 }
+  return { as_of_ms: reader.asOf_ms, recomputing: isOfOthers ? { done, total } : null, event_ids }
+}

@@ -1,0 +1,98 @@
+import type { Cohort, StandingFilter } from '../standings.ts'
+import type { Counted } from './journey-report.ts'
+import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
+import type { TimesReader } from './standing-times.ts'
+
+/**
+ * Counts a trend: by cohort, how many have entered and reached each step.
+ * @param filter.starts_ms ascending: each cohort begins at one and ends at the next
+ * @param options.steps how many steps the journey has
+ */
+export async function countCohorts(
+  walk: PageWalk,
+  filter: StandingFilter & { starts_ms: readonly number[] },
+  { steps, asOf_ms }: { steps: number; asOf_ms: number },
+): Promise<Counted<Cohort[]>> {
+  const count = new CohortCount(filter, steps, asOf_ms)
+  await walk.each((page) => count.take(page))
+  return count.cohorts()
+}
+
+class CohortCount {
+  readonly #entry: EntryTest
+  readonly #starts_ms: Float64Array
+  readonly #window_ms: number | undefined
+  readonly #asOf_ms: number
+  readonly #steps: number
+  /** How many have reached so many steps, cohort by cohort. */
+  readonly #reached: Float64Array
+  /** By cohort: when the window of those who are waiting ends first; infinite where nobody is. */
+  readonly #waitingUntil_ms: Float64Array
+  /** The cohort of the last one: neighbours mostly have the same. */
+  #cohort = 0
+
+  constructor(filter: StandingFilter & { starts_ms: readonly number[] }, steps: number, asOf_ms: number) {
+    const cohorts = Math.max(filter.starts_ms.length - 1, 0)
+    this.#entry = new EntryTest(filter)
+    this.#starts_ms = Float64Array.from(filter.starts_ms)
+    this.#window_ms = filter.window_ms
+    this.#asOf_ms = asOf_ms
+    this.#steps = steps
+    this.#reached = new Float64Array(cohorts * (steps + 1))
+    this.#waitingUntil_ms = new Float64Array(cohorts).fill(Number.POSITIVE_INFINITY)
+  }
+
+  take(page: TimesReader): void {
+    const window_ms = this.#window_ms ?? Number.POSITIVE_INFINITY
+    while (page.next()) {
+      if (!this.#entry.passes(page) || !this.#find(page.entered_ms)) continue
+      const reached = reachedWithin(page, window_ms)
+      const index = this.#cohort * (this.#steps + 1) + reached
+      this.#reached[index] = (this.#reached[index] as number) + 1
+      if (reached === 0 || reached === this.#steps) continue
+      const end_ms = page.entered_ms + (page.gaps_ms[0] as number) + window_ms
+      if (this.#asOf_ms > end_ms || end_ms >= (this.#waitingUntil_ms[this.#cohort] as number)) continue
+      this.#waitingUntil_ms[this.#cohort] = end_ms
+    }
+  }
+
+  cohorts(): Counted<Cohort[]> {
+    let holdsUntil_ms = Number.POSITIVE_INFINITY
+    const numbers = Array.from(this.#waitingUntil_ms, (waitingUntil_ms, cohort): Cohort => {
+      const [starts_ms = 0, ends_ms = 0] = this.#starts_ms.subarray(cohort, cohort + 2)
+      const counts = this.#reached.subarray(cohort * (this.#steps + 1), (cohort + 1) * (this.#steps + 1))
+      const over_ms = ends_ms + (this.#window_ms ?? 0)
+      const isOpen = this.#asOf_ms < over_ms
+      if (isOpen) holdsUntil_ms = Math.min(holdsUntil_ms, over_ms - 1)
+      holdsUntil_ms = Math.min(holdsUntil_ms, waitingUntil_ms)
+      let left = counts.reduce((sum, count) => sum + count, 0)
+      const enrolled = left
+      const reached = Array.from(counts.subarray(0, this.#steps), (short) => {
+        left -= short
+        return left
+      })
+      const incomplete = isOpen || waitingUntil_ms < Number.POSITIVE_INFINITY
+      return { starts_ms, ends_ms, enrolled, reached, incomplete }
+    })
+    return { numbers, holdsUntil_ms }
+  }
+
+  /** Finds the cohort of an entry. False where there is none. */
+  #find(entered_ms: number): boolean {
+    const starts_ms = this.#starts_ms
+    if (this.#isIn(entered_ms)) return true
+    let [low, high] = [0, starts_ms.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((starts_ms[middle] as number) <= entered_ms) low = middle + 1
+      else high = middle
+    }
+    this.#cohort = Math.max(low - 1, 0)
+    return this.#isIn(entered_ms)
+  }
+
+  #isIn(entered_ms: number): boolean {
+    const [starts_ms, ends_ms] = [this.#starts_ms[this.#cohort], this.#starts_ms[this.#cohort + 1]]
+    return starts_ms !== undefined && ends_ms !== undefined && entered_ms >= starts_ms && entered_ms < ends_ms
+  }
+}

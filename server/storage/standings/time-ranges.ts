@@ -1,0 +1,97 @@
+import type { StandingFilter, StepTimes, TimeRange } from '../standings.ts'
+import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
+import type { TimesReader } from './standing-times.ts'
+import { StepTimesCount } from './step-times.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Lengths of time that people think in. */
+const ROUND_MS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 4, 8, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY_MS),
+]
+
+/** Ranges of one width are at most so many, and one for all that is longer. */
+const EVEN_RANGES = 24
+
+/** Where the slow take more than so many times as long as most, ranges of one width would leave most in the first. */
+const WIDE = 10
+
+/** Counts how long a step took, and how often it took about so long. @param filter.step from 1 */
+export async function countTimes(
+  walk: PageWalk,
+  filter: StandingFilter & { step: number },
+): Promise<{ times: StepTimes; ranges: TimeRange[] }> {
+  const step = filter.step - 1
+  const entry = new EntryTest(filter)
+  const window_ms = filter.window_ms ?? Number.POSITIVE_INFINITY
+  const each = (take: (time_ms: number) => void) => (page: TimesReader) => {
+    while (page.next()) {
+      if (entry.passes(page) && reachedWithin(page, window_ms) > step) take(page.gaps_ms[step] as number)
+    }
+  }
+  const percentiles = new StepTimesCount(1)
+  const span = { least_ms: Number.POSITIVE_INFINITY, greatest_ms: 0 }
+  await walk.each(
+    each((time_ms) => {
+      percentiles.count(0, time_ms)
+      if (time_ms < span.least_ms) span.least_ms = time_ms
+      if (time_ms > span.greatest_ms) span.greatest_ms = time_ms
+    }),
+  )
+  while (percentiles.endWalk()) await walk.each(each((time_ms) => percentiles.look(0, time_ms)))
+  const times = percentiles.times(0)
+  if (times.n === 0) return { times, ranges: [] }
+
+  const starts_ms = rangeStarts(times, span)
+  const counts = new Float64Array(starts_ms.length)
+  await walk.each(
+    each((time_ms) => {
+      const range = lastUpTo(starts_ms, time_ms)
+      counts[range] = (counts[range] as number) + 1
+    }),
+  )
+  const ranges = Array.from(counts, (count, range) => {
+    return { from_ms: starts_ms[range] ?? 0, to_ms: starts_ms[range + 1] ?? null, count }
+  })
+  return { times, ranges }
+}
+
+/** Where ranges begin, ascending; the first at the least time or before. */
+function rangeStarts(
+  { median_ms, p90_ms }: StepTimes,
+  { least_ms, greatest_ms }: { least_ms: number; greatest_ms: number },
+): Float64Array {
+  const [middle_ms, slow_ms] = [median_ms ?? 0, p90_ms ?? 0]
+  if (slow_ms - least_ms > WIDE * (middle_ms - least_ms)) return unevenStarts(least_ms, greatest_ms)
+  // The slowest tenth may be far behind, and is told in a few ranges and one without an end.
+  const wanted_ms = (slow_ms + (slow_ms - least_ms) / 4 - least_ms) / (EVEN_RANGES - 1)
+  const width_ms =
+    ROUND_MS.find((round_ms) => round_ms >= wanted_ms) ?? Math.ceil(wanted_ms / DAY_MS) * DAY_MS
+  const first = Math.floor(least_ms / width_ms)
+  const last = Math.min(first + EVEN_RANGES, Math.floor(greatest_ms / width_ms))
+  return Float64Array.from({ length: last - first + 1 }, (_, range) => (first + range) * width_ms)
+}
+
+/** Each range begins at a round time: they become longer as time goes on. */
+function unevenStarts(least_ms: number, greatest_ms: number): Float64Array {
+  const all_ms = Float64Array.of(0, ...ROUND_MS)
+  return all_ms.subarray(lastUpTo(all_ms, least_ms), lastUpTo(all_ms, greatest_ms) + 1)
+}
+
+/** The index of the last start, of ascending ones, at a time or before. */
+function lastUpTo(starts_ms: Float64Array, time_ms: number): number {
+  let [low, high] = [0, starts_ms.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((starts_ms[middle] as number) <= time_ms) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
+import type { StandingFilter } from '../../../server/storage/standings.ts'
+import { casesToTry } from '../../thoroughness.ts'
+import { instants, journeys, key } from './arbitraries.ts'
+import { memoryStandings } from './memory-standings.ts'
+import {
+  modelEntered,
+  modelIsOpen,
+  modelReaches,
+  modelReport,
+  modelStandings,
+  modelStepTimes,
+  modelTimes,
+} from './model.ts'
+
+const NAMES = ['one', 'two', 'three', 'four']
+const JOURNEY = { journey: key(1), event_ids: NAMES }
+const { signal } = new AbortController()
+
+const filters: fc.Arbitrary<StandingFilter> = fc.record(
+  {
+    entered_from_ms: instants,
+    entered_to_ms: instants,
+    customer_type: fc.constantFrom('account' as const, 'contact' as const),
+    window_ms: fc.oneof(fc.nat(8), fc.nat(1e15)),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+)
+
+const cases = { numRuns: casesToTry({ inCi: 2_000, elsewhere: 100 }) }
+
+describe('a report of a journey', () => {
+  it('has the numbers that are counted one by one', async () => {
+    const asked = fc.tuple(journeys(NAMES, { customers: 70 }), filters, instants)
+    await fc.assert(
+      fc.asyncProperty(asked, async ([journey, filter, asOf_ms]) => {
+        const reader = memoryStandings(journey, NAMES, asOf_ms)
+        const report = await new JourneyReports().report(reader, JOURNEY, filter, signal)
+        const expected = modelReport(modelStandings(journey, NAMES), NAMES, filter, asOf_ms)
+        expect(report).toEqual({ ...expected, as_of_ms: asOf_ms, recomputing: null, event_ids: NAMES })
+      }),
+      cases,
+    )
+  })
+
+  it('is not counted again until something has changed, or somebody who waits has dropped', async () => {
+    const events = [{ customer: key(1), name: 'one', at_ms: 10, id: key(1) }]
+    const enrolments = [{ customer: key(1), customer_type: 'account' as const, at_ms: 5 }]
+    const reader = memoryStandings({ enrolments, events }, NAMES, 12)
+    const reports = new JourneyReports()
+    const second = async (asOf_ms: number) => {
+      reader.asOf_ms = asOf_ms
+      const { steps, as_of_ms } = await reports.report(reader, JOURNEY, { window_ms: 5 }, signal)
+      const { waiting, dropped } = steps[1] ?? {}
+      return { waiting, dropped, as_of_ms, reads: reader.reads }
+    }
+    expect(await second(12)).toEqual({ waiting: 1, dropped: 0, as_of_ms: 12, reads: 1 })
+    expect(await second(15)).toEqual({ waiting: 1, dropped: 0, as_of_ms: 15, reads: 1 })
+    expect(await second(16)).toEqual({ waiting: 0, dropped: 1, as_of_ms: 16, reads: 2 })
+    expect(await second(99)).toEqual({ waiting: 0, dropped: 1, as_of_ms: 99, reads: 2 })
+    reader.journey = async () => ({ generation: 1, event_ids: NAMES, version: 2, building: null })
+    expect(await second(99)).toEqual({ waiting: 0, dropped: 1, as_of_ms: 99, reads: 3 })
+  })
+
+  it('is of the old steps while those that were edited are computed, and says how far that is', async () => {
+    const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
+    const edited = { journey: key(1), event_ids: ['one', 'three'] }
+    const reports = new JourneyReports()
+    const begun = await reports.report(reader, edited, {}, signal)
+    expect(begun).toMatchObject({ recomputing: { done: 0, total: 0 }, event_ids: NAMES })
+    const building = { generation: 2, event_ids: edited.event_ids, upTo: key(7), done: 7, total: 9 }
+    reader.journey = async () => ({ generation: 1, event_ids: NAMES, version: 1, building })
+    const told = await reports.report(reader, edited, {}, signal)
+    expect(told).toMatchObject({ recomputing: { done: 7, total: 9 }, event_ids: NAMES })
+  })
+
+  it('of a journey without standings has all its steps with nobody', async () => {
+    const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
+    reader.journey = async () => undefined
+    const report = await new JourneyReports().report(reader, JOURNEY, {}, signal)
+    expect(report).toMatchObject({ as_of_ms: 12, recomputing: null, event_ids: NAMES, enrolled: 0 })
+    expect(report.steps.map(({ reached }) => reached)).toEqual([0, 0, 0, 0])
+  })
+
+  it('ends when nobody waits for it any more', async () => {
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
+    await expect(new JourneyReports().report(reader, JOURNEY, {}, gone.signal)).rejects.toThrow('gone')
+  })
+})
+
+describe('a trend of a journey', () => {
+  it('has the numbers that are counted one by one', async () => {
+    const starts = fc
+      .uniqueArray(instants, { maxLength: 8 })
+      .map((starts_ms) => starts_ms.toSorted((one, other) => one - other))
+    const asked = fc.tuple(journeys(NAMES, { customers: 20 }), filters, instants, starts)
+    await fc.assert(
+      fc.asyncProperty(asked, async ([journey, filter, asOf_ms, starts_ms]) => {
+        const reader = memoryStandings(journey, NAMES, asOf_ms)
+        const trend = await new JourneyReports().trend(reader, JOURNEY, { ...filter, starts_ms }, signal)
+        const entered = modelEntered(modelStandings(journey, NAMES), filter)
+        const { window_ms } = filter
+        const expected = starts_ms.slice(1).map((ends_ms, index) => {
+          const starts = starts_ms[index] ?? Number.NaN
+          const cohort = modelEntered(entered, { entered_from_ms: starts, entered_to_ms: ends_ms })
+          const isWaiting = cohort.some(
+            (standing) =>
+              !modelReaches(standing, NAMES.length, filter) &&
+              modelIsOpen(standing, { window_ms: window_ms ?? Number.POSITIVE_INFINITY }, asOf_ms),
+          )
+          return {
+            starts_ms: starts,
+            ends_ms,
+            enrolled: cohort.length,
+            reached: NAMES.map(
+              (_, step) => cohort.filter((standing) => modelReaches(standing, step + 1, filter)).length,
+            ),
+            incomplete: asOf_ms < ends_ms + (window_ms ?? 0) || (window_ms !== undefined && isWaiting),
+          }
+        })
+        expect(trend.cohorts).toEqual(expected)
+      }),
+      cases,
+    )
+  })
+})
+
+describe('the times of a step', () => {
+  it('are counted in ranges that follow each other and have all of them', async () => {
+    const spread = fc.oneof(fc.nat(20), fc.nat(1e5), fc.nat(1e9), fc.nat(1e13))
+    const times = fc.tuple(spread, fc.array(fc.tuple(fc.nat(1000), spread), { minLength: 1, maxLength: 60 }))
+    await fc.assert(
+      fc.asyncProperty(times, async ([least, times]) => {
+        const enrolments = times.map((_, index) => {
+          return { customer: key(index), customer_type: 'account' as const, at_ms: 0 }
+        })
+        const events = times.map(([near, far], index) => {
+          const at_ms = least + (index % 3 === 0 ? far : near)
+          return { customer: key(index), name: 'one', at_ms, id: key(index) }
+        })
+        const reader = memoryStandings({ enrolments, events }, NAMES, 0)
+        const told = await new JourneyReports().histogram(reader, JOURNEY, { step: 1 }, signal)
+        const entered = modelStandings({ enrolments, events }, NAMES)
+        const expected = modelStepTimes(entered, 1, {})
+        expect(told.times).toEqual(modelTimes(expected))
+        expect(told.ranges.length).toBeLessThanOrEqual(40)
+        for (const [index, { from_ms, to_ms, count }] of told.ranges.entries()) {
+          expect(to_ms).toBe(told.ranges[index + 1]?.from_ms ?? null)
+          const isIn = (time_ms: number) =>
+            time_ms >= from_ms && time_ms < (to_ms ?? Number.POSITIVE_INFINITY)
+          expect(count).toBe(expected.filter(isIn).length)
+        }
+        expect(told.ranges.reduce((sum, { count }) => sum + count, 0)).toBe(expected.length)
+      }),
+      { numRuns: casesToTry({ inCi: 1_000, elsewhere: 100 }) },
+    )
+  })
+})
