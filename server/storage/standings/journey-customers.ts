@@ -1,0 +1,98 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
+import type { CustomerFilter } from '../standings.ts'
+import { StandingPage } from './standing-page.ts'
+import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
+
+/** A page ends after so many enrolments that were looked at. */
+export const LOOKED_AT = 10_000
+
+/** So many are read at a time; between, others have their turn. */
+const READ_ENTRIES = 256
+
+/** A customer's standing in a journey. */
+export type KeyedStanding = { customer: Key; standing: Standing }
+
+/**
+ * Reads who stands where, newest entry first: at most `limit`, behind `after`. It goes on behind `next`, which is null at
+ * the end of the list alone.
+ * @throws the reason of the signal
+ */
+export async function journeyCustomers(
+  reader: StandingReader,
+  { journey, generation, event_ids }: { journey: Key } & JourneyState,
+  filter: CustomerFilter,
+  { limit, after, signal }: { limit: number; after: Entry | null; signal: AbortSignal },
+): Promise<{ found: KeyedStanding[]; next: Entry | null }> {
+  const found: KeyedStanding[] = []
+  const { entered_to_ms, entered_from_ms: from_ms = null } = filter
+  const passes = standingTest(filter, event_ids.length, reader.asOf_ms ?? Number.NEGATIVE_INFINITY)
+  let before = after
+  if (entered_to_ms !== undefined && (!after || after.entered_ms >= entered_to_ms)) {
+    before = { entered_ms: entered_to_ms, customer: '' }
+  }
+  for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += READ_ENTRIES) {
+    signal.throwIfAborted()
+    const wanted = Math.min(READ_ENTRIES, LOOKED_AT - lookedAt)
+    const entries = await reader.entries(journey, generation, { before, from_ms, limit: wanted })
+    const customers = entries.map(({ customer }) => customer).sort()
+    const standings = standingsIn(await reader.pagesWith(journey, generation, customers), customers)
+    for (const [index, entry] of entries.entries()) {
+      const standing = standings.get(entry.customer)
+      if (standing && passes(standing)) found.push({ customer: entry.customer, standing })
+      const isLast = index === entries.length - 1 && entries.length < wanted
+      if (found.length === limit) return { found, next: isLast ? null : entry }
+    }
+    if (entries.length < wanted) return { found, next: null }
+    before = entries.at(-1) ?? null
+    await turn()
+  }
+  return { found, next: before }
+}
+
+/** Reads one customer's standing in a journey; undefined where there is none. */
+export async function customerStanding(
+  reader: StandingReader,
+  { journey, customer, generation }: { journey: Key; customer: Key; generation: number },
+): Promise<Standing | undefined> {
+  const rows = await reader.pagesWith(journey, generation, [customer])
+  return standingsIn(rows, [customer]).get(customer)
+}
+
+/** The standings of customers, ascending, in pages, ascending too. */
+function standingsIn(rows: readonly PageRow[], customers: readonly Key[]): Map<Key, Standing> {
+  const standings = new Map<Key, Standing>()
+  let index = 0
+  let page = new StandingPage(rows[0])
+  for (const customer of customers) {
+    const from = index
+    while ((rows[index + 1]?.first ?? '') !== '' && (rows[index + 1]?.first ?? '') <= customer) index += 1
+    if (index !== from) page = new StandingPage(rows[index])
+    const standing = page.get(customer)
+    if (standing) standings.set(customer, standing)
+  }
+  return standings
+}
+
+/** Tells which standings a filter lets through, whenever they entered. */
+function standingTest(
+  filter: CustomerFilter,
+  steps: number,
+  asOf_ms: number,
+): (standing: Standing) => boolean {
+  const { customer_type, reached, not_reached, standing: course, out_of_order, window_ms } = filter
+  const asked = [reached, not_reached, out_of_order].filter((step) => step !== undefined)
+  if (asked.some((step) => step > steps)) return () => false
+  return (standing) => {
+    if (customer_type !== undefined && standing.customer_type !== customer_type) return false
+    const [first] = standing.reached
+    const end_ms = (first?.at_ms ?? 0) + (window_ms ?? Number.POSITIVE_INFINITY)
+    const count = standing.reached.filter(({ at_ms }) => at_ms <= end_ms).length
+    if (reached !== undefined && count < reached) return false
+    if (not_reached !== undefined && count >= not_reached) return false
+    if (out_of_order !== undefined && !outOfOrder(standing).includes(out_of_order - 1)) return false
+    if (course === undefined) return true
+    if (window_ms === undefined || count === 0 || count === steps) return false
+    return asOf_ms <= end_ms === (course === 'waiting')
+  }
+}
