@@ -75,7 +75,7 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
   const customer_id = await initialize({ ...workspace, client }, 'user-1')
   /** The body of an event. */
   const event = { journey_id, customer_id, event_id: 'signed_up' }
-  return { databaseUrl, server, client, secret_key, event }
+  return { databaseUrl, server, client, secret_key, workspace_id: workspace.workspace_id, event }
 }
 
 /** Starts `cairn serve` on a free port and does not wait. */

@@ -1,14 +1,12 @@
 import type { components } from '../../generated/contract.ts'
-import type { Operation } from '../contract.ts'
+import type { Caller, Operation } from '../contract.ts'
 import { isTooLarge } from '../domain/event-content.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
 import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
-import type { Storage } from '../storage/storage.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
-type Outcome = EventOutcome | { status: 'rejected'; code: 'event_too_large' }
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body },
@@ -26,9 +24,11 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
 
 export const createEvent: Operation<'createEvent'> = async (
   { workspaceId, body },
-  { storage, tally, rejected },
+  { storage, tally, rejected, caller },
 ) => {
-  const [outcome] = await tally.events(1, () => storage.events.insertEvents(workspaceId, [newEvent(body)]))
+  const [outcome] = await tally.events(1, () =>
+    storage.events.insertEvents(workspaceId, [newEvent(body)], keyIdOf(caller)),
+  )
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
@@ -44,10 +44,12 @@ export const createEvent: Operation<'createEvent'> = async (
 
 export const createEvents: Operation<'createEvents'> = async (
   { workspaceId, body },
-  { storage, tally, rejected },
+  { storage, tally, rejected, caller },
 ) => {
   const { events } = body
-  const outcomes = await tally.events(events.length, () => insertFitting(storage, workspaceId, events))
+  const outcomes = await tally.events(events.length, () =>
+    storage.events.insertEvents(workspaceId, events.map(newBatchEvent), keyIdOf(caller)),
+  )
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
@@ -57,24 +59,14 @@ export const createEvents: Operation<'createEvents'> = async (
   return { status: 200, body: { received: events.length, ...count, results } }
 }
 
-/** Stores those events of a batch that are not too large, and gives all their outcomes in order. */
-async function insertFitting(
-  storage: Storage,
-  workspaceId: string,
-  events: readonly EventCreation[],
-): Promise<Outcome[]> {
-  const all = events.map((event) => {
-    const row = newEvent(event)
-    return isTooLarge(event, row.custom_variables) ? undefined : row
-  })
-  const fitting = all.filter((row) => row !== undefined)
-  const outcomes = await storage.events.insertEvents(workspaceId, fitting)
-  let next = 0
-  return all.map((row) => {
-    const outcome = row ? outcomes[next++] : ({ status: 'rejected', code: 'event_too_large' } as const)
-    if (!outcome) throw new Error('the store gave no outcome')
-    return outcome
-  })
+/** An event of a batch has a bound of its own; alone it has that of its body. */
+function newBatchEvent(event: EventCreation): NewEvent {
+  const row = newEvent(event)
+  return isTooLarge(event, row.custom_variables) ? { ...row, custom_variables: null, isTooLarge: true } : row
+}
+
+function keyIdOf(caller: Caller): string | undefined {
+  return caller.kind === 'key' ? caller.key.key_id : undefined
 }
 
 function newEvent(event: EventCreation): NewEvent {
@@ -89,7 +81,7 @@ function newEvent(event: EventCreation): NewEvent {
   }
 }
 
-function resultOf(outcome: Outcome, message_id: string | null): EventResult {
+function resultOf(outcome: EventOutcome, message_id: string | null): EventResult {
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }

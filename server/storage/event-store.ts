@@ -8,7 +8,11 @@ type Customer = components['schemas']['CustomerInitialization']
 type EventPage = components['schemas']['EventPage']
 
 /** An event as it is to be stored; null is what was not sent. */
-export type NewEvent = EventContent & { message_id: string | null }
+export type NewEvent = EventContent & {
+  message_id: string | null
+  /** It is larger than an event may be: it is refused, and counted. What makes it large need not be in it. */
+  isTooLarge?: true
+}
 
 export type InitializeOutcome =
   | { status: 'stored'; customer_id: string; created: boolean }
@@ -25,6 +29,7 @@ export type EventRejection =
   | 'customer_not_in_journey'
   | 'message_id_conflict'
   | 'occurred_at_in_future'
+  | 'event_too_large'
 
 export type EventFilter = {
   journey_id?: string
@@ -46,8 +51,11 @@ export type EventStore = {
   /** Makes the customer or finds it, updates its name, and enters it in the journey. */
   initializeCustomer(workspaceId: string, customer: Customer): Promise<InitializeOutcome>
 
-  /** Stores events, committed together, each with an outcome of its own, in order. */
-  insertEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
+  /**
+   * Stores events, committed together, each with an outcome of its own, in order.
+   * @param keyId the key with which they were sent, if they were sent with one: what became of them is counted by it
+   */
+  insertEvents(workspaceId: string, events: readonly NewEvent[], keyId?: string): Promise<EventOutcome[]>
 
   /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
   newestEvents(

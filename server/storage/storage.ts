@@ -1,5 +1,6 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
+import type { ReadActivity } from './activity.ts'
 import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
 
@@ -97,6 +98,7 @@ export type Storage = {
    */
   lists(reading: Reading): ReadingDatabase
   events: EventStore
+  activity: ReadActivity
   /** Where several processes can be on the store: what they count together. */
   guesses?: GuessCounts
   /**

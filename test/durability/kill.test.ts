@@ -2,12 +2,13 @@ import { expect, it } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
 import { processEnvironment } from '../../server/config.ts'
 import { messageIdText } from '../../server/domain/message-ids.ts'
+import { type ActivityCounts, PERIOD_MS } from '../../server/storage/activity.ts'
 import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type ChildServer, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { engine } from '../engine.ts'
 import { initialize } from '../operations/customer.ts'
 import { indexFaults } from '../storage/sqlite/run-contents.ts'
-import { type Connection, connectTo } from '../storage/store.ts'
+import { type Connection, connectTo, openStoreForTest, readingIn } from '../storage/store.ts'
 import { casesToTry } from '../thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
@@ -25,29 +26,31 @@ const BATCHERS = 4
 const BATCH_EVENTS = 200
 const CUSTOMERS = 20
 
-async function send(client: Client, { events }: Sent): Promise<string[]> {
+/** @returns the identifiers that were answered, and how many events had been stored before */
+async function answer(client: Client, { events }: Sent): Promise<{ ids: string[]; duplicate: number }> {
   const [first] = events
   if (first && events.length === 1) {
     const { data, error } = await client.createEvent({ body: first })
     if (error) throw new Error(error.code)
-    return [data.id]
+    return { ids: [data.id], duplicate: Number(data.duplicate) }
   }
   const { data, error } = await client.createEvents({ body: { events } })
   if (error) throw new Error(error.code)
   expect(data.rejected).toBe(0)
-  return data.results.map(({ id }) => id ?? '')
+  return { ids: data.results.map(({ id }) => id ?? ''), duplicate: data.duplicate }
 }
 
 /** Sends one after the other until the server is gone. */
 async function sendUntilGone(client: Client, next: () => Sent, onAnswer: () => void) {
   while (true) {
     const sent = next()
-    const ids = await send(client, sent).catch((error) => {
+    const answered = await answer(client, sent).catch((error) => {
       if (!(error instanceof TypeError)) throw error
       return undefined
     })
-    if (!ids) return
-    sent.ids = ids
+    if (!answered) return
+    expect(answered.duplicate).toBe(0)
+    sent.ids = answered.ids
     onAnswer()
   }
 }
@@ -84,6 +87,15 @@ async function assertNothingLost(store: Connection, sent: Sent[]) {
   expect(sent.filter((one) => missing(one) > 0 && missing(one) < one.events.length)).toEqual([])
 }
 
+/** What all days have counted. */
+async function activityOf(databaseUrl: string, workspace_id: string): Promise<ActivityCounts> {
+  const { activity } = await openStoreForTest({ databaseUrl })
+  const now_ms = Date.now()
+  const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
+  const { total } = await activity(workspace_id, span, readingIn(workspace_id))
+  return total
+}
+
 async function timeline(client: Client, customer_id: string): Promise<string[]> {
   const ids: string[] = []
   let query: { limit: number; cursor?: string } = { limit: 500 }
@@ -110,6 +122,12 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
   )
   const sent: Sent[] = []
   let made = 0
+  let duplicate = 0
+  const sendAgain = async (client: Client, one: Sent) => {
+    const answered = await answer(client, one)
+    duplicate += answered.duplicate
+    return answered.ids
+  }
   const next = (size: number) => {
     const events = Array.from({ length: size }, (): Event => {
       made += 1
@@ -129,13 +147,13 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
     await assertNothingLost(store, sent)
     // A sender that has no answer, or has forgotten it, sends again.
     for (const one of sent.slice(-40)) {
-      const ids = await send(server.client(secret_key), one)
+      const ids = await sendAgain(server.client(secret_key), one)
       if (one.ids) expect(ids).toEqual(one.ids)
       one.ids = ids
     }
   }
   const last = server.client(secret_key)
-  for (const one of sent) expect(await send(last, one)).toEqual(one.ids)
+  for (const one of sent) expect(await sendAgain(last, one)).toEqual(one.ids)
   expect((await storedMessages(store)).size).toBe(made)
   for (const customer_id of customers) {
     const expected = sent.flatMap(({ events, ids = [] }) =>
@@ -144,5 +162,11 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
     expect(await timeline(last, customer_id)).toEqual(expected.toSorted().toReversed())
   }
   await server.end('SIGTERM')
+  // Nobody was answered who was not counted, and nobody twice.
+  expect(await activityOf(databaseUrl, started.workspace_id)).toEqual({
+    created: made,
+    duplicate,
+    rejected: 0,
+  })
   if (engine === 'sqlite') expect(indexFaults(sqlitePath(databaseUrl))).toEqual([{ integrity_check: 'ok' }])
 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { PERIOD_MS } from '../../server/storage/activity.ts'
 import { updateServiceKey } from '../../server/storage/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { withPatience } from '../patience.ts'
@@ -11,6 +12,7 @@ import {
   newEvent,
   newSubject,
   openStoreForTest,
+  readingIn,
   type Store,
 } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
@@ -69,6 +71,10 @@ describe('a connection that dies under a write', () => {
     ])
     expect(proxy.cuts()).toBe(3)
     expect(await storedEvents(url)).toBe(3)
+    const { workspace_id } = subject
+    const span = { by: 'day', from_ms: Date.now() - PERIOD_MS.day, to_ms: Date.now() + 1 } as const
+    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    expect(total).toEqual({ created: 3, duplicate: 0, rejected: 2 })
     const again = await insert(store, subject, { message_id: 'a text' })
     expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
   })

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { PERIOD_MS } from '../../server/storage/activity.ts'
 import { engine } from '../engine.ts'
 import { type Sample, scrape, sumOf } from '../http/exposition.ts'
 import { withPatience } from '../patience.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connectTo, idOf, initialize, type Store, storedEvents } from './store.ts'
+import { connectTo, idOf, initialize, readingIn, type Store, storedEvents } from './store.ts'
 
 const OUTCOMES = ['created', 'duplicate', 'rejected'] as const
 
@@ -230,6 +231,11 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
       }),
       { numRuns: 26, examples: [[every]] },
     )
+    const now_ms = Date.now()
+    const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
+    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    const { created, duplicate, rejected } = said
+    expect(total).toEqual({ created, duplicate, rejected })
     expect(await storedEvents(await connectTo(store.databaseUrl))).toHaveLength(said.created ?? 0)
     // A request is counted when its answer has gone out, which the sender may notice first.
     await vi.waitFor(async () => {

@@ -7,7 +7,7 @@ import type { Writer } from './writer.ts'
 export function postgresEventStore(lists: ListReader, writer: Writer): EventStore {
   return {
     initializeCustomer: (workspaceId, customer) => writer.initialize(workspaceId, customer),
-    insertEvents: (workspaceId, events) => writer.insert(workspaceId, events),
+    insertEvents: (workspaceId, events, key_id = '') => writer.insert(workspaceId, { key_id, events }),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     customerEvents: (workspaceId, customerId, page, reading) =>

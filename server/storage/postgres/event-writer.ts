@@ -1,6 +1,8 @@
 import { type EventContent, isInFuture, isSameContent } from '../../domain/event-content.ts'
 import { ascendingIds } from '../../domain/identifiers.ts'
+import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { GroupCounts, insertCounts } from './arrivals.ts'
 import { DURABLE } from './dialect.ts'
 import type { Pool } from './pool.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
@@ -14,9 +16,20 @@ type EventWriterOptions = {
   messageSalt: string
 }
 
+/** The events of one request. */
+export type Sending = {
+  /** Of the key with which they were sent; '' for none. */
+  key_id: string
+  events: readonly NewEvent[]
+}
+
 /** An event of a group. */
 type Row = {
   event: NewEvent
+  /** What it is counted with, of the group's `GroupCounts`. */
+  series: number
+  /** What it is counted as. */
+  counted?: EventOutcome['status'] | undefined
   /** The UUID under which its message is looked up. */
   message: string | null
   /** What the rules say to it; recognition comes before them. */
@@ -47,14 +60,24 @@ export class EventWriter {
    * look before could not, that another replica stores the same message at this moment. Only what was not inserted is
    * looked up then, and before, for recognition, what a rule would refuse.
    */
-  async insert(workspace_id: string, events: readonly NewEvent[]): Promise<EventOutcome[]> {
+  async insert(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
     const { now, messageSalt } = this.#options
     const now_ms = now()
-    const refusalOf = await this.#refusals(workspace_id, events, now_ms)
-    const rows = events.map((event): Row => {
-      const message = event.message_id === null ? null : messageUuid(event.message_id, messageSalt)
-      return { event, message, refusal: refusalOf(event) }
-    })
+    const rules = await this.#rules(
+      workspace_id,
+      sent.flatMap(({ events }) => events),
+      now_ms,
+    )
+    const counts = new GroupCounts()
+    const rows = sent.flatMap(({ key_id, events }) =>
+      events.map((event): Row => {
+        const { message_id, event_id, isTooLarge } = event
+        const message = message_id === null || isTooLarge ? null : messageUuid(message_id, messageSalt)
+        const series = counts.numberOf({ journey_id: rules.journeyOf(event), event_id, key_id })
+        return { event, series, message, refusal: rules.refusalOf(event) }
+      }),
+    )
+    if (rows.length === 0) return []
     const workspace = uuidOf(workspace_id)
     const questioned = rows.filter(({ refusal }) => refusal !== undefined)
     const known = await this.#known(workspace, questioned, rows)
@@ -67,22 +90,30 @@ export class EventWriter {
       row.id = uuidText(this.#nextId(now_ms))
       if (row.message !== null) holders.set(row.message, row)
     }
-    for (const [message, event] of await this.#store(workspace, rows)) known.set(message, event)
+    const expected = outcomesOf(rows, known)
+    for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
+    for (const { series, counted } of rows) counts.add(series, counted)
+    const found = await this.#store({ workspace, now_ms, rows, counts })
+    if (found.size === 0) return expected
+    for (const [message, event] of found) known.set(message, event)
+    const outcomes = outcomesOf(rows, known)
+    // A message with another content was taken for a duplicate, as nearly all are that are known.
+    for (const [index, { series, counted }] of rows.entries()) {
+      counts.add(series, counted, -1)
+      counts.add(series, outcomes[index]?.status)
+    }
+    if (!counts.isNothing) await this.#count({ workspace, now_ms, counts })
+    return outcomes
+  }
 
-    const held = new Map<string, Known>()
-    return rows.map(({ event, message, refusal, id }) => {
-      const before = message === null ? undefined : (known.get(message) ?? held.get(message))
-      if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-      if (before) return stored('duplicate', before)
-      if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
-      const made = { ...event, id, received_ms: msOf(id) }
-      if (message !== null) held.set(message, made)
-      return stored('created', made)
-    })
+  /** Puts into the queue what was counted and is in no statement that stores. */
+  async #count(row: { workspace: string; now_ms: number; counts: GroupCounts }) {
+    const arrival = uuidText(this.#nextId(row.now_ms))
+    await insertCounts(this.#options.pool, { ...row, arrival })
   }
 
   /** What the rules on journeys, enrolments and times say to events. */
-  async #refusals(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
+  async #rules(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
     const journeyIds = new Set(events.map(({ journey_id }) => journey_id))
     const pairs = new Map<string, NewEvent>()
     for (const event of events) pairs.set(pairOf(event), event)
@@ -101,7 +132,9 @@ export class EventWriter {
       if (event)
         outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : 'customer_not_found')
     }
-    return (event: NewEvent): EventRejection | undefined => {
+    const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
+    const refusalOf = (event: NewEvent): EventRejection | undefined => {
+      if (event.isTooLarge) return 'event_too_large'
       const status = statuses.get(event.journey_id)
       if (status === undefined) return 'journey_not_found'
       const refusal = outside.size > 0 ? outside.get(pairOf(event)) : undefined
@@ -109,29 +142,48 @@ export class EventWriter {
       if (status === 'archived') return 'journey_archived'
       return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
     }
+    return { journeyOf, refusalOf }
   }
 
   /**
-   * Stores the rows that have an identifier.
+   * Stores the rows that have an identifier, and what was counted of all.
+   * @param group.counts as if none of them was known before; what is stored of it is taken out
    * @returns by message what was known before
    */
-  async #store(workspace: string, rows: readonly Row[]): Promise<Map<string, Known>> {
+  async #store({ workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
     const known = new Map<string, Known>()
     let missing = rows.filter(({ id }) => id !== undefined)
+    if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
     for (let round = 1; missing.length > 0; round += 1) {
       if (round > ROUNDS) throw new Error('a message is taken, and no event has it')
-      const parameters = [workspace, JSON.stringify(missing.map(storedRow))]
+      const parameters = [
+        workspace,
+        JSON.stringify(missing.map(storedRow)),
+        uuidText(this.#nextId(now_ms)),
+        periodOf(now_ms, 'minute'),
+        missing[0]?.id,
+        missing.at(-1)?.id,
+        JSON.stringify(counts),
+      ]
       const inserted = await untilKnown(this.#options.pool, async (connection) => {
         return (await connection.run<{ id: string }>(INSERT, parameters)).rows
       })
+      counts.clear()
+      for (const row of missing) row.counted = 'created'
       if (inserted.length === missing.length) break
       const ids = new Set(inserted.map(({ id }) => digitsOf(id)))
       missing = missing.filter(({ id = '' }) => !ids.has(id))
       // Another replica was first, or this one was, on a connection that was lost.
       const own = await this.#existing(workspace, missing)
       missing = missing.filter(({ id = '' }) => !own.has(id))
+      // So the statement has counted them.
+      for (const row of missing) row.counted = 'duplicate'
       for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
       missing = missing.filter(({ message }) => message === null || !known.has(message))
+      for (const { series } of missing) {
+        counts.add(series, 'duplicate', -1)
+        counts.add(series, 'created')
+      }
     }
     return known
   }
@@ -180,6 +232,25 @@ export class EventWriter {
   }
 }
 
+type Group = { workspace: string; now_ms: number; rows: readonly Row[]; counts: GroupCounts }
+
+/**
+ * What becomes of rows, if those with an identifier are stored as far as their messages are not known.
+ * @param known by message
+ */
+function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): EventOutcome[] {
+  const held = new Map<string, Known>()
+  return rows.map(({ event, message, refusal, id }) => {
+    const before = message === null ? undefined : (known.get(message) ?? held.get(message))
+    if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
+    if (before) return stored('duplicate', before)
+    if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
+    const made = { ...event, id, received_ms: msOf(id) }
+    if (message !== null) held.set(message, made)
+    return stored('created', made)
+  })
+}
+
 /** An event may be removed while its message is looked up; once more is enough. */
 const ROUNDS = 5
 
@@ -205,7 +276,7 @@ function pairOf({ journey_id, customer_id }: NewEvent): string {
 }
 
 /** The row as `INSERT` takes it. */
-function storedRow({ event, message, id = '' }: Row) {
+function storedRow({ event, series, message, id = '' }: Row) {
   const { message_id, journey_id, customer_id, occurred_ms, event_id, custom_variables } = event
   return {
     id,
@@ -217,6 +288,7 @@ function storedRow({ event, message, id = '' }: Row) {
     is_dated: occurred_ms !== null,
     event_id,
     custom_variables,
+    series,
   }
 }
 
@@ -247,18 +319,26 @@ const REFERENCES = `
 
 /**
  * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
- * that is there already was inserted by the same statement, on a connection that was lost.
+ * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too.
+ * What is known before is counted as a duplicate.
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (
     SELECT batch.*, durable FROM json_to_recordset($2::json) AS batch (
       id uuid, journey_id uuid, customer_id uuid, message uuid, message_text text, at_ms bigint, is_dated boolean,
-      event_id text, custom_variables text
+      event_id text, custom_variables text, series integer
     ), (SELECT ${DURABLE}) AS durable
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
     ON CONFLICT DO NOTHING RETURNING event_id
+  ), arrived AS (
+    INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts, taken)
+    SELECT $1, $3, $4, $5, $6, $7, (
+      SELECT json_agg(series)::text FROM batch
+      WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
+    )
+    ON CONFLICT DO NOTHING
   )
   INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
     custom_variables)

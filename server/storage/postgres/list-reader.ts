@@ -25,7 +25,16 @@ export class ListReader {
 
   /** Reads rows of a list, see `ListTurns`. */
   async rows(sql: string, parameters: readonly unknown[], reading: Reading): Promise<unknown[]> {
-    return await this.#read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
+    return await this.read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
+  }
+
+  /** Reads several statements on a connection of their own, see `ListTurns`. */
+  async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#turns.take(reading, (signal) => this.#readOnce(signal, read))
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
   }
 
   /** Reads a page of events, as the JSON of the contract's `EventPage`. */
@@ -33,7 +42,7 @@ export class ListReader {
     reading: Reading,
     read: (connection: Connection) => Promise<EventTexts>,
   ): Promise<JsonBytes<Value>> {
-    const texts = await this.#read(reading, read)
+    const texts = await this.read(reading, read)
     return new JsonBytes<Value>(new TextEncoder().encode(pageText(texts)))
   }
 
@@ -41,14 +50,6 @@ export class ListReader {
   async close(): Promise<void> {
     this.#turns.close(new Unavailable('shutting_down'))
     await this.#pool.close()
-  }
-
-  async #read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#turns.take(reading, (signal) => this.#readOnce(signal, read))
-    } catch (error) {
-      throw seenFromOutside(error)
-    }
   }
 
   async #readOnce<Result>(

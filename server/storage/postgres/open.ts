@@ -2,6 +2,8 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
+import { readActivity } from './activity-reader.ts'
+import { ArrivalFollower } from './arrival-follower.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { assertWhole } from './copy-state.ts'
 import { CustomerWriter } from './customer-writer.ts'
@@ -29,6 +31,7 @@ const POOLS = {
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
   /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
+  following: { most: 1, mostWaiting: 10, statement_ms: 5_000 },
 } as const
 
 /** How often it is seen to that the events of the next months have a partition. */
@@ -36,7 +39,7 @@ const PARTITIONS_MS = 3_600_000
 
 /** The store of a serving process, of which there may be many on one database. */
 export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
-  const { now, onKeyChange, onOutsideChange, onGroup = () => {} } = options
+  const { now, onKeyChange, onOutsideChange, onGroup = () => {}, onIndexingFailure = () => {} } = options
   const servers = new Servers(readAddress(url))
   await explained(migrateDatabase(servers))
   const pool = (name: keyof typeof POOLS) => new Pool({ servers, ...POOLS[name] })
@@ -47,6 +50,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     transactions: pool('transactions'),
     guesses: pool('guesses'),
     watch: pool('watch'),
+    following: pool('following'),
   }
   const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
     await Promise.all(Object.values(pools).map((pool) => pool.close()))
@@ -59,6 +63,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   partitions.unref()
 
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
+  const follower = new ArrivalFollower({ pool: pools.following, onFailure: onIndexingFailure })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
@@ -85,6 +90,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
     events: postgresEventStore(lists, writer),
+    activity: (workspaceId, request, reading) =>
+      lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
@@ -115,7 +122,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       clearInterval(partitions)
       const { ingestion, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
-      const closing = [watch.end(), lists.close(), ...Object.values(others).map((pool) => pool.close())]
+      const closing = [
+        watch.end(),
+        follower.end(),
+        lists.close(),
+        ...Object.values(others).map((pool) => pool.close()),
+      ]
       await writer.close()
       await Promise.all([ingestion.close(), ...closing])
     },

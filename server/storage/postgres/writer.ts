@@ -1,10 +1,10 @@
 import type { components } from '../../../generated/contract.ts'
-import type { EventOutcome, InitializeOutcome, NewEvent } from '../event-store.ts'
+import type { EventOutcome, InitializeOutcome } from '../event-store.ts'
 import type { CommittedGroup } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UnitQueue } from '../unit-queue.ts'
 import type { CustomerWriter } from './customer-writer.ts'
-import type { EventWriter } from './event-writer.ts'
+import type { EventWriter, Sending } from './event-writer.ts'
 import { seenFromOutside } from './outages.ts'
 
 type Initialization = components['schemas']['CustomerInitialization']
@@ -12,7 +12,7 @@ type Initialization = components['schemas']['CustomerInitialization']
 /** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
-type Unit = { kind: 'initialize'; customer: Initialization } | { kind: 'events'; events: readonly NewEvent[] }
+type Unit = { kind: 'initialize'; customer: Initialization } | ({ kind: 'events' } & Sending)
 type UnitOutcome = InitializeOutcome | EventOutcome[]
 
 type Waiting = {
@@ -71,8 +71,8 @@ export class Writer {
   }
 
   /** Resolves when the events are on disk. */
-  async insert(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]> {
-    return (await this.#submit(workspaceId, { kind: 'events', events })) as EventOutcome[]
+  async insert(workspaceId: string, sending: Sending): Promise<EventOutcome[]> {
+    return (await this.#submit(workspaceId, { kind: 'events', ...sending })) as EventOutcome[]
   }
 
   /** Refuses new work and finishes what was taken. */
@@ -160,8 +160,8 @@ export class Writer {
   async #write(workspaceId: string, group: readonly Waiting[]): Promise<UnitOutcome[]> {
     const calls = group.flatMap(({ unit }) => (unit.kind === 'initialize' ? unit.customer : []))
     if (calls.length > 0) return await this.#options.customers.initialize(workspaceId, calls)
-    const events = group.flatMap(({ unit }) => (unit.kind === 'events' ? unit.events : []))
-    const outcomes = events.length > 0 ? await this.#options.events.insert(workspaceId, events) : []
+    const sent = group.flatMap(({ unit }) => (unit.kind === 'events' ? unit : []))
+    const outcomes = await this.#options.events.insert(workspaceId, sent)
     let end = 0
     return group.map(({ rows }) => {
       end += rows

@@ -18,8 +18,8 @@ export function sqliteEventStore(reader: Reader, writer: Writer): EventStore {
       return outcome as InitializeOutcome
     },
 
-    async insertEvents(workspace_id, events) {
-      return (await writer.submit({ kind: 'events', workspace_id, events })) as EventOutcome[]
+    async insertEvents(workspace_id, events, key_id = '') {
+      return (await writer.submit({ kind: 'events', workspace_id, key_id, events })) as EventOutcome[]
     },
 
     newestEvents: (workspace_id, filter, page, reading) =>

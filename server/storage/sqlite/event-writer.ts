@@ -10,6 +10,7 @@ import {
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import type { Connection } from './connection.ts'
+import { EventCounter } from './event-counter.ts'
 import type { MessageIndex } from './message-index.ts'
 import type { References } from './references.ts'
 import { SpanWriter } from './spans.ts'
@@ -21,7 +22,12 @@ export type EventRow = NewEvent & { message?: Message }
 type Message = { stored: StoredMessageId; key: number }
 
 /** The events of one request. */
-export type EventsUnit = { workspace_id: string; events: readonly EventRow[] }
+export type EventsUnit = {
+  workspace_id: string
+  /** Of the key with which they were sent; '' for none. */
+  key_id: string
+  events: readonly EventRow[]
+}
 
 type StoredEvent = EventContent & {
   workspace_id: string
@@ -60,6 +66,7 @@ export class EventWriter {
   readonly #references: References
   readonly #statements: ReturnType<typeof prepare>
   readonly #spans: SpanWriter
+  readonly #counter: EventCounter
   readonly #nextId: (now_ms: number) => Uint8Array
   readonly #messages: MessageIndex
   readonly #salt: string
@@ -81,6 +88,7 @@ export class EventWriter {
     this.#messages = messages
     this.#statements = prepare(connection)
     this.#spans = new SpanWriter(connection)
+    this.#counter = new EventCounter(connection)
     this.#nextId = ascendingIds(this.#statements.newestId.get()?.id)
     const indexing = this.#statements.indexing.get()
     if (!indexing) throw new Error('the row of event_indexing is missing')
@@ -121,12 +129,13 @@ export class EventWriter {
   /** Looks the messages of a whole group up in the index. */
   beginGroup(units: readonly EventsUnit[]): void {
     this.#indexed.clear()
+    this.#counter.beginGroup()
     let count = 0
     for (const { workspace_id, events } of units) {
       const messageKey = this.#messageKey(workspace_id)
       count += events.length
       for (const event of events) {
-        if (event.message_id === null) continue
+        if (event.message_id === null || event.isTooLarge) continue
         const stored = storedMessageId(event.message_id)
         const key = messageKey(stored)
         event.message = { stored, key }
@@ -137,14 +146,22 @@ export class EventWriter {
     this.tail.reserve(count)
   }
 
-  insert({ workspace_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
-    return events.map((event) => this.#insertEvent(workspace_id, event, now_ms))
+  insert({ workspace_id, key_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+    const counter = this.#counter.of(workspace_id, key_id, now_ms)
+    return events.map((event) => {
+      const outcome = this.#insertEvent(workspace_id, event, now_ms)
+      const { status } = outcome
+      const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
+      counter.add(journey_id, event.event_id, status)
+      return outcome
+    })
   }
 
   /** Writes what has been put off. To be called before the commit. */
   endGroup(): void {
     this.#insertRows()
     this.#spans.write()
+    this.#counter.endGroup()
   }
 
   /** What was written is on disk. */
@@ -156,12 +173,14 @@ export class EventWriter {
   forget(): void {
     this.#values = []
     this.#spans.forget()
+    this.#counter.forget()
     this.tail.cut(this.#committedSeq)
   }
 
   /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
   #insertEvent(workspace_id: string, event: EventRow, now_ms: number): EventOutcome {
     const { message, occurred_ms } = event
+    if (event.isTooLarge) return rejected('event_too_large')
     const stored = message && this.#stored(workspace_id, message)
     if (stored && !isSameContent(stored, event)) return rejected('message_id_conflict')
     if (stored) return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
@@ -185,6 +204,11 @@ export class EventWriter {
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
     return { status: 'created', id: eventIdText(id), received_ms: now_ms }
+  }
+
+  /** The journey of an event that was refused; '' where there is none such. */
+  #journeyOf(workspace_id: string, { journey_id }: EventRow): string {
+    return this.#references.journey(workspace_id, journey_id)?.journey_id ?? ''
   }
 
   #messageKey(workspace_id: string): (stored: StoredMessageId) => number {

@@ -28,6 +28,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     db: database((statement) => reader.lookUp(statement)),
     lists,
     events: sqliteEventStore(reader, writer),
+    activity: (workspace_id, request, reading) =>
+      reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable(workspaceId)

@@ -1,4 +1,5 @@
 import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { EventRow } from './event-writer.ts'
 import type { Failure } from './statement.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 
@@ -14,6 +15,7 @@ const NULL = -1
 const STATUSES = ['created', 'duplicate', 'rejected'] as const
 const OTHER = 0
 const EVENTS = 1
+const TOO_LARGE = { isTooLarge: true } as const
 
 export function packGroup(group: readonly Unit[]): Packed {
   const packer = new Packer()
@@ -26,8 +28,13 @@ export function packGroup(group: readonly Unit[]): Packed {
     }
     packer.number(EVENTS)
     packer.string(unit.workspace_id)
+    packer.shared(unit.key_id)
     packer.number(unit.events.length)
+    const tooLarge: number[] = []
+    let index = 0
     for (const event of unit.events) {
+      if (event.isTooLarge) tooLarge.push(index)
+      index += 1
       packer.shared(event.journey_id)
       packer.string(event.customer_id)
       packer.shared(event.event_id)
@@ -35,6 +42,8 @@ export function packGroup(group: readonly Unit[]): Packed {
       packer.string(event.custom_variables)
       packer.nullableNumber(event.occurred_ms)
     }
+    packer.number(tooLarge.length)
+    for (const index of tooLarge) packer.number(index)
   }
   return packer.packed()
 }
@@ -44,15 +53,19 @@ export function unpackGroup(packed: Packed): Unit[] {
   return unpacker.list(() => {
     if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
     const workspace_id = unpacker.string()
-    const events = unpacker.list(() => ({
-      journey_id: unpacker.shared(),
-      customer_id: unpacker.string(),
-      event_id: unpacker.shared(),
-      message_id: unpacker.nullableString(),
-      custom_variables: unpacker.nullableString(),
-      occurred_ms: unpacker.nullableNumber(),
-    }))
-    return { kind: 'events', workspace_id, events }
+    const key_id = unpacker.shared()
+    const events = unpacker.list(
+      (): EventRow => ({
+        journey_id: unpacker.shared(),
+        customer_id: unpacker.string(),
+        event_id: unpacker.shared(),
+        message_id: unpacker.nullableString(),
+        custom_variables: unpacker.nullableString(),
+        occurred_ms: unpacker.nullableNumber(),
+      }),
+    )
+    for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, TOO_LARGE)
+    return { kind: 'events', workspace_id, key_id, events }
   })
 }
 

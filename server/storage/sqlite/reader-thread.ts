@@ -2,6 +2,8 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../domain/paging.ts'
+import type { Activity, ActivityRequest } from '../activity.ts'
+import { ActivityReader } from './activity-reader.ts'
 import { openReadable } from './connection.ts'
 import { EventReader, type EventsRequest } from './event-reader.ts'
 import { type Failure, failureOf, runStatement, type Statement } from './statement.ts'
@@ -11,10 +13,11 @@ import { TailRing } from './tail.ts'
 export type ReaderWork =
   | { kind: 'statement'; statement: Statement }
   | { kind: 'events'; request: EventsRequest }
+  | { kind: 'activity'; workspace_id: string; request: ActivityRequest; now_ms: number }
 
 export type ReaderRequest = ReaderWork | 'close'
 
-export type ReaderResult = { read: unknown[] | Uint8Array<ArrayBuffer> } | { failure: Failure }
+export type ReaderResult = { read: unknown[] | Uint8Array<ArrayBuffer> | Activity } | { failure: Failure }
 
 export type ReaderThreadData = {
   path: string
@@ -35,6 +38,7 @@ if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPri
 const connection = openReadable(data.path)
 if (!data.isForLists) connection.pragma(`cache_size = -${LOOK_UP_CACHE_KIB}`)
 const events = new EventReader(connection, new TailRing(data.ring))
+const activity = new ActivityReader(connection)
 
 function read(work: ReaderWork): ReaderResult {
   if (work.kind === 'statement') {
@@ -42,6 +46,7 @@ function read(work: ReaderWork): ReaderResult {
     return 'failure' in result ? result : { read: result.rows }
   }
   try {
+    if (work.kind === 'activity') return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
     // With memory of its own, which is handed over.
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
   } catch (error) {

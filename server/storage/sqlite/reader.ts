@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { Activity } from '../activity.ts'
 import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -16,8 +17,8 @@ const LIST_THREADS = 2
 /** More waiting look-ups than this are refused. */
 const WAITING_LOOK_UPS = 1_000
 
-/** Rows of a statement, or a page of events as JSON. */
-type Read = unknown[] | Uint8Array
+/** Rows of a statement, a page of events as JSON, or counts. */
+type Read = unknown[] | Uint8Array | Activity
 
 type Work = {
   work: ReaderWork
@@ -100,6 +101,11 @@ export class Reader {
   /** Reads a page of events, as the JSON of the contract's `EventPage`, see `#list`. */
   async events(request: EventsRequest, reading: Reading): Promise<Uint8Array> {
     return (await this.#list({ kind: 'events', request }, reading)) as Uint8Array
+  }
+
+  /** Reads how many events were sent, see `#list`. */
+  async activity(work: ReaderWork & { kind: 'activity' }, reading: Reading): Promise<Activity> {
+    return (await this.#list(work, reading)) as Activity
   }
 
   /**

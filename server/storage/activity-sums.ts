@@ -1,0 +1,156 @@
+import {
+  type Activity,
+  type ActivityCounts,
+  type ActivityGroup,
+  type ActivityPeriod,
+  type ActivityRequest,
+  blockOf,
+  GROUPS,
+  KEPT_MS,
+  type NumberedSeries,
+  periodOf,
+  type Series,
+  spanOf,
+} from './activity.ts'
+import { addCounts, eachCounts, totalOf } from './event-counts.ts'
+
+/** What is kept of a period. */
+export type KeptPeriod = { start_ms: number; counts: Uint8Array }
+
+/** What is counted and in no period yet. */
+export type OpenCounts = Series & ActivityCounts & { minute_ms: number }
+
+/** All that an answer is made of, as one commit left it. */
+export type Counted = {
+  /** Of the length that was asked for, in the span, in order. */
+  periods: readonly KeptPeriod[]
+  open: readonly OpenCounts[]
+  /** Those of the blocks in the span; needed only where `needsSeries`. */
+  series: readonly NumberedSeries[]
+  /** When counting began in this store. */
+  since_ms: number
+}
+
+/** Whether an answer tells one series from another. */
+export function needsSeries({ journey_id, event_id, key_id, group_by }: ActivityRequest): boolean {
+  return [journey_id, event_id, key_id, group_by].some((condition) => condition !== undefined)
+}
+
+/** Adds up what was counted. */
+export function activityOf(
+  request: ActivityRequest,
+  { periods, open, series, since_ms }: Counted,
+  now_ms: number,
+): Activity {
+  const { by } = request
+  const { from_ms, to_ms } = spanOf(request)
+  const sums = new Sums(request, series)
+  for (const period of periods) sums.addPeriod(period)
+  for (const counts of open) {
+    if (counts.minute_ms >= from_ms && counts.minute_ms < to_ms) sums.addOpen(counts)
+  }
+  const kept_from_ms = Math.max(periodOf(now_ms - KEPT_MS[by], by) || 0, periodOf(since_ms, by))
+  return { ...sums.answer(), kept_from_ms }
+}
+
+class Sums {
+  readonly #request: ActivityRequest
+  readonly #total: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
+  readonly #periods = new Map<number, ActivityPeriod>()
+  readonly #groups = new Map<string, ActivityGroup>()
+  /** By block, by number, of the series that are asked for. */
+  readonly #series = new Map<number, (NumberedSeries | undefined)[]>()
+  readonly #needsSeries: boolean
+
+  constructor(request: ActivityRequest, series: readonly NumberedSeries[]) {
+    this.#request = request
+    this.#needsSeries = needsSeries(request)
+    for (const one of series) {
+      if (!this.#isAskedFor(one)) continue
+      const block = this.#series.get(one.block) ?? []
+      this.#series.set(one.block, block)
+      block[one.number] = one
+    }
+  }
+
+  addPeriod({ start_ms, counts }: KeptPeriod): void {
+    const period = this.#periodAt(start_ms)
+    if (!this.#needsSeries) {
+      addCounts(period, totalOf(counts))
+      return
+    }
+    const series = this.#series.get(blockOf(start_ms)) ?? []
+    const { by } = this.#request
+    eachCounts(counts, (number, created, duplicate, rejected) => {
+      const one = series[number]
+      if (!one) return
+      period.created += created
+      period.duplicate += duplicate
+      period.rejected += rejected
+      // The last minute of a series is known only of the last period.
+      const last_ms = periodOf(one.last_ms, by) === start_ms ? one.last_ms : start_ms
+      this.#addToGroup(one, last_ms, created, duplicate, rejected)
+    })
+  }
+
+  addOpen(counts: OpenCounts): void {
+    if (!this.#isAskedFor(counts)) return
+    const { created, duplicate, rejected, minute_ms } = counts
+    addCounts(this.#periodAt(periodOf(minute_ms, this.#request.by)), counts)
+    this.#addToGroup(counts, minute_ms, created, duplicate, rejected)
+  }
+
+  answer(): Omit<Activity, 'kept_from_ms'> {
+    const periods = [...this.#periods.values()].filter((period) => sizeOf(period) > 0)
+    for (const period of periods) addCounts(this.#total, period)
+    const groups = [...this.#groups.values()].filter((group) => sizeOf(group) > 0)
+    groups.sort(bySize)
+    return {
+      total: this.#total,
+      periods: periods.sort((a, b) => a.start_ms - b.start_ms),
+      groups: groups.slice(0, GROUPS),
+      groups_omitted: Math.max(0, groups.length - GROUPS),
+    }
+  }
+
+  #periodAt(start_ms: number): ActivityPeriod {
+    const known = this.#periods.get(start_ms)
+    if (known) return known
+    const period = { start_ms, created: 0, duplicate: 0, rejected: 0 }
+    this.#periods.set(start_ms, period)
+    return period
+  }
+
+  #isAskedFor({ journey_id, event_id, key_id }: Series): boolean {
+    const asked = this.#request
+    return (
+      (asked.journey_id === undefined || asked.journey_id === journey_id) &&
+      (asked.event_id === undefined || asked.event_id === event_id) &&
+      (asked.key_id === undefined || asked.key_id === key_id)
+    )
+  }
+
+  #addToGroup(series: Series, last_ms: number, created: number, duplicate: number, rejected: number) {
+    const { group_by } = this.#request
+    if (!group_by) return
+    const text = series[`${group_by}_id`]
+    let group = this.#groups.get(text)
+    if (!group) {
+      group = { group: text === '' ? null : text, created: 0, duplicate: 0, rejected: 0, last_ms }
+      this.#groups.set(text, group)
+    }
+    group.created += created
+    group.duplicate += duplicate
+    group.rejected += rejected
+    if (last_ms > group.last_ms) group.last_ms = last_ms
+  }
+}
+
+function sizeOf({ created, duplicate, rejected }: ActivityCounts): number {
+  return created + duplicate + rejected
+}
+
+/** Those of one size by their names, so that the same is told each time. */
+function bySize(a: ActivityGroup, b: ActivityGroup): number {
+  return sizeOf(b) - sizeOf(a) || ((a.group ?? '') < (b.group ?? '') ? -1 : 1)
+}

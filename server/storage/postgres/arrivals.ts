@@ -1,0 +1,124 @@
+import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../activity.ts'
+import { addCounts } from '../event-counts.ts'
+import { DURABLE } from './dialect.ts'
+import type { Pool } from './pool.ts'
+import { untilKnown } from './until-known.ts'
+
+/** What was counted of a series: below zero where it takes back what was counted before. */
+export type ArrivedCounts = Series & ActivityCounts
+
+/** A row of `event_arrivals`. */
+export type Arrival = {
+  arrival: string
+  minute_ms: number
+  first_event: string | null
+  last_event: string | null
+  counts: string
+  taken: string | null
+}
+
+/** The counts of a group on their way into its arrival: series have numbers from 0 on, in the order in which they came. */
+export class GroupCounts {
+  readonly #numbers = new Map<string, number>()
+  readonly #counts: ArrivedCounts[] = []
+
+  numberOf(series: Series): number {
+    const key = textOf(series)
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.#counts.length
+    this.#numbers.set(key, number)
+    this.#counts.push({ ...series, created: 0, duplicate: 0, rejected: 0 })
+    return number
+  }
+
+  /** @param by -1 takes one back */
+  add(number: number, status: keyof ActivityCounts | undefined, by: 1 | -1 = 1): void {
+    const counts = this.#counts[number]
+    if (!counts || !status) throw new Error('an event is counted as nothing')
+    counts[status] += by
+  }
+
+  /** What was counted is on disk. */
+  clear(): void {
+    for (const counts of this.#counts) Object.assign(counts, { created: 0, duplicate: 0, rejected: 0 })
+  }
+
+  get isNothing(): boolean {
+    return this.#counts.every(({ created, duplicate, rejected }) => !created && !duplicate && !rejected)
+  }
+
+  toJSON(): ArrivedCounts[] {
+    return this.#counts
+  }
+}
+
+/** Puts counts without events into the queue. The arrival has an identifier, so that it is there once. */
+export async function insertCounts(
+  pool: Pool,
+  row: { workspace: string; arrival: string; now_ms: number; counts: GroupCounts },
+): Promise<void> {
+  const { workspace, arrival, now_ms, counts } = row
+  const parameters = [workspace, arrival, periodOf(now_ms, 'minute'), JSON.stringify(counts)]
+  await untilKnown(pool, (connection) => connection.run(INSERT_COUNTS, parameters))
+}
+
+const INSERT_COUNTS = `
+  INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, counts)
+  SELECT $1, $2, $3, $4 FROM (SELECT ${DURABLE}) AS durable
+  ON CONFLICT DO NOTHING`
+
+/** What arrivals have counted, by the minute, each series once in a minute. */
+export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts' | 'taken'>[]) {
+  const minutes = new Map<number, Map<string, ArrivedCounts>>()
+  for (const { minute_ms, counts: text, taken } of arrivals) {
+    const counts: ArrivedCounts[] = JSON.parse(text)
+    const takenNumbers: number[] = taken === null ? [] : JSON.parse(taken)
+    for (const number of takenNumbers) {
+      const count = counts[number]
+      if (!count) throw new Error('an arrival has no counts of what it has found taken')
+      count.created -= 1
+      count.duplicate += 1
+    }
+    const minute = minutes.get(minute_ms) ?? new Map<string, ArrivedCounts>()
+    minutes.set(minute_ms, minute)
+    for (const count of counts) {
+      const key = textOf(count)
+      const sum = minute.get(key)
+      if (sum) addCounts(sum, count)
+      else minute.set(key, count)
+    }
+  }
+  return new Map([...minutes].map(([minute_ms, sums]) => [minute_ms, [...sums.values()]]))
+}
+
+/** A series with its number in a block. */
+export type Numbered = Series & { number: number }
+
+/** The numbers of the series of one block, and those that are to be added. */
+export class SeriesNumbers {
+  readonly added: Numbered[] = []
+  readonly #numbered: Map<string, Numbered>
+
+  constructor(known: readonly Numbered[]) {
+    this.#numbered = new Map(known.map((series) => [textOf(series), series]))
+  }
+
+  /** As what a series is counted: where there are too many, without its name. */
+  of(series: Series): Numbered {
+    const known = this.#numbered.get(textOf(series))
+    if (known) return known
+    const number = this.#numbered.size
+    if (number >= NAMED_SERIES && series.event_id !== '') return this.of({ ...series, event_id: '' })
+    const { journey_id, event_id, key_id } = series
+    const added = { number, journey_id, event_id, key_id }
+    this.#numbered.set(textOf(series), added)
+    this.added.push(added)
+    return added
+  }
+}
+
+/** Names have any characters but NUL. */
+function textOf({ journey_id, event_id, key_id }: Series): string {
+  return `${journey_id}\0${key_id}\0${event_id}`
+}

@@ -1,0 +1,89 @@
+import { type Kysely, sql } from 'kysely'
+
+/**
+ * How many events were sent, by what became of them, and the queues of what has arrived. What was stored before is not
+ * counted: how often it was sent again or refused, and with which key, nobody knows.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const isDistributed = await hasCitus(db)
+  for (const [table, statement] of tables) {
+    await sql.raw(statement).execute(db)
+    if (isDistributed)
+      await sql.raw(`SELECT create_distributed_table('${table}', 'workspace_id')`).execute(db)
+  }
+  await sql.raw(SINCE).execute(db)
+}
+
+const text = 'text COLLATE "C"'
+
+const tables: readonly (readonly [name: string, statement: string])[] = [
+  // What one statement has stored or refused, until it is in the tables below. A queue: whoever takes a row out does so in
+  // the transaction that makes use of it.
+  [
+    'event_arrivals',
+    `CREATE TABLE event_arrivals (
+      workspace_id uuid NOT NULL,
+      arrival uuid NOT NULL, -- UUIDv7 by the clock of who has stored it
+      minute_ms bigint NOT NULL,
+      first_event uuid, -- events.id; null: none was to be stored
+      last_event uuid,
+      counts ${text} NOT NULL, -- JSON array of {journey_id, event_id, key_id, created, duplicate, rejected}
+      taken ${text}, -- JSON array: of which counts one that is among the created was known before
+      PRIMARY KEY (workspace_id, arrival)
+    )`,
+  ],
+
+  // The enrolments that one statement has made, in the same way. Apart from the events, as its key lies with customers.
+  [
+    'enrolment_arrivals',
+    `CREATE TABLE enrolment_arrivals (
+      workspace_id ${text} NOT NULL,
+      arrival uuid NOT NULL,
+      enrolments ${text} NOT NULL, -- JSON array of {journey_id, customer_id, customer_type, enrolled_ms}
+      PRIMARY KEY (workspace_id, arrival)
+    )`,
+  ],
+
+  // A row to be locked: of a workspace one process at a time takes what has arrived.
+  [
+    'event_following',
+    `CREATE TABLE event_following (
+      workspace_id uuid NOT NULL PRIMARY KEY
+    )`,
+  ],
+
+  // What is counted apart: journey, name and key, '' for what there is not. Numbers hold for a block of thirty days.
+  [
+    'event_series',
+    `CREATE TABLE event_series (
+      workspace_id uuid NOT NULL,
+      block integer NOT NULL,
+      number integer NOT NULL,
+      journey_id ${text} NOT NULL,
+      event_id ${text} NOT NULL,
+      key_id ${text} NOT NULL,
+      last_ms bigint NOT NULL, -- the last minute that is in event_counts
+      PRIMARY KEY (workspace_id, block, number)
+    )`,
+  ],
+
+  // The counts of a period, packed.
+  [
+    'event_counts',
+    `CREATE TABLE event_counts (
+      workspace_id uuid NOT NULL,
+      period ${text} NOT NULL CHECK (period IN ('minute', 'hour', 'day')),
+      start_ms bigint NOT NULL,
+      counts bytea NOT NULL,
+      PRIMARY KEY (workspace_id, period, start_ms)
+    )`,
+  ],
+]
+
+const SINCE = `ALTER TABLE cairn_store ADD COLUMN counted_from_ms bigint NOT NULL
+  DEFAULT (extract(epoch FROM now()) * 1000)::bigint`
+
+async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
+  return rows.length > 0
+}

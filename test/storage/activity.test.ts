@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import {
+  type Activity,
+  type ActivityCounts,
+  type ActivityRequest,
+  GROUPS,
+  NAMED_SERIES,
+  PERIOD_MS,
+  PERIODS,
+} from '../../server/storage/activity.ts'
+import type { EventOutcome } from '../../server/storage/event-store.ts'
+import {
+  idOf,
+  initialize,
+  newEvent,
+  newSubject,
+  openStoreForTest,
+  readingIn,
+  type Store,
+  type Subject,
+} from './store.ts'
+
+const MINUTE = PERIOD_MS.minute
+const HOUR = PERIOD_MS.hour
+const DAY = PERIOD_MS.day
+
+/** Long enough ago that the clocks of tests only go on from there. */
+const START = Date.UTC(2026, 5, 1)
+
+const none: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
+
+/** A store whose clock is the test's. */
+async function openClocked() {
+  const clock = { ms: START }
+  const store = await openStoreForTest({ now: () => clock.ms })
+  return { store, clock, subject: await newSubject(store) }
+}
+
+function read(store: Store, { workspace_id }: Subject, request: Partial<ActivityRequest> = {}) {
+  const all: ActivityRequest = { by: 'day', from_ms: START, to_ms: START + 100 * DAY }
+  return store.activity(workspace_id, { ...all, ...request }, readingIn(workspace_id))
+}
+
+/** What was sent, as the test remembers it. */
+type Sent = {
+  at_ms: number
+  journey: string | null
+  event: string
+  key: string
+  status: EventOutcome['status']
+}
+
+function countsOf(sent: readonly Sent[]): ActivityCounts {
+  const counts = { ...none }
+  for (const { status } of sent) counts[status] += 1
+  return counts
+}
+
+/** The same answer, counted from what was sent. */
+function modelOf(sent: readonly Sent[], request: ActivityRequest): Omit<Activity, 'kept_from_ms'> {
+  const { by, from_ms, to_ms, journey_id, event_id, key_id, group_by } = request
+  const startOf = ({ at_ms }: Sent) => Math.floor(at_ms / PERIOD_MS[by]) * PERIOD_MS[by]
+  const asked = sent.filter(
+    (one) =>
+      startOf(one) >= Math.floor(from_ms / PERIOD_MS[by]) * PERIOD_MS[by] &&
+      startOf(one) < to_ms &&
+      (journey_id === undefined || one.journey === journey_id) &&
+      (event_id === undefined || one.event === event_id) &&
+      (key_id === undefined || one.key === key_id),
+  )
+  const starts = [...new Set(asked.map(startOf))].sort((a, b) => a - b)
+  const names = group_by ? [...new Set(asked.map((one) => one[group_by]))] : []
+  return {
+    total: countsOf(asked),
+    periods: starts.map((start_ms) => ({
+      start_ms,
+      ...countsOf(asked.filter((one) => startOf(one) === start_ms)),
+    })),
+    groups: names.map((group) => {
+      const own = asked.filter((one) => group_by && one[group_by] === group)
+      const last_ms = Math.max(...own.map(({ at_ms }) => Math.floor(at_ms / MINUTE) * MINUTE))
+      return { group, ...countsOf(own), last_ms }
+    }),
+    groups_omitted: 0,
+  }
+}
+
+const byName = (activity: Pick<Activity, 'groups'>) =>
+  activity.groups.toSorted((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1))
+
+describe('counts of events', () => {
+  it('are exact by minute, hour and day, journey, name and key, whatever becomes of events and in which order', async () => {
+    const { store, clock, subject } = await openClocked()
+    const { workspace_id } = subject
+    const other = await createWorkspace(store.databaseUrl, { workspace: randomUUID(), journey: 'B' })
+    const journeys = [subject.journey_id, 'jrn_unknown', other.journey_id] as const
+    const event = fc.record({
+      journey: fc.constantFrom(0, 0, 0, 1, 2),
+      customer: fc.constantFrom(subject.customer_id, subject.customer_id, 'cus_unknown'),
+      name: fc.constantFrom('a', 'b', 'signed_up'),
+      message: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
+      variables: fc.constantFrom(null, '{"a":1}'),
+      size: fc.constantFrom('usual', 'usual', 'usual', 'too large'),
+    })
+    const sending = fc.record({
+      key: fc.constantFrom('key_a', 'key_b'),
+      later_ms: fc.constantFrom(0, 0, 1, 59_999, MINUTE, 10 * MINUTE, HOUR, DAY),
+      events: fc.array(event, { minLength: 1, maxLength: 8 }),
+    })
+    const sent: Sent[] = []
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(sending, { maxLength: 4 }), { maxLength: 6 }), async (waves) => {
+        runs += 1
+        for (const wave of waves) {
+          for (const { later_ms } of wave) clock.ms += later_ms
+          const at_ms = clock.ms
+          // Together: what a wave sends may be one group.
+          const answers = wave.map(async ({ key, events }) => {
+            const rows = events.map(({ journey, customer, name, message, variables, size }) => ({
+              ...newEvent(subject, {
+                journey_id: journeys[journey],
+                customer_id: customer,
+                event_id: name,
+                message_id: message === null ? null : `${runs} ${message}`,
+                custom_variables: variables,
+              }),
+              ...(size === 'too large' && ({ isTooLarge: true } as const)),
+            }))
+            const outcomes = await store.events.insertEvents(workspace_id, rows, key)
+            for (const [index, { journey_id, event_id }] of rows.entries()) {
+              const status = outcomes[index]?.status ?? 'rejected'
+              const journey = journey_id === subject.journey_id ? journey_id : null
+              sent.push({ at_ms, journey, event: event_id, key, status })
+            }
+          })
+          await Promise.all(answers)
+        }
+        const from_ms = Math.max(START, clock.ms - 7 * DAY)
+        for (const by of ['minute', 'hour', 'day'] as const) {
+          const span = {
+            by,
+            from_ms: Math.max(from_ms, clock.ms - 1_400 * PERIOD_MS[by]),
+            to_ms: clock.ms + 1,
+          }
+          for (const narrowed of [{}, { journey_id: journeys[0] }, { event_id: 'a', key_id: 'key_a' }]) {
+            const request = { ...span, ...narrowed }
+            expect(await read(store, subject, request)).toMatchObject(modelOf(sent, request))
+          }
+          for (const group_by of ['journey', 'event', 'key'] as const) {
+            const request = { ...span, group_by }
+            const found = await read(store, subject, request)
+            expect(byName(found)).toEqual(byName(modelOf(sent, request)))
+          }
+        }
+      }),
+      { numRuns: 20 },
+    )
+    expect(countsOf(sent)).toEqual({
+      created: expect.any(Number),
+      duplicate: expect.any(Number),
+      rejected: expect.any(Number),
+    })
+    for (const count of Object.values(countsOf(sent))) expect(count).toBeGreaterThan(0)
+  })
+
+  it('are of the workspace alone', async () => {
+    const { store, subject } = await openClocked()
+    const other = await newSubject(store)
+    await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    expect((await read(store, other)).total).toEqual(none)
+    expect((await read(store, subject)).total).toEqual({ ...none, created: 1 })
+  })
+
+  it('say that a message with another content was rejected, also where it is found out late', async () => {
+    const { store, subject } = await openClocked()
+    const send = (...variables: (string | null)[]) =>
+      store.events.insertEvents(
+        subject.workspace_id,
+        variables.map((custom_variables) => newEvent(subject, { message_id: 'one', custom_variables })),
+        'key_a',
+      )
+    expect((await send(null)).map(({ status }) => status)).toEqual(['created'])
+    const statuses = (await send('{"a":1}', null, '{"a":1}')).map(({ status }) => status)
+    expect(statuses).toEqual(['rejected', 'duplicate', 'rejected'])
+    const { total, groups } = await read(store, subject, { group_by: 'key' })
+    expect(total).toEqual({ created: 1, duplicate: 1, rejected: 2 })
+    expect(groups).toEqual([{ group: 'key_a', created: 1, duplicate: 1, rejected: 2, last_ms: START }])
+  })
+
+  it('are the same when the store is opened again', async () => {
+    const { store, clock, subject } = await openClocked()
+    await store.events.insertEvents(subject.workspace_id, [newEvent(subject), newEvent(subject)], 'key_a')
+    const before = await read(store, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })
+    await store.close()
+    const again = await openStoreForTest({ databaseUrl: store.databaseUrl, now: () => clock.ms })
+    expect(await read(again, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })).toEqual(
+      before,
+    )
+    await again.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    expect((await read(again, subject)).total).toEqual({ ...none, created: 3 })
+  })
+
+  it('are none the less where the clock goes back', async () => {
+    const { store, clock, subject } = await openClocked()
+    for (const ms of [2 * HOUR, MINUTE, 2 * HOUR, 0]) {
+      clock.ms = START + ms
+      await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    }
+    const { periods } = await read(store, subject, { by: 'minute', to_ms: START + DAY })
+    expect(periods).toEqual([
+      { start_ms: START, ...none, created: 1 },
+      { start_ms: START + MINUTE, ...none, created: 1 },
+      { start_ms: START + 2 * HOUR, ...none, created: 2 },
+    ])
+  })
+
+  it('tell names apart up to a bound, and journeys and keys beyond it', async () => {
+    const { store, clock, subject } = await openClocked()
+    const send = (names: number, prefix: string) =>
+      store.events.insertEvents(
+        subject.workspace_id,
+        Array.from({ length: names }, (_, index) => newEvent(subject, { event_id: `${prefix}${index}` })),
+        'key_a',
+      )
+    await send(NAMED_SERIES, 'known ')
+    await send(1, 'known ')
+    await send(30, 'beyond ')
+    clock.ms += MINUTE
+    await send(1, 'beyond ')
+    const { groups, groups_omitted } = await read(store, subject, { group_by: 'event' })
+    expect(groups[0]).toMatchObject({ group: null, created: 31, last_ms: START + MINUTE })
+    expect(groups[1]).toMatchObject({ group: 'known 0', created: 2 })
+    expect([groups.length, groups_omitted]).toEqual([GROUPS, NAMED_SERIES + 1 - GROUPS])
+    const { total } = await read(store, subject, { journey_id: subject.journey_id, key_id: 'key_a' })
+    expect(total.created).toBe(NAMED_SERIES + 32)
+    // In another block of thirty days other names come first.
+    clock.ms += 60 * DAY
+    await send(1, 'beyond ')
+    const later = await read(store, subject, { from_ms: clock.ms, group_by: 'event' })
+    expect(later.groups).toMatchObject([{ group: 'beyond 0', created: 1 }])
+  })
+
+  it('say since when they are kept', async () => {
+    const { store, clock, subject } = await openClocked()
+    clock.ms = Date.now() + 1_000 * DAY + 1
+    const kept = async (by: ActivityRequest['by']) => {
+      const { kept_from_ms } = await read(store, subject, { by, from_ms: clock.ms, to_ms: clock.ms + 1 })
+      return kept_from_ms
+    }
+    expect(await kept('minute')).toBe(Math.floor(clock.ms / MINUTE) * MINUTE - 8 * DAY)
+    expect(await kept('hour')).toBe(Math.floor(clock.ms / HOUR) * HOUR - 400 * DAY)
+    // Since the store was made.
+    const made_ms = await kept('day')
+    expect(made_ms).toBeLessThanOrEqual(Date.now())
+    expect(made_ms).toBeGreaterThan(Date.now() - 2 * DAY)
+  })
+
+  it('are kept by the minute for eight days, and by the day thereafter', async () => {
+    const { store, clock, subject } = await openClocked()
+    const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    await send()
+    clock.ms += 9 * DAY
+    await send()
+    clock.ms += MINUTE
+    await send()
+    await expect
+      .poll(async () => (await read(store, subject, { by: 'minute', to_ms: START + MINUTE })).periods)
+      .toEqual([])
+    expect((await read(store, subject)).total.created).toBe(3)
+  })
+
+  it('are read for so many periods at the most', async () => {
+    const { store, subject } = await openClocked()
+    const span = (periods: number) => read(store, subject, { by: 'minute', to_ms: START + periods * MINUTE })
+    await expect(span(PERIODS)).resolves.toMatchObject({ total: none })
+    await expect(span(PERIODS + 1)).rejects.toThrow()
+  })
+
+  it('have what a customer of several workspaces has sent in each, and what was sent without a key', async () => {
+    const { store, subject } = await openClocked()
+    const second = await newSubject(store)
+    const customer_id = idOf(await initialize(store, second, 'user-2'))
+    await Promise.all([
+      store.events.insertEvents(subject.workspace_id, [newEvent(subject)]),
+      store.events.insertEvents(second.workspace_id, [newEvent({ ...second, customer_id })], 'key_b'),
+    ])
+    const [own, others] = await Promise.all(
+      [subject, second].map((of) => read(store, of, { group_by: 'key' })),
+    )
+    expect(own?.groups).toMatchObject([{ group: null, created: 1 }])
+    expect(others?.groups).toMatchObject([{ group: 'key_b', created: 1 }])
+  })
+})
