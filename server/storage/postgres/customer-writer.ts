@@ -1,10 +1,11 @@
 import type { components } from '../../../generated/contract.ts'
-import { newId } from '../../domain/identifiers.ts'
+import { ascendingIds, newId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
 import type { Pool } from './pool.ts'
 import { untilKnown } from './until-known.ts'
+import { uuidText } from './uuids.ts'
 
 type Initialization = components['schemas']['CustomerInitialization']
 
@@ -37,6 +38,7 @@ const ROUNDS = 20
 /** Registers customers, those of one workspace at a time, each group in one transaction. */
 export class CustomerWriter {
   readonly #options: CustomerWriterOptions
+  readonly #nextId = ascendingIds()
 
   constructor(options: CustomerWriterOptions) {
     this.#options = options
@@ -89,6 +91,7 @@ export class CustomerWriter {
       JSON.stringify(plans.map((plan, index) => customerRow(plan, words[index] ?? []))),
       JSON.stringify(plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms))),
       JSON.stringify(plans.flatMap(enrolmentRows)),
+      uuidText(this.#nextId(now_ms)),
     ]
     return await untilKnown(this.#options.pool, async (connection) => {
       return (await connection.run(WRITE, parameters)).rows.length
@@ -175,8 +178,8 @@ function wordRows(plan: Plan, words: string[], now_ms: number) {
   ]
 }
 
-function enrolmentRows({ journeys, customer_id }: Plan) {
-  return [...journeys].map((journey_id) => ({ journey_id, customer_id }))
+function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
+  return [...journeys].map((journey_id) => ({ journey_id, customer_id, customer_type }))
 }
 
 /**
@@ -232,10 +235,18 @@ const WRITE = `
     DELETE FROM customer_words USING words
     WHERE NOT is_new AND customer_words.workspace_id = $1 AND customer_words.word = words.word
       AND customer_words.created_ms = words.created_ms AND customer_words.customer_id = words.customer_id
+  ), entering AS MATERIALIZED (
+    SELECT entering.* FROM json_to_recordset($5::json) AS entering (
+      journey_id text, customer_id text, customer_type text
+    ) JOIN done USING (customer_id)
   ), enrolled AS (
     INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
-    SELECT $1, journey_id, customer_id, $2::bigint
-    FROM json_to_recordset($5::json) AS enrolments (journey_id text, customer_id text) JOIN done USING (customer_id)
-    ON CONFLICT DO NOTHING
+    SELECT $1, journey_id, customer_id, $2::bigint FROM entering
+    ON CONFLICT DO NOTHING RETURNING journey_id, customer_id
+  ), arrived AS (
+    INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
+    SELECT $1, $6, json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
+      'customer_type', customer_type, 'enrolled_ms', $2::bigint))
+    FROM enrolled JOIN entering USING (journey_id, customer_id) HAVING count(*) > 0
   )
   SELECT customer_id FROM done`
