@@ -112,6 +112,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many events arrive
+         * @description Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they
+         *     arrived: `created` are stored, `duplicate` had been stored before, `rejected` were refused for what they refer to (404
+         *     and 409, and the rejected events of a batch). A request that is refused for its shape, its size, its rate or its
+         *     key is in none of them.
+         *
+         *     `periods` has every period from `from` to `to`, those without events too; `groups` adds up the whole span by journey,
+         *     event name or key. Counts are kept by the minute for 8 days, by the hour for 400 days and by the day for ever:
+         *     `kept_from` tells since when there are any for this answer. Without `from`, an answer has the last 60 minutes, 24 hours
+         *     or 30 days up to `to`. 409 `too_many_periods` where there would be more than 1,440.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/customers": {
         parameters: {
             query?: never;
@@ -1165,6 +1193,74 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Count
+         * Format: int64
+         * @description How many.
+         */
+        Count: number;
+        /**
+         * Counts of events
+         * @description How many events were sent, by what became of them.
+         */
+        ActivityCounts: {
+            created: components["schemas"]["Count"];
+            duplicate: components["schemas"]["Count"];
+            rejected: components["schemas"]["Count"];
+        };
+        /**
+         * Period of activity
+         * @description How many events arrived in one period.
+         */
+        ActivityPeriod: {
+            starts_at: components["schemas"]["StoredInstant"];
+            created: components["schemas"]["Count"];
+            duplicate: components["schemas"]["Count"];
+            rejected: components["schemas"]["Count"];
+        };
+        /**
+         * Group of activity
+         * @description How many events of one journey, name or key arrived in the whole span. The field that it is grouped by says which;
+         *     it is null for what belongs to none (a journey that does not exist; names beyond the first 1,000 of thirty days), and the
+         *     other two are null always.
+         */
+        ActivityGroup: {
+            /** @description The journey. */
+            journey_id: string | null;
+            /** @description The name of the event. */
+            event_id: string | null;
+            /** @description The key. */
+            key_id: string | null;
+            created: components["schemas"]["Count"];
+            duplicate: components["schemas"]["Count"];
+            rejected: components["schemas"]["Count"];
+            /** @description The start of the last period in which one arrived; a minute where it is no older than 8 days. */
+            last_at: components["schemas"]["StoredInstant"];
+        };
+        /**
+         * Activity
+         * @description How many events arrived.
+         */
+        Activity: {
+            /** @description The start of the first period. */
+            from: components["schemas"]["StoredInstant"];
+            /** @description The end of the last period. */
+            to: components["schemas"]["StoredInstant"];
+            /**
+             * @description The length of a period.
+             * @enum {string}
+             */
+            by: "minute" | "hour" | "day";
+            /** @description Since when counts of this kind are kept. */
+            kept_from: components["schemas"]["StoredInstant"];
+            total: components["schemas"]["ActivityCounts"];
+            /** @description All periods of the span, the earliest first. */
+            periods: components["schemas"]["ActivityPeriod"][];
+            /** @description The groups, the one with the most events first. */
+            groups: components["schemas"]["ActivityGroup"][];
+            /** @description How many groups there are beyond these. */
+            groups_omitted: components["schemas"]["Count"];
+        };
+        /**
          * Workspace identifier
          * @description Given by Cairn, opaque, never reused.
          */
@@ -1643,7 +1739,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "too_many_periods" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -1897,6 +1993,18 @@ export interface components {
         };
         /** @description Two steps have the same `event_id`. */
         StepNotUnique: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The span has more periods than one answer. */
+        TooManyPeriods: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -2400,6 +2508,82 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The length of a period.
+                 * @example hour
+                 */
+                by?: "minute" | "hour" | "day";
+                /**
+                 * @description From the period that holds this instant.
+                 * @example 2026-11-19T10:00:00Z
+                 */
+                from?: components["schemas"]["Instant"];
+                /**
+                 * @description Up to the period that holds the instant before this one; now if absent.
+                 * @example 2026-11-20T10:00:00Z
+                 */
+                to?: components["schemas"]["Instant"];
+                /**
+                 * @description Only events sent for this journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only events of this name.
+                 * @example signed_up
+                 */
+                event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Only events sent with this key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id?: components["schemas"]["Reference"];
+                /**
+                 * @description By what `groups` adds up; without it there are none.
+                 * @example event
+                 */
+                group_by?: "journey" | "event" | "key";
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["TooManyPeriods"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -55,6 +55,20 @@ export const operationPaths = {
    */
   listEvents: ['GET', '/events'],
   /**
+   * How many events arrive
+   *
+   * Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they
+   * arrived: `created` are stored, `duplicate` had been stored before, `rejected` were refused for what they refer to (404
+   * and 409, and the rejected events of a batch). A request that is refused for its shape, its size, its rate or its
+   * key is in none of them.
+   *
+   * `periods` has every period from `from` to `to`, those without events too; `groups` adds up the whole span by journey,
+   * event name or key. Counts are kept by the minute for 8 days, by the hour for 400 days and by the day for ever:
+   * `kept_from` tells since when there are any for this answer. Without `from`, an answer has the last 60 minutes, 24 hours
+   * or 30 days up to `to`. 409 `too_many_periods` where there would be more than 1,440.
+   */
+  getActivity: ['GET', '/activity'],
+  /**
    * List customers, newest first
    *
    * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins

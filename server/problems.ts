@@ -155,6 +155,11 @@ export const problems = {
     title: 'Two steps have the same event_id',
     detail: 'Give every step an event_id of its own.',
   },
+  too_many_periods: {
+    status: 409,
+    title: 'The span has too many periods',
+    detail: 'Ask for a shorter span, or for longer periods.',
+  },
   person_exists: {
     status: 409,
     title: 'There is an account for this email',

@@ -1,4 +1,5 @@
 import type { Operations } from '../contract.ts'
+import * as activity from './activity.ts'
 import * as auditLog from './audit-log.ts'
 import * as customers from './customers.ts'
 import * as events from './events.ts'
@@ -14,6 +15,7 @@ import * as workspaces from './workspaces.ts'
 
 /** The function of each operation, by its operationId. One that is missing does not compile. */
 export const allOperations: Operations = {
+  ...activity,
   ...auditLog,
   ...customers,
   ...events,

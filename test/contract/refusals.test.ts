@@ -74,6 +74,7 @@ const outsideCauses: Record<string, Cause> = {
     const step = { event_id: 'signed_up', name: 'Signed up' }
     return { body: JSON.stringify({ name: 'Renewal', steps: [step, step] }) }
   },
+  too_many_periods: async () => ({ query: '?from=2000-01-01T00:00:00Z' }),
   body_too_large: tooLarge,
   small_body_too_large: tooLarge,
   batch_too_large: tooLarge,

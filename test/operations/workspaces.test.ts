@@ -83,6 +83,17 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     ],
   ],
   listJourneys: [1, async ({ client }) => own(await client.listJourneys())],
+  getActivity: [
+    [0, 0, 0],
+    async ({ client }, { event }) => {
+      const answers = [
+        await client.getActivity(),
+        await client.getActivity({ query: { group_by: 'event' } }),
+        await client.getActivity({ query: { journey_id: event.journey_id } }),
+      ]
+      return answers.map(({ data }) => (data ? data.total.created + data.groups.length : data))
+    },
+  ],
   createJourney: [
     1,
     async ({ client }, victim) => {
