@@ -24,10 +24,45 @@ type Counting = {
   isChanged: boolean
 }
 
-/** Counts the events of one unit. */
-export type UnitCounter = {
+type Names = { journey_id: string; event_id: string; key_id: string }
+
+/** Counts the events of a workspace that were sent with one key, in one group. */
+export class KeyCounter {
+  readonly workspace_id: string
+  readonly key_id: string
+  readonly #counting: Counting
+  readonly #find: (names: Names) => SeriesCounts
+  /** Those of the journey that came last. */
+  #names: Map<string, SeriesCounts> | undefined
+  #journey_id: string | undefined
+
+  /** @param find finds or makes what is counted apart */
+  constructor(
+    { workspace_id, key_id }: { workspace_id: string; key_id: string },
+    counting: Counting,
+    find: (names: Names) => SeriesCounts,
+  ) {
+    this.workspace_id = workspace_id
+    this.key_id = key_id
+    this.#counting = counting
+    this.#find = find
+  }
+
   /** @param journey_id '' where there is no such journey */
-  add(journey_id: string, event_id: string, status: Status): void
+  add(journey_id: string, event_id: string, status: Status): void {
+    if (journey_id !== this.#journey_id) {
+      this.#journey_id = journey_id
+      this.#names = this.#counting.series.get(this.key_id)?.get(journey_id)
+    }
+    const series = this.#names?.get(event_id) ?? this.#findNew(journey_id, event_id)
+    if (series.created + series.duplicate + series.rejected === 0) this.#counting.minute.push(series)
+    series[status] += 1
+  }
+
+  #findNew(journey_id: string, event_id: string): SeriesCounts {
+    this.#journey_id = undefined
+    return this.#find({ journey_id, event_id, key_id: this.key_id })
+  }
 }
 
 /**
@@ -39,6 +74,8 @@ export class EventCounter {
   /** By workspace_id. */
   readonly #workspaces = new Map<string, Counting>()
   readonly #changed: Counting[] = []
+  /** The one that was asked for last in this group; most units that come together are of one key. */
+  #last: KeyCounter | undefined
   #cachedSeries = 0
 
   constructor(connection: Connection) {
@@ -50,29 +87,28 @@ export class EventCounter {
     if (this.#cachedSeries >= CACHED_SERIES) this.forget()
   }
 
-  /** @param key_id the key with which the events were sent; '' for none */
-  of(workspace_id: string, key_id: string, now_ms: number): UnitCounter {
+  /**
+   * @param key_id the key with which the events were sent; '' for none
+   * @returns undefined where there is no such workspace: then there is nothing to be counted
+   */
+  of(workspace_id: string, key_id: string, now_ms: number): KeyCounter | undefined {
+    const last = this.#last
+    if (last?.workspace_id === workspace_id && last.key_id === key_id) return last
     const counting = this.#countingOf(workspace_id, periodOf(now_ms, 'minute'))
-    if (!counting) return { add() {} }
+    if (!counting) return undefined
     if (!counting.isChanged) {
       counting.isChanged = true
       this.#changed.push(counting)
     }
-    let last: { journey_id: string; event_id: string; series: SeriesCounts } | undefined
-    return {
-      add: (journey_id, event_id, status) => {
-        if (last?.event_id !== event_id || last.journey_id !== journey_id) {
-          last = { journey_id, event_id, series: this.#seriesOf(counting, { journey_id, event_id, key_id }) }
-        }
-        const { series } = last
-        if (series.created + series.duplicate + series.rejected === 0) counting.minute.push(series)
-        series[status] += 1
-      },
-    }
+    this.#last = new KeyCounter({ workspace_id, key_id }, counting, (names) =>
+      this.#seriesOf(counting, names),
+    )
+    return this.#last
   }
 
   /** Writes what was counted. To be called before the commit. */
   endGroup(): void {
+    this.#last = undefined
     for (const counting of this.#changed.splice(0)) {
       counting.isChanged = false
       const { workspace_ref, minute_ms, minute } = counting
@@ -84,6 +120,7 @@ export class EventCounter {
   forget(): void {
     this.#workspaces.clear()
     this.#changed.length = 0
+    this.#last = undefined
     this.#cachedSeries = 0
   }
 
@@ -197,8 +234,6 @@ export class EventCounter {
     }
   }
 }
-
-type Names = { journey_id: string; event_id: string; key_id: string }
 
 function prepare(connection: Connection) {
   return {

@@ -152,7 +152,7 @@ export class EventWriter {
       const outcome = this.#insertEvent(workspace_id, event, now_ms)
       const { status } = outcome
       const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
-      counter.add(journey_id, event.event_id, status)
+      counter?.add(journey_id, event.event_id, status)
       return outcome
     })
   }

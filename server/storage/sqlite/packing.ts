@@ -27,7 +27,7 @@ export function packGroup(group: readonly Unit[]): Packed {
       continue
     }
     packer.number(EVENTS)
-    packer.string(unit.workspace_id)
+    packer.shared(unit.workspace_id)
     packer.shared(unit.key_id)
     packer.number(unit.events.length)
     const tooLarge: number[] = []
@@ -52,7 +52,7 @@ export function unpackGroup(packed: Packed): Unit[] {
   const unpacker = new Unpacker(packed)
   return unpacker.list(() => {
     if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
-    const workspace_id = unpacker.string()
+    const workspace_id = unpacker.shared()
     const key_id = unpacker.shared()
     const events = unpacker.list(
       (): EventRow => ({
@@ -173,7 +173,8 @@ class Unpacker {
 
   shared(): string {
     const number = this.number()
-    if (number === this.#shared.length) this.#shared.push(this.string())
+    // A copy: a part of the whole text is compared with others by a slow way, and this one is for each event.
+    if (number === this.#shared.length) this.#shared.push(Buffer.from(this.string()).toString())
     return this.#shared[number] as string
   }
 
