@@ -50,7 +50,9 @@ export class CustomerWriter {
     } else if (known && known.customer_name !== customer_name) {
       this.#rename(workspace_id, known, customer_name, now_ms)
     }
-    this.#statements.enrol.run(journey.journey_ref, customer_ref, now_ms)
+    const { enrol, number } = this.#statements
+    const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
+    if (changes > 0) number.run(journey.journey_ref, customer_ref)
     return { status: 'stored', customer_id, created: known === undefined }
   }
 
@@ -118,6 +120,9 @@ function prepare(connection: Connection) {
     ),
     enrol: connection.prepare<[number, number, number]>(
       'INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    number: connection.prepare<[number, number]>(
+      'INSERT INTO enrolment_numbers (journey_ref, customer_ref) VALUES (?, ?)',
     ),
   }
 }

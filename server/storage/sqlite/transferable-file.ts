@@ -58,6 +58,12 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
     }))
     return { rows, place: last && [last.seq] }
   }
+  const writeEnrolments = (rows: readonly EnrolmentRow[]) => {
+    for (const row of rows) {
+      const enrolled = statements.enrolment.get(row)
+      if (enrolled) statements.enrolmentNumber.run(enrolled)
+    }
+  }
   const writeEvents = (rows: readonly EventRow[]) => {
     let seq = statements.lastSeq.get() ?? 0
     for (const row of rows) {
@@ -79,7 +85,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       await db.transaction().execute(async (db) => {
         if (isShared(table)) await writeShared(db, table, rows)
         else if (table === 'events') writeEvents(rows as readonly EventRow[])
-        else for (const row of rows as readonly EnrolmentRow[]) statements.enrolment.run(row)
+        else writeEnrolments(rows as readonly EnrolmentRow[])
         await noteProgress(db, progress)
       })
     },
@@ -115,11 +121,14 @@ function prepare(connection: Connection) {
       FROM enrolments JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref)
       WHERE (journey_ref, customer_ref) > (?, ?) ORDER BY journey_ref, customer_ref LIMIT ?`,
     ),
-    enrolment: connection.prepare<[EnrolmentRow]>(
+    enrolment: connection.prepare<[EnrolmentRow], Pick<StoredEnrolment, 'journey_ref' | 'customer_ref'>>(
       `INSERT INTO enrolments (journey_ref, customer_ref, enrolled_ms) VALUES (
         (SELECT journey_ref FROM journeys WHERE workspace_id = @workspace_id AND journey_id = @journey_id),
         (SELECT customer_ref FROM customers WHERE workspace_id = @workspace_id AND customer_id = @customer_id),
-        @enrolled_ms)`,
+        @enrolled_ms) RETURNING journey_ref, customer_ref`,
+    ),
+    enrolmentNumber: connection.prepare<[Pick<StoredEnrolment, 'journey_ref' | 'customer_ref'>]>(
+      'INSERT INTO enrolment_numbers (journey_ref, customer_ref) VALUES (@journey_ref, @customer_ref)',
     ),
     events: connection.prepare<[string | number, number], StoredEvent>(
       `SELECT seq, events.id, journeys.workspace_id, journey_id, customer_id, event_id, occurred_ms, received_ms,

@@ -190,6 +190,32 @@ describe('a file of the first migration', () => {
     expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
   })
 
+  it('is brought up to date: its enrolments have numbers, and those that are made then go on behind them', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    const key = await makeFirst(path, ['Ada', 'Grace', 'Edsger'])
+    const database = new Database(path)
+    database.exec(`INSERT INTO journeys (workspace_id, journey_id, name, description, steps, status, created_ms, updated_ms)
+      SELECT workspace_id, '${newId('jrn')}', 'Onboarding', '', '[]', 'active', 0, 0 FROM workspaces`)
+    database.exec(
+      'INSERT INTO enrolments SELECT journey_ref, customer_ref, 0 FROM journeys, customers WHERE customer_ref > 1',
+    )
+    database.close()
+    const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
+    const numbered = () => connect(path).prepare('SELECT * FROM enrolment_numbers ORDER BY number').raw().all()
+    const before = [
+      [1, 1, 2],
+      [2, 1, 3],
+    ]
+    expect(numbered()).toEqual(before)
+    const { data } = await cairn.client(key).listJourneys()
+    const journey_id = data?.data[0]?.journey_id ?? ''
+    for (const client_customer_id of ['user-0', 'user-0', 'user-1']) {
+      const names = { client_customer_id, customer_type: 'contact', customer_name: 'Ada' } as const
+      await cairn.client(key).initializeCustomer({ body: { ...names, journey_id } })
+    }
+    expect(numbered()).toEqual([...before, [3, 1, 1]])
+  })
+
   it('is brought up to date: its sessions go on, and each has an identifier', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const database = new Database(path)

@@ -10,4 +10,5 @@ export const migrations: Migrations = {
   '0006-account': () => import('./0006-account.ts'),
   '0007-name-search': () => import('./0007-name-search.ts'),
   '0009-event-counts': () => import('./0009-event-counts.ts'),
+  '0008-enrolment-numbers': () => import('./0008-enrolment-numbers.ts'),
 }
