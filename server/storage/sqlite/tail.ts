@@ -17,7 +17,7 @@ export type TailEvent = {
 }
 
 /** So many of the latest events are shared with readers. */
-const RING_EVENTS = 2 ** 18
+export const RING_EVENTS = 2 ** 18
 
 /**
  * With so many events in the tail nothing more is taken. It never comes to that, but where the indexes cannot be filled:
@@ -81,6 +81,19 @@ export class TailRing {
 
   at_ms(seq: number): number {
     return this.#times[seq % RING_EVENTS] as number
+  }
+
+  journey(seq: number): number {
+    return this.#journeys[seq % RING_EVENTS] as number
+  }
+
+  customer(seq: number): number {
+    return this.#customers[seq % RING_EVENTS] as number
+  }
+
+  /** The hash of its name. */
+  name(seq: number): number {
+    return this.#names[seq % RING_EVENTS] as number
   }
 
   /** The greatest number from `from` down to `to` of an event that the filter lets through; -1 where there is none. */

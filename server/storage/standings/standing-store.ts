@@ -77,6 +77,8 @@ export type StandingWriter = StandingReader & {
   /** Notes which journeys customers are in; also what is noted already. */
   writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void>
   saveJourney(journey: Key, state: JourneyState): Promise<void>
+  /** Its pages and entries are not read any more; they are removed by and by. */
+  dropGeneration(journey: Key, generation: number): Promise<void>
 }
 
 /** The store's own events, as far as they are committed. */

@@ -201,7 +201,8 @@ describe('a file of the first migration', () => {
     )
     database.close()
     const cairn = await startCairnForTest({ databaseUrl: `sqlite:${path}` })
-    const numbered = () => connect(path).prepare('SELECT * FROM enrolment_numbers ORDER BY number').raw().all()
+    const numbered = () =>
+      connect(path).prepare('SELECT * FROM enrolment_numbers ORDER BY number').raw().all()
     const before = [
       [1, 1, 2],
       [2, 1, 3],

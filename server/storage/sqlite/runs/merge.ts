@@ -2,7 +2,7 @@ import { PostingReader } from './postings.ts'
 import { ENTRIES_AT_ONCE, type Run } from './run.ts'
 import type { RunBuilder } from './run-builder.ts'
 import type { RunStore } from './run-store.ts'
-import { isBefore, TimelineReader } from './timeline.ts'
+import { isBefore, TimelineCursor } from './timeline.ts'
 
 /**
  * Writes what several runs hold into one. Yields again and again, so that the caller can put it off.
@@ -36,7 +36,8 @@ function* mergePostings(runs: readonly Run[], store: RunStore, builder: RunBuild
 }
 
 function* mergeTimelines(runs: readonly Run[], store: RunStore, builder: RunBuilder): Generator<void> {
-  const cursors = runs.map((run) => new TimelineCursor(run, store))
+  const cursors = runs.map((run) => new TimelineCursor(run, store.readPage))
+  for (const cursor of cursors) cursor.next()
   let entries = 0
   while (true) {
     let least = cursors[0] as TimelineCursor
@@ -81,40 +82,6 @@ class PostingCursor {
       this.#page += 1
       this.#reader = new PostingReader(page, this.#run, first)
       this.nextKey()
-    }
-  }
-}
-
-/** Reads all timelines of a run, event by event; behind the last the customer is infinite. */
-class TimelineCursor {
-  readonly #run: Run
-  readonly #store: RunStore
-  #page = 0
-  #reader: TimelineReader | undefined
-  customer = 0
-  at_ms = 0
-  seq = 0
-
-  constructor(run: Run, store: RunStore) {
-    this.#run = run
-    this.#store = store
-    this.next()
-  }
-
-  next(): void {
-    const { firsts, seconds } = this.#run.timeline
-    if (this.#reader?.next()) {
-      this.customer = this.#reader.customer
-      this.at_ms = this.#reader.at_ms
-      this.seq = this.#reader.seq
-    } else if (this.#page === firsts.length) {
-      this.customer = Number.POSITIVE_INFINITY
-    } else {
-      const first = { customer: firsts[this.#page] as number, at_ms: seconds[this.#page] as number }
-      const page = this.#store.readPage(this.#run, 'timeline', this.#page)
-      this.#page += 1
-      this.#reader = new TimelineReader(page, this.#run, first)
-      this.next()
     }
   }
 }

@@ -121,3 +121,59 @@ export function* timelineBefore(
     if (first.customer !== customer) return
   }
 }
+
+/** Reads a run's timelines forward, event by event; behind the last the customer is infinite. */
+export class TimelineCursor {
+  readonly #run: Run
+  readonly #readPage: PageSource
+  #page = -1
+  #reader: TimelineReader | undefined
+  #sought = Number.NEGATIVE_INFINITY
+  customer = Number.NEGATIVE_INFINITY
+  at_ms = 0
+  seq = 0
+
+  /** It is before the first event. */
+  constructor(run: Run, readPage: PageSource) {
+    this.#run = run
+    this.#readPage = readPage
+  }
+
+  next(): void {
+    if (this.#page === -1) this.#open(0)
+    while (this.#reader && !this.#reader.next()) this.#open(this.#page + 1)
+    if (this.#reader) {
+      this.customer = this.#reader.customer
+      this.at_ms = this.#reader.at_ms
+      this.seq = this.#reader.seq
+    } else {
+      this.customer = Number.POSITIVE_INFINITY
+    }
+  }
+
+  /**
+   * Goes to the first event of a customer that is not before a time, or to what is there in its place. Before the next
+   * customer is sought no event of that one may have been passed; then customers in ascending order take each page apart
+   * once.
+   */
+  seek(customer: number, from_ms: number): void {
+    // The last page that begins before: several may begin at the same instant.
+    const page = Math.max(0, lastPageUpTo(this.#run.timeline, customer, from_ms - 1))
+    if (customer <= this.#sought || page > this.#page) {
+      this.#open(page)
+      this.next()
+    }
+    this.#sought = customer
+    while (this.customer < customer || (this.customer === customer && this.at_ms < from_ms)) this.next()
+  }
+
+  #open(page: number) {
+    const { firsts, seconds } = this.#run.timeline
+    const first = { customer: firsts[page] as number, at_ms: seconds[page] as number }
+    this.#page = page
+    this.#reader =
+      page < firsts.length
+        ? new TimelineReader(this.#readPage(this.#run, 'timeline', page), this.#run, first)
+        : undefined
+  }
+}

@@ -1,0 +1,236 @@
+import type { Key } from '../../../domain/journey-standing.ts'
+import type { FollowedEvent, History } from '../../standings/standing-store.ts'
+import type { Connection } from '../connection.ts'
+import { RunStore } from '../runs/run-store.ts'
+import { isBefore, TimelineCursor, type TimelineEntry } from '../runs/timeline.ts'
+import { RING_EVENTS, type TailRing } from '../tail.ts'
+import { keyOf, numberOf } from './keys.ts'
+
+/**
+ * So many events are read at a time, then others have a turn: few at first, because who asks for one event mostly finds
+ * it among the first.
+ */
+const CHUNKS = { first: 64, growth: 8, greatest: 10_000 }
+
+/** The tail went on under a reader that was held up; it must begin again. */
+class Overtaken extends Error {}
+
+const ATTEMPTS = 5
+
+/**
+ * The events of a customer by time, of all runs and the tail, read in transactions of one chunk or of as long as the
+ * caller says.
+ */
+export class CustomerHistory implements History {
+  readonly #connection: Connection
+  readonly #ring: TailRing
+  readonly #runs: RunStore
+  readonly #tail: TailByCustomer
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #turn: () => Promise<void>
+  /** By the number of the run. */
+  readonly #cursors = new Map<number, TimelineCursor>()
+  #snapshot: { cursors: TimelineCursor[]; indexed_seq: number; last_seq: number } | undefined
+  /** How many rows of events were read. */
+  rowsRead = 0
+
+  /**
+   * @param ring where the writer notes what is not in a run yet
+   * @param turn lets others do their work between two chunks
+   */
+  constructor(connection: Connection, ring: TailRing, turn: () => Promise<void>) {
+    this.#connection = connection
+    this.#ring = ring
+    this.#runs = new RunStore(connection)
+    this.#tail = new TailByCustomer(ring)
+    this.#statements = prepare(connection)
+    this.#turn = turn
+  }
+
+  async *events(
+    journey: Key,
+    customer: Key,
+    range: { from_ms: number; to_ms: number },
+  ): AsyncGenerator<readonly FollowedEvent[]> {
+    const journey_ref = numberOf(journey)
+    const reading: TimelineReading = {
+      customer: numberOf(customer),
+      from: { at_ms: range.from_ms, seq: 0 },
+      to_ms: range.to_ms,
+      cursors: new Set(),
+    }
+    for (let limit = CHUNKS.first; ; limit = Math.min(limit * CHUNKS.growth, CHUNKS.greatest)) {
+      const entries = this.#entries(reading, limit)
+      const events: FollowedEvent[] = []
+      for (const { at_ms, seq } of entries) {
+        const row = this.#statements.row.get(seq)
+        if (!row) throw new Error(`event ${seq} is not there`)
+        this.rowsRead += 1
+        if (row[0] === journey_ref) events.push({ journey, customer, name: row[1], at_ms, id: keyOf(seq) })
+      }
+      if (events.length > 0) yield events
+      const last = entries.at(-1)
+      if (!last || entries.length < limit) return
+      reading.from = { at_ms: last.at_ms, seq: last.seq + 1 }
+      if (limit === CHUNKS.greatest) {
+        this.end()
+        await this.#turn()
+      }
+    }
+  }
+
+  /** Ends the transaction in which chunks have been read. */
+  end(): void {
+    if (!this.#snapshot) return
+    this.#snapshot = undefined
+    this.#connection.exec('COMMIT')
+  }
+
+  /** The next entries of a customer in all journeys, by time. */
+  #entries(reading: TimelineReading, limit: number): TimelineEntry[] {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return this.#merged(reading, limit)
+      } catch (error) {
+        this.end()
+        reading.cursors.clear()
+        if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
+
+  #merged(reading: TimelineReading, limit: number): TimelineEntry[] {
+    const { customer, from, to_ms } = reading
+    const { cursors, indexed_seq, last_seq } = this.#begin()
+    const isWanted = (entry: TimelineEntry) => !isBefore(entry, from) && entry.at_ms < to_ms
+    const ofTail = [...this.#tail.entries(customer, { indexed_seq, last_seq })].filter(isWanted)
+    if (!this.#ring.isIntactBehind(indexed_seq)) throw new Overtaken('the tail went on under a reader')
+    ofTail.sort((one, other) => (isBefore(one, other) ? -1 : 1))
+    const sources: Source[] = [new TailSource(customer, ofTail)]
+    for (const cursor of cursors) {
+      // One that was read from before is where it was left: all that it has may be of one instant.
+      if (!reading.cursors.has(cursor)) {
+        cursor.seek(customer, from.at_ms)
+        while (cursor.customer === customer && isBefore(cursor, from)) cursor.next()
+        reading.cursors.add(cursor)
+      }
+      if (cursor.customer === customer && cursor.at_ms < to_ms) sources.push(cursor)
+    }
+    const found: TimelineEntry[] = []
+    while (found.length < limit) {
+      let least: Source | undefined
+      for (const source of sources) {
+        const isLeft = source.customer === customer && source.at_ms < to_ms
+        if (isLeft && (!least || isBefore(source, least))) least = source
+      }
+      if (!least) break
+      found.push({ at_ms: least.at_ms, seq: least.seq })
+      least.next()
+    }
+    return found
+  }
+
+  #begin() {
+    if (this.#snapshot) return this.#snapshot
+    this.#connection.exec('BEGIN')
+    const runs = this.#runs.all()
+    const numbers = new Set(runs.map(({ run }) => run))
+    for (const number of this.#cursors.keys()) if (!numbers.has(number)) this.#cursors.delete(number)
+    const cursors = runs.map((run) => {
+      const cursor = this.#cursors.get(run.run) ?? new TimelineCursor(run, this.#runs.readPage)
+      this.#cursors.set(run.run, cursor)
+      return cursor
+    })
+    const indexed_seq = this.#statements.indexedSeq.get() ?? 0
+    const last_seq = this.#statements.lastSeq.get() ?? 0
+    this.#snapshot = { cursors, indexed_seq, last_seq }
+    return this.#snapshot
+  }
+}
+
+/** What is being read of one customer, and how far that has come. */
+type TimelineReading = {
+  customer: number
+  /** The first that is to be read next. */
+  from: TimelineEntry
+  to_ms: number
+  /** Those that have been set to it, and have given nothing else since. */
+  cursors: Set<TimelineCursor>
+}
+
+/** Gives entries in ascending order. */
+type Source = TimelineEntry & { customer: number; next(): void }
+
+class TailSource implements Source {
+  readonly #entries: readonly TimelineEntry[]
+  #next = 0
+  customer: number
+  at_ms = 0
+  seq = 0
+
+  constructor(customer: number, entries: readonly TimelineEntry[]) {
+    this.customer = customer
+    this.#entries = entries
+    this.next()
+  }
+
+  next(): void {
+    const entry = this.#entries[this.#next]
+    this.#next += 1
+    this.at_ms = entry?.at_ms ?? Number.POSITIVE_INFINITY
+    this.seq = entry?.seq ?? 0
+  }
+}
+
+/** Lists begin at so many places, by customer. */
+const HEADS = 2 ** 16
+
+/** Finds the events of a customer in the tail: in lists, made of what has come whenever somebody asks. */
+class TailByCustomer {
+  readonly #ring: TailRing
+  /** The last event of the customers that share a place; 0 where there is none. */
+  readonly #heads = new Float64Array(HEADS)
+  /** The one before, by the place of an event in the ring. */
+  readonly #before = new Float64Array(RING_EVENTS)
+  #lastSeq = 0
+
+  constructor(ring: TailRing) {
+    this.#ring = ring
+  }
+
+  /** In no order. What is behind `indexed_seq` must be asked for intactness afterwards. */
+  *entries(
+    customer: number,
+    { indexed_seq, last_seq }: { indexed_seq: number; last_seq: number },
+  ): Generator<TimelineEntry> {
+    for (let seq = Math.max(this.#lastSeq, indexed_seq) + 1; seq <= last_seq; seq += 1) {
+      const place = placeOf(this.#ring.customer(seq))
+      this.#before[seq % RING_EVENTS] = this.#heads[place] as number
+      this.#heads[place] = seq
+    }
+    this.#lastSeq = Math.max(this.#lastSeq, last_seq)
+    let seq = this.#heads[placeOf(customer)] as number
+    while (seq > indexed_seq) {
+      if (this.#ring.customer(seq) === customer) yield { at_ms: this.#ring.at_ms(seq), seq }
+      seq = this.#before[seq % RING_EVENTS] as number
+    }
+  }
+}
+
+/** Customers have successive numbers, which spread by themselves. */
+function placeOf(customer: number): number {
+  return customer % HEADS
+}
+
+function prepare(connection: Connection) {
+  return {
+    indexedSeq: connection.prepare<[], number>('SELECT indexed_seq FROM event_indexing').pluck(),
+    lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
+    // Without the variables, which are last in the row and may be on pages of their own.
+    row: connection
+      .prepare<[number], [journey_ref: number, event_id: string]>(
+        'SELECT journey_ref, event_id FROM events WHERE seq = ?',
+      )
+      .raw(),
+  }
+}

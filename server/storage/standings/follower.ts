@@ -1,0 +1,153 @@
+import {
+  advance,
+  enrolled,
+  enrolledAt,
+  type Key,
+  type Standing,
+  type StandingEvent,
+  type StepNumbers,
+} from '../../domain/journey-standing.ts'
+import { adoptSteps, stepNumbers } from './rebuild.ts'
+import { StandingPage } from './standing-page.ts'
+import {
+  type Entry,
+  earliestEvent,
+  type History,
+  type PageRow,
+  type StandingWriter,
+} from './standing-store.ts'
+
+/** What there is to follow of one customer in a journey. */
+export type CustomerChange = {
+  customer: Key
+  /** Where the enrolment is among what is followed. */
+  enrolment?: Pick<Standing, 'customer_type' | 'entered_ms'>
+  events: readonly StandingEvent[]
+}
+
+/** What there is to follow of one journey. */
+export type JourneyChange = {
+  journey: Key
+  /** The events of its steps, as they are configured now. */
+  event_ids: readonly string[]
+  /** By customer, each once. */
+  customers: readonly CustomerChange[]
+}
+
+/** Told of every standing that was looked at, when it is as it will be kept. */
+export type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
+
+/** So many customers are taken in at a time; each may be in a page of its own. */
+const CUSTOMERS_AT_ONCE = 4_096
+
+/**
+ * Takes what was stored into the standings, inside a transaction of the writer. Whatever the order, and also for the second
+ * time: the standings are then those of all that was taken in, and of what the history had. What changes nothing is not
+ * written.
+ */
+export async function follow(
+  writer: StandingWriter,
+  history: History,
+  changes: readonly JourneyChange[],
+  onStanding: OnStanding = () => {},
+): Promise<void> {
+  for (const { journey, event_ids, customers } of changes) {
+    const state = await adoptSteps(writer, journey, event_ids)
+    const { building } = state
+    const isChanged = await takeIn(writer, history, { journey, ...state }, customers, onStanding)
+    if (isChanged) await writer.saveJourney(journey, { ...state, version: state.version + 1 })
+    const upTo = building?.upTo
+    if (building && upTo) {
+      const built = customers.filter(({ customer }) => customer <= upTo)
+      await takeIn(writer, history, { journey, ...building }, built)
+    }
+    await writer.writeJourneysOf(isChanged ? newcomers(journey, customers) : [])
+  }
+}
+
+function newcomers(journey: Key, customers: readonly CustomerChange[]) {
+  return customers.flatMap(({ customer, enrolment }) => (enrolment ? [{ customer, journey }] : []))
+}
+
+type Generation = { journey: Key; generation: number; event_ids: readonly string[] }
+
+/** @returns whether any standing has changed */
+async function takeIn(
+  writer: StandingWriter,
+  history: History,
+  of: Generation,
+  customers: readonly CustomerChange[],
+  onStanding: OnStanding = () => {},
+): Promise<boolean> {
+  const steps = stepNumbers(of.event_ids)
+  let isChanged = false
+  for (let from = 0; from < customers.length; from += CUSTOMERS_AT_ONCE) {
+    const some = customers.slice(from, from + CUSTOMERS_AT_ONCE)
+    const rows = await writer.pagesWith(
+      of.journey,
+      of.generation,
+      some.map(({ customer }) => customer),
+    )
+    const remove: Key[] = []
+    const put: PageRow[] = []
+    const entries = { remove: [] as Entry[], put: [] as Entry[] }
+    let at = 0
+    for (let index = 0; index < Math.max(rows.length, 1); index += 1) {
+      const row = rows[index]
+      const page = new StandingPage(row)
+      const next = rows[index + 1]?.first
+      let isPageChanged = false
+      for (
+        let change = some[at];
+        change && !(next !== undefined && change.customer >= next);
+        change = some[at]
+      ) {
+        at += 1
+        const before = page.get(change.customer)
+        const after = await advanced(history, of.journey, steps, change, before)
+        if (after) onStanding(of.journey, change.customer, after)
+        if (!after || after === before) continue
+        page.set(change.customer, after)
+        isPageChanged = true
+        if (before?.entered_ms === after.entered_ms) continue
+        const { customer } = change
+        if (before) entries.remove.push({ entered_ms: before.entered_ms, customer })
+        entries.put.push({ entered_ms: after.entered_ms, customer })
+      }
+      if (!isPageChanged) continue
+      const written = page.rows()
+      put.push(...written)
+      if (row && written[0]?.first !== row.first) remove.push(row.first)
+    }
+    if (put.length === 0) continue
+    isChanged = true
+    await writer.writePages(of.journey, of.generation, { remove, put })
+    if (entries.put.length > 0) await writer.writeEntries(of.journey, of.generation, entries)
+  }
+  return isChanged
+}
+
+/** The standing after a change; undefined where the customer is not known to be enrolled. */
+async function advanced(
+  history: History,
+  journey: Key,
+  steps: StepNumbers,
+  { customer, enrolment, events }: CustomerChange,
+  before: Standing | undefined,
+): Promise<Standing | undefined> {
+  let standing = before
+  if (enrolment) {
+    const { customer_type, entered_ms } = enrolment
+    standing = before ? enrolledAt(before, entered_ms) : enrolled(customer_type, entered_ms)
+  }
+  if (!standing || events.length === 0) return standing
+  const names = [...steps.keys()]
+  const advance_ = advance(standing, events, steps)
+  let asked = advance_.next()
+  while (!asked.done) {
+    const { step, ...range } = asked.value
+    const name = names[step] ?? ''
+    asked = advance_.next(await earliestEvent(history, { journey, customer, name }, range))
+  }
+  return asked.value
+}

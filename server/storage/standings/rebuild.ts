@@ -1,0 +1,125 @@
+import { type Key, type Standing, StandingFold, type StepNumbers } from '../../domain/journey-standing.ts'
+import { StandingPage } from './standing-page.ts'
+import type { Building, History, JourneyState, PageRow, StandingWriter } from './standing-store.ts'
+import { TimesReader } from './standing-times.ts'
+
+/** So many pages are counted at a time. */
+const PAGES_COUNTED = 1_000
+
+/**
+ * The state of a journey whose steps are these. Where they have changed, its standings are begun to be computed anew, or
+ * that which was begun is given up.
+ */
+export async function adoptSteps(
+  writer: StandingWriter,
+  journey: Key,
+  event_ids: readonly string[],
+): Promise<JourneyState> {
+  const state = await writer.journey(journey)
+  if (!state) return await saved(writer, journey, { generation: 1, event_ids, version: 0, building: null })
+  const { building } = state
+  if (isSame(building?.event_ids ?? state.event_ids, event_ids)) return state
+  if (building) await writer.dropGeneration(journey, building.generation)
+  if (isSame(state.event_ids, event_ids)) return await saved(writer, journey, { ...state, building: null })
+  const generation = (building?.generation ?? state.generation) + 1
+  const total = await countStandings(writer, journey, state.generation)
+  return await saved(writer, journey, {
+    ...state,
+    building: { generation, event_ids, upTo: null, done: 0, total },
+  })
+}
+
+/**
+ * Computes the standings of the next page of a journey's customers for its new steps, from all of their events, inside a
+ * transaction of the writer. Behind the last one reports read what has been computed.
+ * @returns whether there is more to do
+ */
+export async function rebuildPage(writer: StandingWriter, history: History, journey: Key): Promise<boolean> {
+  const state = await writer.journey(journey)
+  const building = state?.building
+  if (!state || !building) return false
+  const customers = await customersBehind(writer, journey, state.generation, building.upTo)
+  const last = customers.at(-1)
+  if (!last) {
+    await writer.dropGeneration(journey, state.generation)
+    const { generation, event_ids } = building
+    await saved(writer, journey, { generation, event_ids, version: state.version + 1, building: null })
+    return false
+  }
+  const steps = stepNumbers(building.event_ids)
+  const page = new StandingPage()
+  const entries: { entered_ms: number; customer: Key }[] = []
+  for (const { customer, standing } of customers) {
+    const computed = await computedStanding(history, { journey, customer, standing }, steps)
+    page.set(customer, computed)
+    entries.push({ entered_ms: computed.entered_ms, customer })
+  }
+  await writer.writePages(journey, building.generation, { remove: [], put: page.rows() })
+  await writer.writeEntries(journey, building.generation, { remove: [], put: entries })
+  const done = building.done + customers.length
+  const total = Math.max(building.total, done)
+  await saved(writer, journey, { ...state, building: { ...building, upTo: last.customer, done, total } })
+  return true
+}
+
+/** A standing from nothing but the enrolment and all events. @param of.standing of other steps */
+async function computedStanding(
+  history: History,
+  { journey, customer, standing }: { journey: Key; customer: Key; standing: Standing },
+  steps: StepNumbers,
+): Promise<Standing> {
+  const fold = new StandingFold(standing, steps)
+  const always = { from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY }
+  for await (const events of history.events(journey, customer, always)) {
+    for (const event of events) fold.add(event)
+  }
+  return fold.standing()
+}
+
+/** The standings of the next customers: those of one page. A page may have grown since its first ones were read. */
+async function customersBehind(
+  writer: StandingWriter,
+  journey: Key,
+  generation: number,
+  upTo: Key | null,
+): Promise<{ customer: Key; standing: Standing }[]> {
+  let page: PageRow | undefined
+  if (upTo !== null) {
+    ;[page] = await writer.pagesWith(journey, generation, [upTo])
+    const rest = page ? [...new StandingPage(page).standings()].filter(({ customer }) => customer > upTo) : []
+    if (rest.length > 0) return rest
+  }
+  const [next] = await writer.times(journey, generation, page?.first ?? null, 1)
+  if (!next) return []
+  const [row] = await writer.pagesWith(journey, generation, [next.first])
+  return row ? [...new StandingPage(row).standings()] : []
+}
+
+async function countStandings(writer: StandingWriter, journey: Key, generation: number): Promise<number> {
+  const reader = new TimesReader()
+  let count = 0
+  for (let after: Key | null = null; ; ) {
+    const rows = await writer.times(journey, generation, after, PAGES_COUNTED)
+    for (const { times } of rows) {
+      reader.open(times)
+      count += reader.count
+    }
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGES_COUNTED) return count
+    after = last.first
+  }
+}
+
+async function saved(writer: StandingWriter, journey: Key, state: JourneyState): Promise<JourneyState> {
+  await writer.saveJourney(journey, state)
+  return state
+}
+
+function isSame(one: Building['event_ids'], other: Building['event_ids']): boolean {
+  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
+}
+
+/** The numbers of steps by the names of their events. */
+export function stepNumbers(event_ids: readonly string[]): StepNumbers {
+  return new Map(event_ids.map((event_id, step) => [event_id, step]))
+}
