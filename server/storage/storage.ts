@@ -3,6 +3,7 @@ import type { DB } from '../../generated/tables.ts'
 import type { ReadActivity } from './activity.ts'
 import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
+import type { Standings } from './standings.ts'
 
 export type StorageOptions = {
   /** `sqlite:PATH` or `postgres://…` */
@@ -99,6 +100,8 @@ export type Storage = {
   lists(reading: Reading): ReadingDatabase
   events: EventStore
   activity: ReadActivity
+  /** Where customers stand in their journeys. */
+  standings?: Standings
   /** Where several processes can be on the store: what they count together. */
   guesses?: GuessCounts
   /**

@@ -41,6 +41,23 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
   })
 }
 
+/** How long a connection to derived data waits: whoever writes there can try again. */
+const DERIVED_BUSY_MS = 100
+
+/**
+ * Opens a file of what can be computed again, to write, and makes it where there is none. WAL; after power loss it may have
+ * forgotten the last commits, but has all that went before each that it kept.
+ * @throws {CannotOpen}
+ */
+export function openDerived(path: string): Connection {
+  return open(path, { timeout: DERIVED_BUSY_MS }, (connection) => {
+    connection.pragma('journal_mode = WAL')
+    connection.pragma('synchronous = NORMAL')
+    connection.pragma('cache_size = -16384')
+    connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`)
+  })
+}
+
 /**
  * Opens a file that a writable connection has made, to read only.
  * @throws {CannotOpen}
@@ -95,6 +112,12 @@ export function storageFailure(error: unknown): 'storage_unavailable' | 'storage
 }
 
 const FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)/
+
+/** Whether a file is not one of the engine's, or cannot be read as such any more. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof CannotOpen) return isDamage(error.cause)
+  return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code)
+}
 
 /** Opens a file and sets the connection up; where either fails, nothing stays open. */
 function open(path: string, options: Database.Options, setUp: (connection: Connection) => void): Connection {

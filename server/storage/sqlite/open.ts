@@ -4,6 +4,7 @@ import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../stora
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
+import { SqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
 import { Writer } from './writer.ts'
@@ -15,10 +16,12 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const ring = new TailRing()
   const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
+  // Behind the readers': what is not urgent waits for their threads to start.
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
     await writer.close(Promise.resolve())
     throw error
   })
+  const standings = await SqliteStandings.open({ path, ring, now, onFailure: onIndexingFailure })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
     new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
   // What only reads has no writer behind it; the type says so.
@@ -30,6 +33,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     events: sqliteEventStore(reader, writer),
     activity: (workspace_id, request, reading) =>
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
+    standings,
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable(workspaceId)
@@ -41,6 +45,6 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       await writer.submit({ kind: 'probe' })
     },
     statistics: () => ({ ...writer.statistics(), listReads: reader.statistics() }),
-    close: () => writer.close(reader.close()),
+    close: () => writer.close(Promise.all([reader.close(), standings.close()])),
   }
 }

@@ -13,6 +13,12 @@ import { basename, dirname } from 'node:path'
 /** What the engine and we keep beside a store, by what is added to its name. */
 export const COMPANIONS = ['-wal', '-shm', '-journal', '.lock', '.lock-journal']
 
+/** What the engine keeps beside a file of derived data. */
+export const DERIVED_COMPANIONS = ['-wal', '-shm']
+
+/** What is derived from a store and kept beside it; without it, it is made anew. */
+export const DERIVED = ['-standings', ...DERIVED_COMPANIONS.map((suffix) => `-standings${suffix}`)]
+
 /** Read and written by the owner, by nobody else. */
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
@@ -36,7 +42,7 @@ export function makePrivate(path: string): void {
  * where that holds nothing else. What belongs to another user is left as that user has it.
  */
 export function keepPrivate(path: string): void {
-  const files = [path, ...COMPANIONS.map((suffix) => path + suffix)]
+  const files = [path, ...[...COMPANIONS, ...DERIVED].map((suffix) => path + suffix)]
   for (const file of files) restrict(file, FILE_MODE, statSync)
   const names = files.map((file) => basename(file))
   const folder = dirname(path)

@@ -146,8 +146,8 @@ export class Writer {
    * Refuses new work, finishes what was taken, and closes the file.
    * @param readers resolves when they have closed it: the last one to close empties the log, and must be able to write
    */
-  async close(readers: Promise<void>): Promise<void> {
-    if (this.#closed) return await readers
+  async close(readers: Promise<unknown>): Promise<void> {
+    if (this.#closed) return void (await readers)
     this.#closed = 'shutting_down'
     const exited = new Promise((resolve) => this.#thread.once('exit', resolve))
     await new Promise<void>((resolve) => {

@@ -34,7 +34,7 @@ export type JourneyChange = {
   customers: readonly CustomerChange[]
 }
 
-/** Told of every standing that was looked at, when it is as it will be kept. */
+/** Told of every standing that was looked at, as it will be kept; not while the journey's are computed for other steps, too. */
 export type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
 
 /** So many customers are taken in at a time; each may be in a page of its own. */
@@ -54,7 +54,13 @@ export async function follow(
   for (const { journey, event_ids, customers } of changes) {
     const state = await adoptSteps(writer, journey, event_ids)
     const { building } = state
-    const isChanged = await takeIn(writer, history, { journey, ...state }, customers, onStanding)
+    const isChanged = await takeIn(
+      writer,
+      history,
+      { journey, ...state },
+      customers,
+      building ? () => {} : onStanding,
+    )
     if (isChanged) await writer.saveJourney(journey, { ...state, version: state.version + 1 })
     const upTo = building?.upTo
     if (building && upTo) {

@@ -23,6 +23,9 @@ const whileServing = {
   'cairn.db': '600',
   'cairn.db-wal': '600',
   'cairn.db-shm': '600',
+  'cairn.db-standings': '600',
+  'cairn.db-standings-wal': '600',
+  'cairn.db-standings-shm': '600',
   'cairn.db.lock': '600',
 }
 
@@ -47,6 +50,7 @@ describe("a store is its owner's alone", () => {
     const first = await startChildServer({ databaseUrl })
     // What a killed server leaves: its log too.
     await first.end('SIGKILL')
+    expect(modes(folder)).toEqual(whileServing)
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
     chmodSync(folder, 0o755)
     await startChildServer({ databaseUrl })

@@ -9,6 +9,6 @@ export const migrations: Migrations = {
   '0005-customer-words': () => import('./0005-customer-words.ts'),
   '0006-account': () => import('./0006-account.ts'),
   '0007-name-search': () => import('./0007-name-search.ts'),
-  '0009-event-counts': () => import('./0009-event-counts.ts'),
   '0008-enrolment-numbers': () => import('./0008-enrolment-numbers.ts'),
+  '0009-event-counts': () => import('./0009-event-counts.ts'),
 }

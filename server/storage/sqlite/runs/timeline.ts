@@ -124,7 +124,7 @@ export function* timelineBefore(
 
 /** Reads a run's timelines forward, event by event; behind the last the customer is infinite. */
 export class TimelineCursor {
-  readonly #run: Run
+  readonly run: Run
   readonly #readPage: PageSource
   #page = -1
   #reader: TimelineReader | undefined
@@ -135,7 +135,7 @@ export class TimelineCursor {
 
   /** It is before the first event. */
   constructor(run: Run, readPage: PageSource) {
-    this.#run = run
+    this.run = run
     this.#readPage = readPage
   }
 
@@ -158,7 +158,7 @@ export class TimelineCursor {
    */
   seek(customer: number, from_ms: number): void {
     // The last page that begins before: several may begin at the same instant.
-    const page = Math.max(0, lastPageUpTo(this.#run.timeline, customer, from_ms - 1))
+    const page = Math.max(0, lastPageUpTo(this.run.timeline, customer, from_ms - 1))
     if (customer <= this.#sought || page > this.#page) {
       this.#open(page)
       this.next()
@@ -168,12 +168,12 @@ export class TimelineCursor {
   }
 
   #open(page: number) {
-    const { firsts, seconds } = this.#run.timeline
+    const { firsts, seconds } = this.run.timeline
     const first = { customer: firsts[page] as number, at_ms: seconds[page] as number }
     this.#page = page
     this.#reader =
       page < firsts.length
-        ? new TimelineReader(this.#readPage(this.#run, 'timeline', page), this.#run, first)
+        ? new TimelineReader(this.#readPage(this.run, 'timeline', page), this.run, first)
         : undefined
   }
 }

@@ -7,10 +7,10 @@ import { RING_EVENTS, type TailRing } from '../tail.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /**
- * So many events are read at a time, then others have a turn: few at first, because who asks for one event mostly finds
- * it among the first.
+ * So many events are read at a time, then others have a turn: few at first of a range of time, because who asks for one
+ * event mostly finds it among the first.
  */
-const CHUNKS = { first: 64, growth: 8, greatest: 10_000 }
+const CHUNKS = { first: 256, firstOfRange: 4, growth: 8, greatest: 10_000 }
 
 /** The tail went on under a reader that was held up; it must begin again. */
 class Overtaken extends Error {}
@@ -59,7 +59,9 @@ export class CustomerHistory implements History {
       to_ms: range.to_ms,
       cursors: new Set(),
     }
-    for (let limit = CHUNKS.first; ; limit = Math.min(limit * CHUNKS.growth, CHUNKS.greatest)) {
+    const isRange = range.from_ms > Number.NEGATIVE_INFINITY
+    const first = isRange ? CHUNKS.firstOfRange : CHUNKS.first
+    for (let limit = first; ; limit = Math.min(limit * CHUNKS.growth, CHUNKS.greatest)) {
       const entries = this.#entries(reading, limit)
       const events: FollowedEvent[] = []
       for (const { at_ms, seq } of entries) {
@@ -108,6 +110,8 @@ export class CustomerHistory implements History {
     ofTail.sort((one, other) => (isBefore(one, other) ? -1 : 1))
     const sources: Source[] = [new TailSource(customer, ofTail)]
     for (const cursor of cursors) {
+      // What is asked for is mostly later than all that was there before.
+      if (cursor.run.greatest_at_ms < from.at_ms) continue
       // One that was read from before is where it was left: all that it has may be of one instant.
       if (!reading.cursors.has(cursor)) {
         cursor.seek(customer, from.at_ms)

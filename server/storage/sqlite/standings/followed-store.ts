@@ -1,0 +1,209 @@
+import type { StandingEvent } from '../../../domain/journey-standing.ts'
+import { nameHashes } from '../../../domain/name-hashes.ts'
+import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
+import type { Connection } from '../connection.ts'
+import type { TailRing } from '../tail.ts'
+import { keyOf } from './keys.ts'
+import { changesNothing, KnownStandings } from './known-standings.ts'
+import type { FollowedUpTo } from './standings-file.ts'
+
+/** What was stored behind a position, or as much of it as is taken in at a time. */
+export type Slice = {
+  changes: JourneyChange[]
+  /** The position behind it. */
+  followed: FollowedUpTo
+  /** Whether that was all when the slice was read. */
+  isAll: boolean
+  events: number
+}
+
+type CustomerType = NonNullable<CustomerChange['enrolment']>['customer_type']
+
+type Change = { enrolment?: NonNullable<CustomerChange['enrolment']>; events: StandingEvent[] }
+
+/** A slice has so many events, and so many enrolments, at the most. */
+const SLICE_ROWS = 65_536
+
+type Steps = { text: string; event_ids: string[]; json: string }
+
+/** An event that may change a standing. */
+type Candidate = [seq: number, journey_ref: number, customer_ref: number, event_id: string, at_ms: number]
+
+/** The steps of so many journeys are kept taken apart. */
+const STEPS_KEPT = 1_000
+
+/** Reads a store as it grows, each slice in a transaction of its own. */
+export class FollowedStore {
+  /** To be told how standings are, so that events that change nothing are passed over. */
+  readonly known: KnownStandings
+  readonly #connection: Connection
+  readonly #ring: TailRing
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #steps = new Map<number, Steps>()
+
+  /** @param ring where the writer notes what it stores */
+  constructor(connection: Connection, ring: TailRing) {
+    this.#connection = connection
+    this.#ring = ring
+    this.#statements = prepare(connection)
+    this.known = new KnownStandings(nameHashes(this.#statements.salt.get() ?? ''))
+  }
+
+  /** A number that differs from the last when something may have been stored in between. */
+  version(): unknown {
+    return this.#connection.pragma('data_version', { simple: true })
+  }
+
+  /** Whether a position is one of this store, and not of another, or of a later state that it was put back from. */
+  has({ enrolment, enrolment_mark, seq, event_mark }: FollowedUpTo): boolean {
+    return this.#enrolmentMark(enrolment) === enrolment_mark && this.#eventMark(seq) === event_mark
+  }
+
+  /** @param now_ms when it is read */
+  slice(from: FollowedUpTo, now_ms: number): Slice {
+    this.#connection.exec('BEGIN')
+    try {
+      return this.#slice(from, now_ms)
+    } finally {
+      this.#connection.exec('COMMIT')
+    }
+  }
+
+  /** The events of a journey's steps, as they are configured. */
+  eventIds(journey_ref: number): string[] {
+    return this.#stepsOf(journey_ref).event_ids
+  }
+
+  #stepsOf(journey_ref: number): Steps {
+    const text = this.#statements.steps.get(journey_ref) ?? '[]'
+    const known = this.#steps.get(journey_ref)
+    if (known?.text === text) return known
+    const event_ids = (JSON.parse(text) as { event_id: string }[]).map(({ event_id }) => event_id)
+    const steps = { text, event_ids, json: JSON.stringify(event_ids) }
+    if (this.#steps.size >= STEPS_KEPT) this.#steps.clear()
+    this.#steps.set(journey_ref, steps)
+    return steps
+  }
+
+  #slice(from: FollowedUpTo, now_ms: number): Slice {
+    const journeys = new Map<number, Map<number, Change>>()
+    const changeOf = (journey_ref: number, customer_ref: number): Change => {
+      const customers = journeys.get(journey_ref) ?? new Map<number, Change>()
+      if (customers.size === 0) journeys.set(journey_ref, customers)
+      const known = customers.get(customer_ref)
+      if (known) return known
+      const change: Change = { events: [] }
+      customers.set(customer_ref, change)
+      return change
+    }
+
+    // Those of the slice's events are among them, or were before.
+    const enrolments = this.#statements.enrolments.all(from.enrolment, SLICE_ROWS)
+    for (const [, journey_ref, customer_ref, entered_ms, customer_type] of enrolments) {
+      changeOf(journey_ref, customer_ref).enrolment = { customer_type, entered_ms }
+    }
+    const hasEnrolments = enrolments.length < SLICE_ROWS
+    const last = this.#statements.lastSeq.get() ?? 0
+    const seq = hasEnrolments ? Math.min(last, from.seq + SLICE_ROWS) : from.seq
+    const events = seq - from.seq
+    for (const [number, journey_ref, customer_ref, name, at_ms] of this.#candidates(from.seq, seq)) {
+      changeOf(journey_ref, customer_ref).events.push({ name, at_ms, id: keyOf(number) })
+    }
+
+    const isAll = hasEnrolments && seq === last
+    const enrolment = enrolments.at(-1)?.[0] ?? from.enrolment
+    // Everything that was received before the last event is in, for events are stored in the order of receipt.
+    const asOf_ms = isAll ? now_ms : events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null
+    return {
+      changes: [...journeys].map(([journey_ref, customers]) => ({
+        journey: keyOf(journey_ref),
+        event_ids: this.eventIds(journey_ref),
+        customers: [...customers]
+          .sort(([one], [other]) => one - other)
+          .map(([customer_ref, change]) => ({ customer: keyOf(customer_ref), ...change })),
+      })),
+      followed: {
+        enrolment,
+        enrolment_mark: enrolments.length > 0 ? this.#enrolmentMark(enrolment) : from.enrolment_mark,
+        seq,
+        event_mark: events > 0 ? this.#eventMark(seq) : from.event_mark,
+        asOf_ms: asOf_ms === null ? from.asOf_ms : Math.max(asOf_ms, from.asOf_ms ?? asOf_ms),
+      },
+      isAll,
+      events,
+    }
+  }
+
+  /** Of the events behind a number, up to another, those that may change a standing. Numbers have no gaps. */
+  #candidates(from: number, to: number): readonly Candidate[] {
+    if (to === from) return []
+    const found: Candidate[] = []
+    let journey_ref = 0
+    let known = this.known.of(0, [], '')
+    const ring = this.#ring
+    for (let seq = from + 1; seq <= to; seq += 1) {
+      const customer = ring.customer(seq)
+      // Stored before this process began: no customer has the number 0.
+      if (customer === 0) return this.#statements.events.all(from, to)
+      if (ring.journey(seq) !== journey_ref) {
+        journey_ref = ring.journey(seq)
+        const { event_ids, json } = this.#stepsOf(journey_ref)
+        known = this.known.of(journey_ref, event_ids, json)
+      }
+      const at_ms = ring.at_ms(seq)
+      if (changesNothing(known, { customer, name: ring.name(seq), at_ms })) continue
+      found.push([seq, journey_ref, customer, '', at_ms])
+    }
+    if (!ring.isIntactBehind(from)) return this.#statements.events.all(from, to)
+    // More than half of them are read sooner in a row.
+    if (found.length * 2 > to - from) return this.#statements.events.all(from, to)
+    return found.filter((candidate) => {
+      const name = this.#statements.name.get(candidate[0])
+      candidate[3] = name ?? ''
+      return name !== undefined
+    })
+  }
+
+  #enrolmentMark(number: number): string {
+    return number === 0 ? '' : (this.#statements.enrolmentMark.get(number) ?? 'none')
+  }
+
+  #eventMark(seq: number): string {
+    return seq === 0 ? '' : (this.#statements.eventMark.get(seq) ?? 'none')
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    enrolments: connection
+      .prepare<
+        [number, number],
+        [number: number, journey_ref: number, customer_ref: number, enrolled_ms: number, type: CustomerType]
+      >(
+        `SELECT number, journey_ref, customer_ref, enrolled_ms, customer_type
+        FROM enrolment_numbers JOIN enrolments USING (journey_ref, customer_ref) JOIN customers USING (customer_ref)
+        WHERE number > ? ORDER BY number LIMIT ?`,
+      )
+      .raw(),
+    // Without the variables, which are last in the row and may be on pages of their own.
+    events: connection
+      .prepare<[number, number], Candidate>(
+        `SELECT seq, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) FROM events
+        WHERE seq > ? AND seq <= ? ORDER BY seq`,
+      )
+      .raw(),
+    lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
+    name: connection.prepare<[number], string>('SELECT event_id FROM events WHERE seq = ?').pluck(),
+    salt: connection.prepare<[], string>('SELECT message_salt FROM event_indexing').pluck(),
+    received: connection.prepare<[number], number>('SELECT received_ms FROM events WHERE seq = ?').pluck(),
+    steps: connection.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck(),
+    enrolmentMark: connection
+      .prepare<[number], string>(
+        `SELECT journey_id || ' ' || customer_id || ' ' || enrolled_ms
+        FROM enrolment_numbers JOIN enrolments USING (journey_ref, customer_ref)
+          JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) WHERE number = ?`,
+      )
+      .pluck(),
+    eventMark: connection.prepare<[number], string>('SELECT hex(id) FROM events WHERE seq = ?').pluck(),
+  }
+}

@@ -1,0 +1,52 @@
+import { eventIdText } from '../../../domain/identifiers.ts'
+import type { Key } from '../../../domain/journey-standing.ts'
+import type { AnswerSource } from '../../standings/standings-answers.ts'
+import type { Connection } from '../connection.ts'
+import { keyOf, numberOf } from './keys.ts'
+
+/** Tells how a store names things to its callers. */
+export class Identifiers {
+  readonly #statements: ReturnType<typeof prepare>
+
+  constructor(connection: Connection) {
+    this.#statements = prepare(connection)
+  }
+
+  /** What is named within a workspace; nothing of another one's. */
+  of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf'> {
+    const { journey, customer, journeyId, customerId, eventId } = this.#statements
+    return {
+      keyOf(id) {
+        const found = id.startsWith('jrn_') ? journey.get(workspaceId, id) : customer.get(workspaceId, id)
+        return found === undefined ? undefined : keyOf(found)
+      },
+      idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key) {
+        const number = numberOf(key)
+        if (prefix === 'evt') return eventIdText(eventId.get(number) ?? new Uint8Array(16))
+        return (prefix === 'jrn' ? journeyId : customerId).get(number) ?? ''
+      },
+    }
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    journey: connection
+      .prepare<[string, string], number>(
+        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+      )
+      .pluck(),
+    customer: connection
+      .prepare<[string, string], number>(
+        'SELECT customer_ref FROM customers WHERE workspace_id = ? AND customer_id = ?',
+      )
+      .pluck(),
+    journeyId: connection
+      .prepare<[number], string>('SELECT journey_id FROM journeys WHERE journey_ref = ?')
+      .pluck(),
+    customerId: connection
+      .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
+      .pluck(),
+    eventId: connection.prepare<[number], Uint8Array>('SELECT id FROM events WHERE seq = ?').pluck(),
+  }
+}

@@ -1,0 +1,386 @@
+import { rmSync } from 'node:fs'
+import type { Key } from '../../../domain/journey-standing.ts'
+import type {
+  Building,
+  Entry,
+  JourneyState,
+  PageRow,
+  StandingReader,
+  StandingWriter,
+  TimesRow,
+} from '../../standings/standing-store.ts'
+import { type Connection, openDerived, openReadable } from '../connection.ts'
+import { DERIVED_COMPANIONS } from '../private-files.ts'
+import { keyOf, numberOf } from './keys.ts'
+
+/**
+ * How far a store has been followed: the last enrolment and the last event, with what no other store has under their
+ * numbers.
+ */
+export type FollowedUpTo = {
+  enrolment: number
+  enrolment_mark: string
+  seq: number
+  /** The identifier of the event; empty where there is none. */
+  event_mark: string
+  asOf_ms: number | null
+}
+
+/** Another layout of the file than this is thrown away with what is in it. */
+const LAYOUT = 1
+
+const NOTHING: FollowedUpTo = { enrolment: 0, enrolment_mark: '', seq: 0, event_mark: '', asOf_ms: null }
+
+/**
+ * Pages and entries are of a space, which is one generation of one journey; a page's number is its space and its first
+ * customer, so that the pages of a space follow each other.
+ */
+const CUSTOMERS_OF_SPACE = 2 ** 32
+
+/** So many rows are removed at a time of what is not read any more. */
+const REMOVED_AT_ONCE = 256
+
+/** The file in which the standings of a store are kept beside it. */
+export function standingsPath(path: string): string {
+  return `${path}-standings`
+}
+
+/**
+ * Opens the file to write, and makes it where there is none, or one of another layout, or something else.
+ * @throws {Error} where it can neither be opened nor made anew
+ */
+export function openStandings(path: string): Connection {
+  try {
+    const connection = openDerived(path)
+    if (connection.pragma('user_version', { simple: true }) === LAYOUT) return connection
+    connection.close()
+  } catch {
+    // Not a file of the engine, or damaged.
+  }
+  return openStandingsAnew(path)
+}
+
+/** Throws the file away and makes an empty one. */
+export function openStandingsAnew(path: string): Connection {
+  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
+  const connection = openDerived(path)
+  try {
+    connection.transaction(() => {
+      for (const statement of LAYOUT_STATEMENTS) connection.exec(statement)
+      connection.pragma(`user_version = ${LAYOUT}`)
+    })()
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  return connection
+}
+
+export function openStandingsToRead(path: string): Connection {
+  return openReadable(path)
+}
+
+const LAYOUT_STATEMENTS = [
+  `CREATE TABLE followed (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    enrolment INTEGER NOT NULL,
+    enrolment_mark TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    event_mark TEXT NOT NULL,
+    as_of_ms INTEGER
+  ) STRICT`,
+  `CREATE TABLE journeys (
+    journey INTEGER NOT NULL PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    event_ids TEXT NOT NULL, -- JSON
+    version INTEGER NOT NULL,
+    building TEXT -- JSON
+  ) STRICT`,
+  'CREATE INDEX journeys_building ON journeys (journey) WHERE building IS NOT NULL',
+  `CREATE TABLE spaces (
+    space INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    journey INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    dropped INTEGER NOT NULL DEFAULT 0, -- 1: what it holds is to be removed
+    UNIQUE (journey, generation)
+  ) STRICT`,
+  // With rows of their own number and not of a key of several columns: their blobs may then take a whole page of the file.
+  'CREATE TABLE page_times (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
+  'CREATE TABLE page_keys (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
+  `CREATE TABLE entries (
+    space INTEGER NOT NULL,
+    entered_ms INTEGER NOT NULL,
+    customer INTEGER NOT NULL,
+    PRIMARY KEY (space, entered_ms, customer)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE customer_journeys (
+    customer INTEGER NOT NULL,
+    journey INTEGER NOT NULL,
+    PRIMARY KEY (customer, journey)
+  ) STRICT, WITHOUT ROWID`,
+]
+
+type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
+  event_ids: string
+  building: string | null
+}
+
+/** What is kept, read through one connection: within a transaction of the caller all in one state. */
+export class StandingsReader implements StandingReader {
+  readonly #statements: ReturnType<typeof prepareReads>
+  asOf_ms: number | null = null
+
+  constructor(connection: Connection) {
+    this.#statements = prepareReads(connection)
+  }
+
+  followed(): FollowedUpTo {
+    return this.#statements.followed.get() ?? NOTHING
+  }
+
+  async journey(journey: Key): Promise<JourneyState | undefined> {
+    const row = this.#statements.journey.get(numberOf(journey))
+    if (!row) return undefined
+    const building: Building | null = row.building === null ? null : JSON.parse(row.building)
+    return { ...row, event_ids: JSON.parse(row.event_ids), building }
+  }
+
+  /** A journey whose standings are being computed anew. */
+  buildingJourney(): Key | undefined {
+    const found = this.#statements.building.get()
+    return found === undefined ? undefined : keyOf(found)
+  }
+
+  /** Journeys that have standings, behind one, with the events of the latest steps that are known of them, as JSON. */
+  journeysBehind(after: number, limit: number): { journey: number; event_ids: string }[] {
+    return this.#statements.journeysBehind.all(after, limit)
+  }
+
+  async times(journey: Key, generation: number, after: Key | null, limit: number): Promise<TimesRow[]> {
+    const space = this.space(journey, generation)
+    if (space === undefined) return []
+    const from = space * CUSTOMERS_OF_SPACE + (after === null ? -1 : numberOf(after))
+    const rows = this.#statements.times.all(from, (space + 1) * CUSTOMERS_OF_SPACE, limit)
+    return rows.map(([page, times]) => ({ first: keyOf(page % CUSTOMERS_OF_SPACE), times }))
+  }
+
+  async pagesWith(journey: Key, generation: number, customers: readonly Key[]): Promise<PageRow[]> {
+    const space = this.space(journey, generation)
+    if (space === undefined) return []
+    const [least, end] = [space * CUSTOMERS_OF_SPACE, (space + 1) * CUSTOMERS_OF_SPACE]
+    const rows: PageRow[] = []
+    let next = Number.NEGATIVE_INFINITY
+    for (const customer of customers) {
+      const number = least + numberOf(customer)
+      if (number < next) continue
+      // Before the first page there is none: whoever comes there comes into that one.
+      const page =
+        this.#statements.pageUpTo.get(number, least) ?? this.#statements.pageBehind.get(least - 1, end)
+      if (page === undefined) return rows
+      next = this.#statements.pageBehind.get(page, end) ?? Number.POSITIVE_INFINITY
+      const [times, keys] = [this.#statements.timesOf.get(page), this.#statements.keysOf.get(page)]
+      if (!times || !keys) throw new Error(`page ${page} is not there`)
+      rows.push({ first: keyOf(page - least), times, keys })
+    }
+    return rows
+  }
+
+  async entries(
+    journey: Key,
+    generation: number,
+    { before, from_ms, limit }: { before: Entry | null; from_ms: number | null; limit: number },
+  ): Promise<Entry[]> {
+    const space = this.space(journey, generation)
+    if (space === undefined) return []
+    const rows = this.#statements.entries.all(
+      space,
+      from_ms ?? Number.MIN_SAFE_INTEGER,
+      before?.entered_ms ?? Number.MAX_SAFE_INTEGER,
+      before ? numberOf(before.customer) : 0,
+      limit,
+    )
+    return rows.map(([entered_ms, customer]) => ({ entered_ms, customer: keyOf(customer) }))
+  }
+
+  async journeysOf(customer: Key, before: Key | null, limit: number): Promise<Key[]> {
+    const behind = before === null ? Number.MAX_SAFE_INTEGER : numberOf(before)
+    return this.#statements.journeysOf.all(numberOf(customer), behind, limit).map(keyOf)
+  }
+
+  protected space(journey: Key, generation: number): number | undefined {
+    return this.#statements.space.get(numberOf(journey), generation)
+  }
+}
+
+/** The same with what following writes, inside transactions of the caller. */
+export class StandingsWriter extends StandingsReader implements StandingWriter {
+  readonly #writes: ReturnType<typeof prepareWrites>
+
+  constructor(connection: Connection) {
+    super(connection)
+    this.#writes = prepareWrites(connection)
+  }
+
+  saveFollowed(followed: FollowedUpTo): void {
+    this.#writes.followed.run(followed)
+  }
+
+  async writePages(
+    journey: Key,
+    generation: number,
+    { remove, put }: { remove: readonly Key[]; put: readonly PageRow[] },
+  ): Promise<void> {
+    const least = this.#madeSpace(journey, generation) * CUSTOMERS_OF_SPACE
+    for (const first of remove) {
+      this.#writes.deleteTimes.run(least + numberOf(first))
+      this.#writes.deleteKeys.run(least + numberOf(first))
+    }
+    for (const { first, times, keys } of put) {
+      this.#writes.times.run(least + numberOf(first), times)
+      this.#writes.keys.run(least + numberOf(first), keys)
+    }
+  }
+
+  async writeEntries(
+    journey: Key,
+    generation: number,
+    { remove, put }: { remove: readonly Entry[]; put: readonly Entry[] },
+  ): Promise<void> {
+    const space = this.#madeSpace(journey, generation)
+    for (const { entered_ms, customer } of remove) {
+      this.#writes.deleteEntry.run(space, entered_ms, numberOf(customer))
+    }
+    for (const { entered_ms, customer } of put) this.#writes.entry.run(space, entered_ms, numberOf(customer))
+  }
+
+  async writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
+    for (const { customer, journey } of pairs)
+      this.#writes.journeyOf.run(numberOf(customer), numberOf(journey))
+  }
+
+  async saveJourney(journey: Key, { building, event_ids, ...state }: JourneyState): Promise<void> {
+    this.#writes.journey.run({
+      ...state,
+      journey: numberOf(journey),
+      event_ids: JSON.stringify(event_ids),
+      building: building && JSON.stringify(building),
+    })
+  }
+
+  async dropGeneration(journey: Key, generation: number): Promise<void> {
+    this.#writes.dropSpace.run(numberOf(journey), generation)
+  }
+
+  /** Removes some of what is not read any more. @returns whether there may be more */
+  removeSome(): boolean {
+    const space = this.#writes.dropped.get()
+    if (space === undefined) return false
+    const [least, end] = [space * CUSTOMERS_OF_SPACE, (space + 1) * CUSTOMERS_OF_SPACE]
+    let changes = 0
+    changes += this.#writes.deleteSomeTimes.run(least, end).changes
+    changes += this.#writes.deleteSomeKeys.run(least, end).changes
+    changes += this.#writes.deleteSomeEntries.run(space).changes
+    if (changes === 0) this.#writes.deleteSpace.run(space)
+    return true
+  }
+
+  #madeSpace(journey: Key, generation: number): number {
+    const found = this.space(journey, generation)
+    if (found !== undefined) return found
+    return Number(this.#writes.space.run(numberOf(journey), generation).lastInsertRowid)
+  }
+}
+
+function prepareReads(connection: Connection) {
+  return {
+    followed: connection.prepare<[], FollowedUpTo>(
+      'SELECT enrolment, enrolment_mark, seq, event_mark, as_of_ms AS asOf_ms FROM followed',
+    ),
+    journey: connection.prepare<[number], JourneyRow>(
+      'SELECT generation, event_ids, version, building FROM journeys WHERE journey = ?',
+    ),
+    building: connection
+      .prepare<[], number>('SELECT journey FROM journeys WHERE building IS NOT NULL ORDER BY journey LIMIT 1')
+      .pluck(),
+    journeysBehind: connection.prepare<[number, number], { journey: number; event_ids: string }>(
+      `SELECT journey, coalesce(building ->> 'event_ids', event_ids) AS event_ids
+      FROM journeys WHERE journey > ? ORDER BY journey LIMIT ?`,
+    ),
+    space: connection
+      .prepare<[number, number], number>('SELECT space FROM spaces WHERE journey = ? AND generation = ?')
+      .pluck(),
+    times: connection
+      .prepare<[number, number, number], [page: number, data: Uint8Array]>(
+        'SELECT page, data FROM page_times WHERE page > ? AND page < ? ORDER BY page LIMIT ?',
+      )
+      .raw(),
+    pageUpTo: connection
+      .prepare<[number, number], number>(
+        'SELECT page FROM page_keys WHERE page <= ? AND page >= ? ORDER BY page DESC LIMIT 1',
+      )
+      .pluck(),
+    pageBehind: connection
+      .prepare<[number, number], number>(
+        'SELECT page FROM page_keys WHERE page > ? AND page < ? ORDER BY page LIMIT 1',
+      )
+      .pluck(),
+    timesOf: connection.prepare<[number], Uint8Array>('SELECT data FROM page_times WHERE page = ?').pluck(),
+    keysOf: connection.prepare<[number], Uint8Array>('SELECT data FROM page_keys WHERE page = ?').pluck(),
+    entries: connection
+      .prepare<[number, number, number, number, number], [entered_ms: number, customer: number]>(
+        `SELECT entered_ms, customer FROM entries
+        WHERE space = ? AND entered_ms >= ? AND (entered_ms, customer) < (?, ?)
+        ORDER BY entered_ms DESC, customer DESC LIMIT ?`,
+      )
+      .raw(),
+    journeysOf: connection
+      .prepare<[number, number, number], number>(
+        'SELECT journey FROM customer_journeys WHERE customer = ? AND journey < ? ORDER BY journey DESC LIMIT ?',
+      )
+      .pluck(),
+  }
+}
+
+function prepareWrites(connection: Connection) {
+  return {
+    followed: connection.prepare<[FollowedUpTo]>(
+      `INSERT INTO followed VALUES (1, @enrolment, @enrolment_mark, @seq, @event_mark, @asOf_ms)
+      ON CONFLICT DO UPDATE SET enrolment = excluded.enrolment, enrolment_mark = excluded.enrolment_mark,
+        seq = excluded.seq, event_mark = excluded.event_mark, as_of_ms = excluded.as_of_ms`,
+    ),
+    journey: connection.prepare<[JourneyRow & { journey: number }]>(
+      `INSERT INTO journeys VALUES (@journey, @generation, @event_ids, @version, @building)
+      ON CONFLICT DO UPDATE SET generation = excluded.generation, event_ids = excluded.event_ids,
+        version = excluded.version, building = excluded.building`,
+    ),
+    space: connection.prepare<[number, number]>('INSERT INTO spaces (journey, generation) VALUES (?, ?)'),
+    // Its number is free for another generation at once.
+    dropSpace: connection.prepare<[number, number]>(
+      'UPDATE spaces SET dropped = 1, generation = -space WHERE journey = ? AND generation = ?',
+    ),
+    dropped: connection.prepare<[], number>('SELECT space FROM spaces WHERE dropped = 1 LIMIT 1').pluck(),
+    deleteSpace: connection.prepare<[number]>('DELETE FROM spaces WHERE space = ?'),
+    times: connection.prepare<[number, Uint8Array]>('INSERT OR REPLACE INTO page_times VALUES (?, ?)'),
+    keys: connection.prepare<[number, Uint8Array]>('INSERT OR REPLACE INTO page_keys VALUES (?, ?)'),
+    deleteTimes: connection.prepare<[number]>('DELETE FROM page_times WHERE page = ?'),
+    deleteKeys: connection.prepare<[number]>('DELETE FROM page_keys WHERE page = ?'),
+    entry: connection.prepare<[number, number, number]>('INSERT OR REPLACE INTO entries VALUES (?, ?, ?)'),
+    deleteEntry: connection.prepare<[number, number, number]>(
+      'DELETE FROM entries WHERE space = ? AND entered_ms = ? AND customer = ?',
+    ),
+    journeyOf: connection.prepare<[number, number]>(
+      'INSERT INTO customer_journeys VALUES (?, ?) ON CONFLICT DO NOTHING',
+    ),
+    deleteSomeTimes: connection.prepare<[number, number]>(removal('page_times')),
+    deleteSomeKeys: connection.prepare<[number, number]>(removal('page_keys')),
+    deleteSomeEntries: connection.prepare<[number]>(
+      `DELETE FROM entries WHERE (space, entered_ms, customer) IN (
+        SELECT space, entered_ms, customer FROM entries WHERE space = ? LIMIT ${64 * REMOVED_AT_ONCE})`,
+    ),
+  }
+}
+
+function removal(table: string): string {
+  return `DELETE FROM ${table} WHERE page IN (
+    SELECT page FROM ${table} WHERE page >= ? AND page < ? ORDER BY page LIMIT ${REMOVED_AT_ONCE})`
+}

@@ -1,0 +1,257 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Key } from '../../../domain/journey-standing.ts'
+import { follow } from '../../standings/follower.ts'
+import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import { StandingsAnswers } from '../../standings/standings-answers.ts'
+import type { StandingsQuery } from '../../standings/standings-query.ts'
+import { type Connection, measureDisk, openReadable } from '../connection.ts'
+import type { TailRing } from '../tail.ts'
+import { CustomerHistory } from './customer-history.ts'
+import { FollowedStore } from './followed-store.ts'
+import { Identifiers } from './identifiers.ts'
+import { keyOf, numberOf } from './keys.ts'
+import {
+  openStandings,
+  openStandingsAnew,
+  StandingsReader,
+  StandingsWriter,
+  standingsPath,
+} from './standings-file.ts'
+
+const MIB = 1024 * 1024
+
+/**
+ * With less room than this on its disk nothing is derived any more: what is left is for what is stored. More than the
+ * store itself leaves free, and on a small disk a part of it.
+ */
+const FLOOR_BYTES = 128 * MIB
+const FLOOR_PART = 0.1
+
+/** So long one page after the other is computed anew before others have a turn. */
+const REBUILD_MS = 8
+
+/** So many journeys are looked at, whether their steps have been edited, whenever the store has changed. */
+const JOURNEYS_LOOKED_AT = 50
+
+type Open = {
+  store: Connection
+  file: Connection
+  followed: FollowedStore
+  identifiers: Identifiers
+  answers: StandingsAnswers
+  history: CustomerHistory
+  writer: StandingsWriter
+  /** For reports: sees only what is committed. */
+  reading: { connection: Connection; reader: StandingsReader }
+}
+
+/** What a step has done. */
+export type Followed = { events: number; isAll: boolean }
+
+/** Too little room is left on the disk to derive anything. */
+export class NoRoom extends Error {}
+
+/** Follows a store into its file of standings, step by step. What fails is rolled back, and can be tried again. */
+export class StandingsFollower {
+  readonly #path: string
+  readonly #ring: TailRing
+  readonly #now: () => number
+  #open: Open | undefined
+  /** Of the store, when all that it had was followed. */
+  #version: unknown
+  #lookedAt = 0
+  /** So often all journeys are looked at still: the first time may have begun before the last change. */
+  #roundsLeft = 0
+  #mayHaveDropped = true
+  #asOf_ms: number | null = null
+
+  /** @param now the time as those who ask for reports have it */
+  constructor(path: string, ring: TailRing, now: () => number) {
+    this.#path = path
+    this.#ring = ring
+    this.#now = now
+  }
+
+  /** @throws what the engine throws */
+  open(): void {
+    this.#opened()
+  }
+
+  /** Takes in the next slice of what was stored. @throws {NoRoom} @throws what the engine throws */
+  async follow(): Promise<Followed> {
+    const open = this.#opened()
+    const { followed, history, writer } = open
+    const now_ms = this.#now()
+    const version = followed.version()
+    const isNew = version !== this.#version
+    if (isNew) this.#roundsLeft = 2
+    const from = { ...writer.followed(), ...(this.#asOf_ms !== null && { asOf_ms: this.#asOf_ms }) }
+    const slice = isNew ? followed.slice(from, now_ms) : undefined
+    const changes = slice?.changes ?? []
+    const edited = this.#roundsLeft > 0 ? this.#someEdited(open) : []
+    if (changes.length > 0 || edited.length > 0) {
+      this.#assertRoom()
+      await this.#transaction(open, async () => {
+        for (const journey of edited) await adoptSteps(writer, journey, followed.eventIds(numberOf(journey)))
+        await follow(writer, history, changes, (journey, customer, standing) => {
+          followed.known.note(numberOf(journey), numberOf(customer), standing)
+        })
+        if (slice) writer.saveFollowed(slice.followed)
+      })
+    }
+    this.#asOf_ms = slice ? slice.followed.asOf_ms : Math.max(now_ms, this.#asOf_ms ?? now_ms)
+    if (slice?.isAll) this.#version = version
+    return { events: slice?.events ?? 0, isAll: slice?.isAll ?? true }
+  }
+
+  /** Computes standings for edited steps, or removes what is not read any more. @returns whether there may be more to do */
+  async rebuild(): Promise<boolean> {
+    const open = this.#opened()
+    const { writer, history } = open
+    const journey = writer.buildingJourney()
+    if (journey === undefined && !this.#mayHaveDropped) return false
+    this.#assertRoom()
+    const until_ms = performance.now() + REBUILD_MS
+    await this.#transaction(open, async () => {
+      let hasMore = true
+      while (hasMore && performance.now() < until_ms) {
+        if (journey === undefined) {
+          hasMore = writer.removeSome()
+          this.#mayHaveDropped = hasMore
+        } else {
+          hasMore = await rebuildPage(writer, history, journey)
+          this.#mayHaveDropped = true
+        }
+      }
+    })
+    return true
+  }
+
+  /**
+   * Answers what is asked of standings, in the state of one commit.
+   * @throws the reason of the signal, and what the engine throws
+   */
+  async answer(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
+    const open = this.#opened()
+    const { followed, identifiers, reading, answers } = open
+    const names = identifiers.of(query.workspaceId)
+    const asked = query.kind === 'customerJourneys' ? undefined : names.keyOf(query.journeyId)
+    if (asked !== undefined) await this.#lookAt(open, asked)
+    reading.reader.asOf_ms = this.#asOf_ms ?? reading.reader.followed().asOf_ms
+    const configuredSteps = async (journeys: readonly Key[]) =>
+      new Map(journeys.map((journey) => [journey, followed.eventIds(numberOf(journey))]))
+    reading.connection.exec('BEGIN')
+    try {
+      return await answers.answer({ reader: reading.reader, configuredSteps, ...names }, query, signal)
+    } finally {
+      if (reading.connection.inTransaction) reading.connection.exec('COMMIT')
+    }
+  }
+
+  /** Closes what is open after a failure. @param failure.isDamaged throws the file away, so that all is followed anew */
+  recover({ isDamaged }: { isDamaged: boolean }): void {
+    this.close()
+    if (isDamaged) openStandingsAnew(standingsPath(this.#path)).close()
+  }
+
+  close(): void {
+    const open = this.#open
+    this.#open = undefined
+    this.#version = undefined
+    for (const connection of [open?.reading.connection, open?.file, open?.store]) {
+      try {
+        connection?.close()
+      } catch {
+        // Beyond use; another is opened.
+      }
+    }
+  }
+
+  async #transaction<Result>(
+    { file, history, followed }: Open,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    file.exec('BEGIN IMMEDIATE')
+    try {
+      const result = await work()
+      file.exec('COMMIT')
+      return result
+    } catch (error) {
+      followed.known.forget()
+      throw error
+    } finally {
+      history.end()
+      if (file.inTransaction) file.exec('ROLLBACK')
+    }
+  }
+
+  /** Looks whether a journey's steps have been edited, before it is reported. */
+  async #lookAt(open: Open, journey: Key) {
+    const event_ids = open.followed.eventIds(numberOf(journey))
+    const state = await open.reading.reader.journey(journey)
+    if (!state || isSame(state.building?.event_ids ?? state.event_ids, event_ids)) return
+    this.#roundsLeft = 2
+    this.#lookedAt = numberOf(journey) - 1
+  }
+
+  /** Of some journeys those whose steps are not the ones of their standings; the others' turns come. */
+  #someEdited({ writer, followed }: Open): Key[] {
+    const journeys = writer.journeysBehind(this.#lookedAt, JOURNEYS_LOOKED_AT)
+    const isRoundOver = journeys.length < JOURNEYS_LOOKED_AT
+    if (isRoundOver) this.#roundsLeft -= 1
+    this.#lookedAt = isRoundOver ? 0 : (journeys.at(-1)?.journey ?? 0)
+    const edited = journeys.filter(
+      ({ journey, event_ids }) => event_ids !== JSON.stringify(followed.eventIds(journey)),
+    )
+    return edited.map(({ journey }) => keyOf(journey))
+  }
+
+  #assertRoom() {
+    const disk = measureDisk(this.#path)
+    if (!disk || disk.free_bytes >= Math.min(FLOOR_BYTES, disk.bytes * FLOOR_PART)) return
+    throw new NoRoom('too little room is left on the disk')
+  }
+
+  #opened(): Open {
+    this.#open ??= this.#openAll()
+    return this.#open
+  }
+
+  #openAll(): Open {
+    const store = openReadable(this.#path)
+    const opened: Connection[] = [store]
+    try {
+      const followed = new FollowedStore(store, this.#ring)
+      const history = new CustomerHistory(store, this.#ring, () => setImmediate())
+      const path = standingsPath(this.#path)
+      let file = openStandings(path)
+      let writer = new StandingsWriter(file)
+      opened.push(file)
+      if (!followed.has(writer.followed())) {
+        file.close()
+        file = openStandingsAnew(path)
+        writer = new StandingsWriter(file)
+        opened.push(file)
+      }
+      const connection = openReadable(path)
+      return {
+        store,
+        file,
+        followed,
+        identifiers: new Identifiers(store),
+        // Another file counts its changes anew: no answer of the one before may be kept.
+        answers: new StandingsAnswers(),
+        history,
+        writer,
+        reading: { connection, reader: new StandingsReader(connection) },
+      }
+    } catch (error) {
+      for (const connection of opened) connection.close()
+      throw error
+    }
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
+}

@@ -1,0 +1,160 @@
+/** The thread that follows the store into its standings, and reads them for reports. It gives way to all others. */
+import { getPriority, setPriority } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { StandingsQuery } from '../../standings/standings-query.ts'
+import { isDamage } from '../connection.ts'
+import { type Failure, failureOf } from '../statement.ts'
+import { TailRing } from '../tail.ts'
+import { NoRoom, StandingsFollower } from './standings-follower.ts'
+
+/** One is sent when the one before is answered; nobody waits any more for one that is abandoned. `now_ms` is when it was sent, by the clock of the main thread. */
+export type StandingsRequest = { query: StandingsQuery; now_ms: number } | 'abandon' | 'close'
+
+export type StandingsReply =
+  | { kind: 'opened' }
+  | { kind: 'answer'; result: unknown }
+  | { kind: 'refused'; failure: Failure }
+  /** Nothing could be followed; it is tried again. */
+  | { kind: 'failed'; failure: Failure }
+
+export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }
+
+/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+const NICENESS = 5
+
+/** The store is asked so often whether there is anything new. What has come meanwhile is taken in at once, which is cheaper. */
+const LOOK_MS = 250
+
+/** What the disk or a lock has kept from being done is tried again after so long. */
+const RETRY_MS = 1_000
+
+/** After so many failures of another kind in a row the file is thrown away, each time after a longer wait. */
+const FAILURES = 3
+const GREATEST_RETRY_MS = 60_000
+
+/** So long a report waits at the most for what was stored before it was asked for. */
+const CATCH_UP_MS = 200
+
+const data: StandingsThreadData = workerData
+if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+
+/** How far the clock of those who ask is ahead of this thread's. */
+let ahead_ms = data.now_ms - Date.now()
+const follower = new StandingsFollower(data.path, new TailRing(data.ring), () => Date.now() + ahead_ms)
+let isClosing = false
+let wake = () => {}
+let failures = 0
+/** Of the latest look that found all taken in: when it began, by `performance.now()`. */
+let caughtUpAt_ms = Number.NEGATIVE_INFINITY
+let onCaughtUp = () => {}
+
+const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
+
+/** Tells whether somebody waits for what is being read. */
+let unwanted = new AbortController()
+
+/** Waits until somebody asks, or so long. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+}
+
+/** Does what is due. @returns after how long to go on */
+async function step(): Promise<number> {
+  const began_ms = performance.now()
+  const { isAll, events } = await follower.follow()
+  if (!isAll) return 0
+  caughtUpAt_ms = began_ms
+  onCaughtUp()
+  // Between two looks, for as long as nobody asks; where much is stored meanwhile, half of the time.
+  for (let slept_ms = 0; !isClosing && performance.now() < began_ms + LOOK_MS; ) {
+    const at_ms = performance.now()
+    if (wanted_ms > began_ms || !(await follower.rebuild())) break
+    slept_ms = events > 0 ? performance.now() - at_ms : 0
+    if (slept_ms > 0) await pause(slept_ms)
+    else await setImmediate()
+  }
+  return Math.max(0, began_ms + LOOK_MS - performance.now())
+}
+
+/** When somebody has last asked. */
+let wanted_ms = Number.NEGATIVE_INFINITY
+
+async function run() {
+  while (!isClosing) {
+    let pause_ms: number
+    try {
+      pause_ms = await step()
+      failures = 0
+    } catch (error) {
+      pause_ms = recover(error)
+    }
+    if (pause_ms > 0 && !isClosing && !(failures === 0 && wanted_ms > caughtUpAt_ms)) await pause(pause_ms)
+    else await setImmediate()
+  }
+  follower.close()
+  parentPort?.close()
+}
+
+/** @returns after how long to try again */
+function recover(error: unknown): number {
+  const failure: Failure =
+    error instanceof NoRoom ? { message: error.message, outage: 'storage_full' } : failureOf(error)
+  if (failures === 0) say({ kind: 'failed', failure })
+  failures += 1
+  const isOutage = failure.outage !== undefined && !isDamage(error)
+  try {
+    follower.recover({ isDamaged: isDamage(error) || (!isOutage && failures % FAILURES === 0) })
+  } catch {
+    // It cannot be made anew either; the next step meets the same.
+  }
+  return isOutage ? RETRY_MS : Math.min(RETRY_MS * 2 ** (failures - 1), GREATEST_RETRY_MS)
+}
+
+/** Waits until all that is stored now is taken in, but not for long. */
+async function catchUp() {
+  wanted_ms = performance.now()
+  const since_ms = wanted_ms
+  if (failures > 0) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, CATCH_UP_MS)
+    onCaughtUp = () => {
+      if (caughtUpAt_ms < since_ms) return
+      clearTimeout(timer)
+      resolve()
+    }
+    wake()
+  })
+  onCaughtUp = () => {}
+}
+
+parentPort?.on('message', async (request: StandingsRequest) => {
+  if (request === 'close') {
+    isClosing = true
+    wake()
+    return
+  }
+  if (request === 'abandon') return unwanted.abort()
+  unwanted = new AbortController()
+  ahead_ms = request.now_ms - Date.now()
+  await catchUp()
+  try {
+    say({ kind: 'answer', result: await follower.answer(request.query, unwanted.signal) })
+  } catch (error) {
+    say({ kind: 'refused', failure: failureOf(error) })
+  }
+})
+
+try {
+  follower.open()
+} catch (error) {
+  recover(error)
+}
+say({ kind: 'opened' })
+void run()

@@ -1,0 +1,107 @@
+import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
+import type { EnrolmentStanding } from '../standings.ts'
+import { customerStanding, journeyCustomers } from './journey-customers.ts'
+import { type AskedJourney, JourneyReports, standingsState } from './journey-reports.ts'
+import type { StandingReader } from './standing-store.ts'
+import type { StandingsAnswers as Answers, StandingsQuery } from './standings-query.ts'
+
+/** What an engine reads, all in the state of one commit, and how it names things. */
+export type AnswerSource = {
+  reader: StandingReader
+  /** Undefined for what is nobody's. */
+  keyOf(id: string): Key | undefined
+  idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key): string
+  /** The events of journeys' steps as they are configured; none of a journey that the workspace does not have. */
+  configuredSteps(journeys: readonly Key[]): Promise<Map<Key, readonly string[]>>
+}
+
+/** Answers what is asked of standings. */
+export class StandingsAnswers {
+  readonly #reports = new JourneyReports()
+
+  /** @throws the reason of the signal */
+  async answer(source: AnswerSource, query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
+    if (query.kind === 'customerJourneys') return await customerJourneys(source, query)
+    const asked = await findJourney(source, query.journeyId)
+    if (!asked) return undefined
+    const { reader } = source
+    switch (query.kind) {
+      case 'report':
+        return await this.#reports.report(reader, asked, query.filter, signal)
+      case 'trend':
+        return await this.#reports.trend(reader, asked, query.filter, signal)
+      case 'histogram':
+        return await this.#reports.histogram(reader, asked, query.filter, signal)
+      case 'customers':
+        return await customers(source, asked, query, signal)
+    }
+  }
+}
+
+async function findJourney(source: AnswerSource, journeyId: string): Promise<AskedJourney | undefined> {
+  const journey = source.keyOf(journeyId)
+  if (journey === undefined) return undefined
+  const event_ids = (await source.configuredSteps([journey])).get(journey)
+  return event_ids && { journey, event_ids }
+}
+
+async function customers(
+  { reader, keyOf, idOf }: AnswerSource,
+  asked: AskedJourney,
+  { filter, page }: Extract<StandingsQuery, { kind: 'customers' }>,
+  signal: AbortSignal,
+): Promise<Answers['customers']> {
+  const state = await reader.journey(asked.journey)
+  if (!state) {
+    const { event_ids } = asked
+    return { as_of_ms: reader.asOf_ms, recomputing: null, event_ids, rows: [], next: null }
+  }
+  const customer = page.after && keyOf(page.after.id)
+  const after = page.after && customer !== undefined ? { entered_ms: page.after.ms, customer } : null
+  const { journey } = asked
+  const options = { limit: page.limit, after, signal }
+  const { found, next } = await journeyCustomers(reader, { journey, ...state }, filter, options)
+  return {
+    ...standingsState(reader, asked, state),
+    rows: found.map(({ customer, standing }) => ({
+      customer_id: idOf('cus', customer),
+      customer_type: standing.customer_type,
+      ...enrolmentStanding(standing, idOf),
+    })),
+    next: next && { ms: next.entered_ms, id: idOf('cus', next.customer) },
+  }
+}
+
+async function customerJourneys(
+  { reader, keyOf, idOf, configuredSteps }: AnswerSource,
+  { customerId, page }: Extract<StandingsQuery, { kind: 'customerJourneys' }>,
+): Promise<Answers['customerJourneys']> {
+  const customer = keyOf(customerId)
+  if (customer === undefined) return { rows: [], next: null }
+  const before = (page.after && keyOf(page.after.id)) ?? null
+  const journeys = await reader.journeysOf(customer, before, page.limit + 1)
+  const listed = journeys.slice(0, page.limit)
+  const configured = await configuredSteps(listed)
+  const rows: Answers['customerJourneys']['rows'] = []
+  for (const journey of listed) {
+    const state = await reader.journey(journey)
+    const standing = state && (await customerStanding(reader, { journey, customer, ...state }))
+    if (!standing) continue
+    rows.push({
+      journey_id: idOf('jrn', journey),
+      ...standingsState(reader, { journey, event_ids: configured.get(journey) ?? [] }, state),
+      ...enrolmentStanding(standing, idOf),
+    })
+  }
+  const last = listed.at(-1)
+  const hasMore = journeys.length > listed.length && last !== undefined
+  return { rows, next: hasMore ? { ms: 0, id: idOf('jrn', last) } : null }
+}
+
+function enrolmentStanding(standing: Standing, idOf: AnswerSource['idOf']): EnrolmentStanding {
+  return {
+    entered_ms: standing.entered_ms,
+    reached: standing.reached.map(({ at_ms, id }) => ({ at_ms, id: idOf('evt', id) })),
+    out_of_order: outOfOrder(standing).map((step) => step + 1),
+  }
+}

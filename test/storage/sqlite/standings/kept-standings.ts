@@ -1,0 +1,93 @@
+import { expect } from 'vitest'
+import { eventIdText } from '../../../../server/domain/identifiers.ts'
+import { keyOf, numberOf } from '../../../../server/storage/sqlite/standings/keys.ts'
+import { StandingsReader, standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
+import { StandingPage } from '../../../../server/storage/standings/standing-page.ts'
+import { withPatience } from '../../../patience.ts'
+import type { ModelStanding } from '../../standings/model.ts'
+import { connect } from '../file-store.ts'
+
+/** Waits until all that a store holds is taken into its standings, also of edited steps. */
+export async function expectFollowed(path: string): Promise<void> {
+  const store = connect(path, { readonly: true })
+  const all = store.prepare(
+    `SELECT (SELECT coalesce(max(seq), 0) FROM events) AS seq,
+      (SELECT coalesce(max(number), 0) FROM enrolment_numbers) AS enrolment`,
+  )
+  const steps = store.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck()
+  const isFollowed = () => {
+    const kept = connect(standingsPath(path), { readonly: true })
+    const reader = new StandingsReader(kept)
+    const { seq, enrolment } = reader.followed()
+    const journeys = reader.journeysBehind(0, 1_000_000)
+    const isUpToDate = ({ journey, event_ids }: (typeof journeys)[number]) =>
+      event_ids === JSON.stringify(eventIds(steps.get(journey) ?? '[]'))
+    const found = {
+      seq,
+      enrolment,
+      building: reader.buildingJourney(),
+      old: journeys.findIndex((each) => !isUpToDate(each)),
+    }
+    kept.close()
+    return found
+  }
+  await expect
+    .poll(() => isFollowed(), withPatience)
+    .toEqual({ ...(all.get() as object), building: undefined, old: -1 })
+}
+
+function eventIds(steps: string): string[] {
+  return JSON.parse(steps).map(({ event_id }: { event_id: string }) => event_id)
+}
+
+/** The standings of a journey as they are kept, with the identifiers that callers know, by customer. */
+export async function keptStandings(path: string, journey_id: string): Promise<ModelStanding[]> {
+  const store = connect(path, { readonly: true })
+  const journey_ref = Number(
+    store.prepare('SELECT journey_ref FROM journeys WHERE journey_id = ?').pluck().get(journey_id),
+  )
+  const customer = store
+    .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
+    .pluck()
+  const event = store.prepare<[number], Uint8Array>('SELECT id FROM events WHERE seq = ?').pluck()
+  const reader = new StandingsReader(connect(standingsPath(path), { readonly: true }))
+  const journey = keyOf(journey_ref)
+  const state = await reader.journey(journey)
+  const found: ModelStanding[] = []
+  for (const { first } of await reader.times(journey, state?.generation ?? 0, null, 1_000_000)) {
+    const [row] = await reader.pagesWith(journey, state?.generation ?? 0, [first])
+    for (const { customer: key, standing } of new StandingPage(row).standings()) {
+      const { customer_type, entered_ms, reached, early } = standing
+      found.push({
+        customer: customer.get(numberOf(key)) ?? '',
+        customer_type,
+        entered_ms,
+        reached: reached.map(({ at_ms, id }) => ({
+          at_ms,
+          id: eventIdText(event.get(numberOf(id)) ?? new Uint8Array(16)),
+        })),
+        out_of_order: early.filter((step) => step >= reached.length).map((step) => step + 1),
+      })
+    }
+  }
+  return found.sort((one, other) => (one.customer < other.customer ? -1 : 1))
+}
+
+/** Where the standings of all of a journey's customers are in the list of their entries. */
+export async function keptEntries(path: string, journey_id: string) {
+  const store = connect(path, { readonly: true })
+  const journey_ref = Number(
+    store.prepare('SELECT journey_ref FROM journeys WHERE journey_id = ?').pluck().get(journey_id),
+  )
+  const customer = store
+    .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
+    .pluck()
+  const reader = new StandingsReader(connect(standingsPath(path), { readonly: true }))
+  const journey = keyOf(journey_ref)
+  const state = await reader.journey(journey)
+  const page = { before: null, from_ms: null, limit: 1_000_000 }
+  const entries = await reader.entries(journey, state?.generation ?? 0, page)
+  return entries
+    .map(({ entered_ms, customer: key }) => ({ customer: customer.get(numberOf(key)) ?? '', entered_ms }))
+    .sort((one, other) => (one.customer < other.customer ? -1 : 1))
+}
