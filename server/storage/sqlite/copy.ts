@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { threadModule } from '../thread-module.ts'
 import type { CopiedStore } from './copy-thread.ts'
-import { threadModule } from './thread-module.ts'
 
 /**
  * Copies the state of a store at one moment, while others write to it, and checks the copy. The store is only read.

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Disk } from '../storage.ts'
+import { threadModule } from '../thread-module.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from './connection.ts'
-import { threadModule } from './thread-module.ts'
 
 const MIB = 1024 * 1024
 
