@@ -24,7 +24,7 @@ const EVERYWHERE = [
 /** Of Kysely's, on the coordinator alone. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
 /** How events are kept is each engine's own. */
-const OWN = /^(event.*|enrolment.*|cairn_store|wrong_guesses|kysely_.*)$/
+const OWN = /^(event.*|enrolment.*|standing_.*|cairn_store|wrong_guesses|kysely_.*)$/
 
 let url: string
 

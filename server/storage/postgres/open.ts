@@ -3,7 +3,6 @@ import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
-import { ArrivalFollower } from './arrival-follower.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { assertWhole } from './copy-state.ts'
 import { CustomerWriter } from './customer-writer.ts'
@@ -16,6 +15,7 @@ import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
+import { PostgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
 /**
@@ -31,7 +31,6 @@ const POOLS = {
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
   /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
-  following: { most: 1, mostWaiting: 10, statement_ms: 5_000 },
 } as const
 
 /** How often it is seen to that the events of the next months have a partition. */
@@ -50,7 +49,6 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     transactions: pool('transactions'),
     guesses: pool('guesses'),
     watch: pool('watch'),
-    following: pool('following'),
   }
   const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
     await Promise.all(Object.values(pools).map((pool) => pool.close()))
@@ -63,8 +61,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   partitions.unref()
 
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
-  const follower = new ArrivalFollower({ pool: pools.following, onFailure: onIndexingFailure })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
+  const standings = new PostgresStandings({ url, onFailure: onIndexingFailure })
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
@@ -92,6 +90,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     events: postgresEventStore(lists, writer),
     activity: (workspaceId, request, reading) =>
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
+    standings,
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
@@ -116,7 +115,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       waitingTransactions: pools.transactions.waiting,
       listReads: lists.statistics(),
       ...NOT_HERE,
-      connections: Object.values(pools).reduce((sum, { openConnections }) => sum + openConnections, 0),
+      connections: [...Object.values(pools), standings].reduce(
+        (sum, { openConnections }) => sum + openConnections,
+        0,
+      ),
     }),
     async close() {
       clearInterval(partitions)
@@ -124,7 +126,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [
         watch.end(),
-        follower.end(),
+        standings.close(),
         lists.close(),
         ...Object.values(others).map((pool) => pool.close()),
       ]

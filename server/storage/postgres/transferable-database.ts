@@ -123,6 +123,14 @@ async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[
   await sql`INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
     SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json)
       AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)`.execute(db)
+  // What is derived is not copied. It is made of what arrives, and so all of this arrives.
+  await sql`INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
+    SELECT workspace_id, gen_random_uuid(), json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
+      'customer_type', customer_type, 'enrolled_ms', enrolled_ms))
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)
+      JOIN customers USING (workspace_id, customer_id)
+    GROUP BY workspace_id`.execute(db)
 }
 
 type CopiedEvent = StoredEvent & { workspace_id: string; custom_variables: string | null }
@@ -195,4 +203,9 @@ async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messa
       SELECT workspace_id, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
     )
     INSERT INTO events (${sql.raw(EVENT_COLUMNS)}) SELECT ${sql.raw(EVENT_COLUMNS)} FROM batch`.execute(db)
+  await sql`INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts)
+    SELECT workspace_id, gen_random_uuid(), 0, min(id)::uuid, max(id)::uuid, '[]'
+    FROM json_to_recordset(${JSON.stringify(stored.map(({ id, workspace_id }) => ({ id, workspace_id })))}::json)
+      AS row (id text COLLATE "C", workspace_id uuid)
+    GROUP BY workspace_id`.execute(db)
 }

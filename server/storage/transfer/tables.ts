@@ -19,7 +19,10 @@ const sharedKeys = {
 
 export type SharedTable = keyof typeof sharedKeys
 
-/** What a store consists of, in the order in which it is copied. */
+/**
+ * What a store consists of, in the order in which it is copied. Where customers stand is left out: it is derived from
+ * enrolments and events, and made anew. So are the counts of what was sent, which the copy begins at nothing.
+ */
 export const TABLES = [...(Object.keys(sharedKeys) as SharedTable[]), 'enrolments', 'events'] as const
 
 export type TableName = (typeof TABLES)[number]

@@ -4,4 +4,5 @@ import type { Migrations } from '../../migrate.ts'
 export const migrations: Migrations = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-event-counts': () => import('./0002-event-counts.ts'),
+  '0003-standings': () => import('./0003-standings.ts'),
 }

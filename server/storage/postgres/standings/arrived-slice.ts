@@ -1,0 +1,200 @@
+import type { Key, StandingEvent } from '../../../domain/journey-standing.ts'
+import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
+import type { Arrival } from '../arrivals.ts'
+import type { Connection } from '../connection.ts'
+import { digitsOf, idOf, uuidOf } from '../uuids.ts'
+
+/** A slice has so many arrivals of events, and about so many events, at the most. */
+const SLICE_ARRIVALS = 1_000
+const SLICE_EVENTS = 65_536
+
+/** An arrival has so many events, or enrolments, at the most. */
+const ARRIVAL_ROWS = 1_000
+const SLICE_ENROLMENT_ARRIVALS = 50
+
+/** What has arrived in a workspace, or as much of it as is taken in at a time, out of the queues. */
+export type ArrivedSlice = {
+  changes: JourneyChange[]
+  /** What was counted. */
+  arrivals: Arrival[]
+  /** When nothing older was left, by the clock of the database; undefined where something was. */
+  asOf_ms: number | undefined
+}
+
+type Enrolment = NonNullable<CustomerChange['enrolment']>
+/** As they are in their arrival. */
+type EnrolmentRow = {
+  journey_id: string
+  customer_id: string
+  customer_type: Enrolment['customer_type']
+  enrolled_ms: number
+}
+type EventRow = { id: string; journey_id: string; customer_id: string; at_ms: number; name: string }
+type Change = { enrolment?: Enrolment; events: StandingEvent[] }
+
+/**
+ * Takes a slice out of the queues, in a transaction that has the workspace's row. Neither clocks nor the order of commits
+ * matter: what is committed is seen, what is seen is taken once, and it is there again where the transaction fails.
+ * @param workspace as 32 digits
+ */
+export async function takeSlice(connection: Connection, workspace: string): Promise<ArrivedSlice> {
+  const changes = new Changes()
+  // The enrolments are looked for later than the events: those of an event that is seen are in the queue or were taken.
+  const { now_ms, arrivals: seen } = await seenArrivals(connection, workspace)
+  const enrolments = await takeEnrolments(connection, workspace)
+  for (const { journey_id, customer_id, customer_type, enrolled_ms } of enrolments.rows) {
+    const change = changes.of(uuidOf(journey_id), uuidOf(customer_id))
+    change.enrolment = { customer_type, entered_ms: enrolled_ms }
+  }
+  const arrivals = enrolments.isAll ? firstOf(seen) : []
+  for (const event of await takeEvents(connection, workspace, arrivals)) {
+    const { id, journey_id, customer_id, name, at_ms } = event
+    changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id: digitsOf(id) })
+  }
+  const isAll = enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS
+  return {
+    changes: await changes.ofJourneys(connection, workspace),
+    arrivals,
+    asOf_ms: isAll ? now_ms : undefined,
+  }
+}
+
+/** What has arrived in a workspace, by journey and customer. */
+class Changes {
+  readonly #journeys = new Map<Key, Map<Key, Change>>()
+
+  of(journey: Key, customer: Key): Change {
+    const customers = this.#journeys.get(journey) ?? new Map<Key, Change>()
+    if (customers.size === 0) this.#journeys.set(journey, customers)
+    const change = customers.get(customer) ?? { events: [] }
+    if (!customers.has(customer)) customers.set(customer, change)
+    return change
+  }
+
+  async ofJourneys(connection: Connection, workspace: string): Promise<JourneyChange[]> {
+    const steps = await configuredSteps(connection, workspace, [...this.#journeys.keys()])
+    return [...this.#journeys].map(([journey, customers]) => ({
+      journey,
+      event_ids: steps.get(journey) ?? [],
+      customers: [...customers]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([customer, change]) => ({ customer, ...change })),
+    }))
+  }
+}
+
+/** The events of journeys' steps, as they are configured. */
+export async function configuredSteps(
+  connection: Connection,
+  workspace: string,
+  journeys: readonly Key[],
+): Promise<Map<Key, string[]>> {
+  if (journeys.length === 0) return new Map()
+  const { rows } = await connection.run<{ journey_id: string; steps: string }>(
+    'SELECT journey_id, steps FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])',
+    [idOf('wsp', workspace), journeys.map((journey) => idOf('jrn', journey))],
+  )
+  return new Map(rows.map(({ journey_id, steps }) => [uuidOf(journey_id), eventIdsOf(steps)]))
+}
+
+export function eventIdsOf(steps: string): string[] {
+  const parsed: { event_id: string }[] = JSON.parse(steps)
+  return parsed.map(({ event_id }) => event_id)
+}
+
+/** The first arrivals of events, and when they were looked for. */
+async function seenArrivals(connection: Connection, workspace: string) {
+  const { rows } = await connection.run<{ now_ms: number } & (Arrival | { arrival: null })>(SEEN, [
+    workspace,
+    SLICE_ARRIVALS,
+  ])
+  const arrivals = rows.flatMap((row): Arrival[] => (row.arrival === null ? [] : [row]))
+  return { now_ms: rows[0]?.now_ms ?? 0, arrivals }
+}
+
+/** As many of them as are a slice. */
+function firstOf(arrivals: readonly Arrival[]): Arrival[] {
+  let events = 0
+  const end = arrivals.findIndex(({ counts }) => {
+    events += Math.min(createdIn(counts), ARRIVAL_ROWS)
+    return events > SLICE_EVENTS
+  })
+  return end < 0 ? [...arrivals] : arrivals.slice(0, Math.max(end, 1))
+}
+
+function createdIn(counts: string): number {
+  const parsed: { created: number }[] = JSON.parse(counts)
+  // What was stored before anything was counted.
+  if (parsed.length === 0) return ARRIVAL_ROWS
+  return parsed.reduce((sum, { created }) => sum + created, 0)
+}
+
+/** The enrolments of the next arrivals, and whether those were all. */
+async function takeEnrolments(connection: Connection, workspace: string) {
+  const { rows } = await connection.run<{ enrolments: string }>(TAKE_ENROLMENTS, [
+    idOf('wsp', workspace),
+    SLICE_ENROLMENT_ARRIVALS,
+  ])
+  return {
+    rows: rows.flatMap(({ enrolments }): EnrolmentRow[] => JSON.parse(enrolments)),
+    isAll: rows.length < SLICE_ENROLMENT_ARRIVALS,
+  }
+}
+
+/**
+ * Takes arrivals out, and gives their events: all that there are between the first and the last of each. Others may be
+ * among them, which come again or came before; that changes nothing.
+ */
+async function takeEvents(
+  connection: Connection,
+  workspace: string,
+  arrivals: readonly Arrival[],
+): Promise<EventRow[]> {
+  if (arrivals.length === 0) return []
+  await connection.run('DELETE FROM event_arrivals WHERE workspace_id = $1 AND arrival = ANY($2::uuid[])', [
+    workspace,
+    arrivals.map(({ arrival }) => arrival),
+  ])
+  const spans = spansOf(arrivals)
+  if (spans.length === 0) return []
+  const { rows } = await connection.run<EventRow>(EVENTS, [
+    workspace,
+    spans.map(({ first }) => first),
+    spans.map(({ last }) => last),
+  ])
+  return rows
+}
+
+/** The spans of identifiers, those that overlap as one. */
+function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[] {
+  const spans: { first: string; last: string }[] = []
+  const ascending = arrivals
+    .flatMap(({ first_event: first, last_event: last }) => (first && last ? { first, last } : []))
+    .sort((one, other) => (one.first < other.first ? -1 : 1))
+  for (const { first, last } of ascending) {
+    const before = spans.at(-1)
+    if (!before || before.last < first) spans.push({ first, last })
+    else if (before.last < last) before.last = last
+  }
+  return spans
+}
+
+/** A row at least, for the time. */
+const SEEN = `
+  SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms, arrivals.*
+  FROM (SELECT) AS always LEFT JOIN (
+    SELECT arrival, minute_ms, first_event, last_event, counts, taken FROM event_arrivals
+    WHERE workspace_id = $1 ORDER BY arrival LIMIT $2
+  ) AS arrivals ON true ORDER BY arrival`
+
+const TAKE_ENROLMENTS = `
+  DELETE FROM enrolment_arrivals WHERE workspace_id = $1 AND arrival = ANY(ARRAY(
+    SELECT arrival FROM enrolment_arrivals WHERE workspace_id = $1 ORDER BY arrival LIMIT $2
+  )) RETURNING enrolments`
+
+const EVENTS = `
+  SELECT found.* FROM unnest($2::uuid[], $3::uuid[]) AS spans (first_event, last_event) CROSS JOIN LATERAL (
+    SELECT id, journey_id, customer_id, at_ms, event_id AS name FROM events
+    WHERE workspace_id = $1 AND id BETWEEN first_event AND last_event
+    ORDER BY id LIMIT 1000000
+  ) AS found`

@@ -1,0 +1,323 @@
+import type { Key } from '../../../domain/journey-standing.ts'
+import type {
+  Building,
+  Entry,
+  JourneyState,
+  PageRow,
+  StandingReader,
+  StandingWriter,
+  TimesRow,
+} from '../../standings/standing-store.ts'
+import type { Connection } from '../connection.ts'
+import { digitsOf, uuidText } from '../uuids.ts'
+
+type StoredPage = { first_customer: string; times: Uint8Array; keys: Uint8Array }
+type StoredJourney = { generation: number; event_ids: string; version: number; building: string | null }
+
+/** So many bytes of pages are sent in one statement at the most, and one page. */
+const WRITTEN_BYTES = 16 * 1024 * 1024
+
+/** So many pages, and so many times as many entries, are removed at a time of what is not read any more. */
+const REMOVED_PAGES = 256
+const REMOVED_ENTRIES = 64 * REMOVED_PAGES
+
+/** Before the first instant that an event can have, and behind the last. */
+const ALL_MS = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+
+/** The standings of one workspace, read on a connection, in the caller's transaction. */
+export class StandingTablesReader implements StandingReader {
+  readonly connection: Connection
+  /** Of the workspace, as 32 digits. */
+  readonly workspace: string
+  asOf_ms: number | null
+  /** By journey and generation; they never change. */
+  readonly #spaces = new Map<string, string>()
+
+  constructor(connection: Connection, workspace: string, asOf_ms: number | null = null) {
+    this.connection = connection
+    this.workspace = workspace
+    this.asOf_ms = asOf_ms
+  }
+
+  async journey(journey: Key): Promise<JourneyState | undefined> {
+    const { rows } = await this.connection.run<StoredJourney>(
+      `SELECT generation, event_ids, version, building FROM standing_journeys
+      WHERE workspace_id = $1 AND journey_id = $2`,
+      [this.workspace, journey],
+    )
+    const [row] = rows
+    if (!row) return undefined
+    const building: Building | null = row.building === null ? null : JSON.parse(row.building)
+    return { ...row, event_ids: JSON.parse(row.event_ids), building }
+  }
+
+  async times(
+    journey: Key,
+    generation: number,
+    after: Key | null,
+    limit: number,
+  ): Promise<readonly TimesRow[]> {
+    const space = await this.space(journey, generation)
+    if (space === undefined) return []
+    const { rows } = await this.connection.run<Omit<StoredPage, 'keys'>>(
+      `SELECT first_customer, times FROM standing_pages
+      WHERE workspace_id = $1 AND space = $2 ${after === null ? '' : 'AND first_customer > $4'}
+      ORDER BY first_customer LIMIT $3`,
+      [this.workspace, space, limit, ...(after === null ? [] : [after])],
+    )
+    return rows.map(({ first_customer, times }) => ({ first: digitsOf(first_customer), times }))
+  }
+
+  async pagesWith(journey: Key, generation: number, customers: readonly Key[]): Promise<readonly PageRow[]> {
+    const space = customers.length > 0 ? await this.space(journey, generation) : undefined
+    if (space === undefined) return []
+    const { rows } = await this.connection.run<StoredPage>(PAGES_WITH, [this.workspace, space, customers])
+    return rows.map(({ first_customer, ...page }) => ({ first: digitsOf(first_customer), ...page }))
+  }
+
+  async entries(
+    journey: Key,
+    generation: number,
+    { before, from_ms, limit }: { before: Entry | null; from_ms: number | null; limit: number },
+  ): Promise<readonly Entry[]> {
+    const space = await this.space(journey, generation)
+    if (space === undefined) return []
+    const { rows } = await this.connection.run<{ entered_ms: number; customer_id: string }>(
+      `SELECT entered_ms, customer_id FROM standing_entries
+      WHERE workspace_id = $1 AND space = $2 AND entered_ms >= $3 AND (entered_ms, customer_id) < ($4, $5)
+      ORDER BY entered_ms DESC, customer_id DESC LIMIT $6`,
+      [
+        this.workspace,
+        space,
+        from_ms ?? ALL_MS.from,
+        before?.entered_ms ?? ALL_MS.to,
+        before?.customer || LEAST_UUID,
+        limit,
+      ],
+    )
+    return rows.map(({ entered_ms, customer_id }) => ({ entered_ms, customer: digitsOf(customer_id) }))
+  }
+
+  async journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]> {
+    const { rows } = await this.connection.run<{ journey_id: string }>(
+      `SELECT journey_id FROM standing_customers
+      WHERE workspace_id = $1 AND customer_id = $2 ${before === null ? '' : 'AND journey_id < $4'}
+      ORDER BY journey_id DESC LIMIT $3`,
+      [this.workspace, customer, limit, ...(before === null ? [] : [before])],
+    )
+    return rows.map(({ journey_id }) => digitsOf(journey_id))
+  }
+
+  /** Under what the pages of a generation are kept; undefined where it has none yet. */
+  protected async space(journey: Key, generation: number): Promise<string | undefined> {
+    const name = `${journey} ${generation}`
+    const known = this.#spaces.get(name)
+    if (known !== undefined) return known
+    const { rows } = await this.connection.run<{ space: string }>(
+      'SELECT space FROM standing_spaces WHERE workspace_id = $1 AND journey_id = $2 AND generation = $3',
+      [this.workspace, journey, generation],
+    )
+    const space = rows[0]?.space
+    if (space !== undefined) this.#spaces.set(name, space)
+    return space
+  }
+
+  protected forget(journey: Key, generation: number): void {
+    this.#spaces.delete(`${journey} ${generation}`)
+  }
+}
+
+/** The same, and writes them. One transaction has one; of a workspace there is one such transaction at a time. */
+export class StandingTablesWriter extends StandingTablesReader implements StandingWriter {
+  async writePages(
+    journey: Key,
+    generation: number,
+    { remove, put }: { remove: readonly Key[]; put: readonly PageRow[] },
+  ): Promise<void> {
+    const space = await this.#madeSpace(journey, generation)
+    if (remove.length > 0) {
+      await this.connection.run(
+        'DELETE FROM standing_pages WHERE workspace_id = $1 AND space = $2 AND first_customer = ANY($3::uuid[])',
+        [this.workspace, space, remove],
+      )
+    }
+    for (const pages of parts(put)) {
+      // Two parameters for all: bytes cross as they are where they are one, and as text in an array.
+      await this.connection.run(PUT_PAGES, [
+        this.workspace,
+        space,
+        pages.map(({ first }) => first),
+        Buffer.concat(pages.map(({ times }) => times)),
+        places(pages.map(({ times }) => times.length)),
+        pages.map(({ times }) => times.length),
+        Buffer.concat(pages.map(({ keys }) => keys)),
+        places(pages.map(({ keys }) => keys.length)),
+        pages.map(({ keys }) => keys.length),
+      ])
+    }
+  }
+
+  async writeEntries(
+    journey: Key,
+    generation: number,
+    { remove, put }: { remove: readonly Entry[]; put: readonly Entry[] },
+  ): Promise<void> {
+    const space = await this.#madeSpace(journey, generation)
+    for (const [statement, entries] of [
+      [REMOVE_ENTRIES, remove],
+      [PUT_ENTRIES, put],
+    ] as const) {
+      if (entries.length === 0) continue
+      await this.connection.run(statement, [
+        this.workspace,
+        space,
+        entries.map(({ entered_ms }) => entered_ms),
+        entries.map(({ customer }) => customer),
+      ])
+    }
+  }
+
+  async writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
+    if (pairs.length === 0) return
+    await this.connection.run(
+      `INSERT INTO standing_customers (workspace_id, customer_id, journey_id)
+      SELECT $1, customer, journey FROM unnest($2::uuid[], $3::uuid[]) AS pairs (customer, journey)
+      ORDER BY customer ON CONFLICT DO NOTHING`,
+      [this.workspace, pairs.map(({ customer }) => customer), pairs.map(({ journey }) => journey)],
+    )
+  }
+
+  async saveJourney(journey: Key, state: JourneyState): Promise<void> {
+    const { generation, event_ids, version, building } = state
+    await this.connection.run(
+      `INSERT INTO standing_journeys (workspace_id, journey_id, generation, event_ids, version, building)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (workspace_id, journey_id) DO UPDATE SET generation = excluded.generation,
+        event_ids = excluded.event_ids, version = excluded.version, building = excluded.building`,
+      [
+        this.workspace,
+        journey,
+        generation,
+        JSON.stringify(event_ids),
+        version,
+        building && JSON.stringify(building),
+      ],
+    )
+  }
+
+  async dropGeneration(journey: Key, generation: number): Promise<void> {
+    // Its number is free for another generation at once.
+    await this.connection.run(
+      `UPDATE standing_spaces SET generation = NULL
+      WHERE workspace_id = $1 AND journey_id = $2 AND generation = $3`,
+      [this.workspace, journey, generation],
+    )
+    this.forget(journey, generation)
+  }
+
+  /** Removes some of what is not read any more. @returns whether there may be more */
+  async removeSome(): Promise<boolean> {
+    const { rows } = await this.connection.run<{ space: string }>(
+      'SELECT space FROM standing_spaces WHERE workspace_id = $1 AND generation IS NULL LIMIT 1',
+      [this.workspace],
+    )
+    const space = rows[0]?.space
+    if (space === undefined) return false
+    let removed = 0
+    for (const statement of [REMOVE_SOME_PAGES, REMOVE_SOME_ENTRIES]) {
+      removed += (await this.connection.run(statement, [this.workspace, space])).changes
+    }
+    if (removed === 0) {
+      await this.connection.run('DELETE FROM standing_spaces WHERE workspace_id = $1 AND space = $2', [
+        this.workspace,
+        space,
+      ])
+    }
+    return true
+  }
+
+  async #madeSpace(journey: Key, generation: number): Promise<string> {
+    const found = await this.space(journey, generation)
+    if (found !== undefined) return found
+    await this.connection.run(
+      'INSERT INTO standing_spaces (workspace_id, space, journey_id, generation) VALUES ($1, $2, $3, $4)',
+      [this.workspace, uuidText(crypto.getRandomValues(new Uint8Array(16))), journey, generation],
+    )
+    const made = await this.space(journey, generation)
+    if (made === undefined) throw new Error('a space is not there that was made')
+    return made
+  }
+}
+
+const LEAST_UUID = '0'.repeat(32)
+
+/** Pages in parts that are sent together. */
+function parts(pages: readonly PageRow[]): PageRow[][] {
+  const parts: PageRow[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const page of pages) {
+    bytes += page.times.length + page.keys.length
+    if (bytes > WRITTEN_BYTES) {
+      parts.push([])
+      bytes = page.times.length + page.keys.length
+    }
+    parts.at(-1)?.push(page)
+  }
+  return parts
+}
+
+/** Where each of several begins that follow each other, from 1. */
+function places(lengths: readonly number[]): number[] {
+  let place = 1
+  return lengths.map((length) => {
+    const begin = place
+    place += length
+    return begin
+  })
+}
+
+/** Whoever comes before the first page comes into that one. */
+const PAGES_WITH = `
+  WITH found AS MATERIALIZED (
+    SELECT DISTINCT coalesce((
+      SELECT first_customer FROM standing_pages
+      WHERE workspace_id = $1 AND space = $2 AND first_customer <= customer ORDER BY first_customer DESC LIMIT 1
+    ), (
+      SELECT first_customer FROM standing_pages
+      WHERE workspace_id = $1 AND space = $2 ORDER BY first_customer LIMIT 1
+    )) AS first_customer
+    FROM unnest($3::uuid[]) AS customers (customer)
+  )
+  SELECT first_customer, page.times, page.keys FROM found CROSS JOIN LATERAL (
+    SELECT times, keys FROM standing_pages
+    WHERE workspace_id = $1 AND space = $2 AND standing_pages.first_customer = found.first_customer
+  ) AS page ORDER BY first_customer`
+
+const PUT_PAGES = `
+  INSERT INTO standing_pages (workspace_id, space, first_customer, times, keys)
+  SELECT $1, $2, first_customer, substr($4::bytea, times_from, times_for), substr($7::bytea, keys_from, keys_for)
+  FROM unnest($3::uuid[], $5::integer[], $6::integer[], $8::integer[], $9::integer[])
+    AS put (first_customer, times_from, times_for, keys_from, keys_for)
+  ORDER BY first_customer
+  ON CONFLICT (workspace_id, space, first_customer) DO UPDATE SET times = excluded.times, keys = excluded.keys`
+
+const REMOVE_ENTRIES = `
+  DELETE FROM standing_entries USING unnest($3::bigint[], $4::uuid[]) AS removed (entered_ms, customer_id)
+  WHERE workspace_id = $1 AND space = $2 AND standing_entries.entered_ms = removed.entered_ms
+    AND standing_entries.customer_id = removed.customer_id`
+
+const PUT_ENTRIES = `
+  INSERT INTO standing_entries (workspace_id, space, entered_ms, customer_id)
+  SELECT $1, $2, entered_ms, customer_id FROM unnest($3::bigint[], $4::uuid[]) AS put (entered_ms, customer_id)
+  ORDER BY entered_ms, customer_id ON CONFLICT DO NOTHING`
+
+const REMOVE_SOME_PAGES = `
+  DELETE FROM standing_pages WHERE workspace_id = $1 AND space = $2 AND first_customer = ANY(ARRAY(
+    SELECT first_customer FROM standing_pages WHERE workspace_id = $1 AND space = $2 LIMIT ${REMOVED_PAGES}
+  ))`
+
+const REMOVE_SOME_ENTRIES = `
+  DELETE FROM standing_entries WHERE workspace_id = $1 AND space = $2 AND (entered_ms, customer_id) IN (
+    SELECT entered_ms, customer_id FROM standing_entries WHERE workspace_id = $1 AND space = $2
+    LIMIT ${REMOVED_ENTRIES}
+  )`

@@ -1,0 +1,193 @@
+import type { Key } from '../../../domain/journey-standing.ts'
+import { follow } from '../../standings/follower.ts'
+import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import type { Connection } from '../connection.ts'
+import { foldCounts } from '../fold-counts.ts'
+import type { Pool } from '../pool.ts'
+import { digitsOf, uuidOf } from '../uuids.ts'
+import { configuredSteps, eventIdsOf, takeSlice } from './arrived-slice.ts'
+import { CustomerHistory } from './customer-history.ts'
+import { StandingTablesWriter } from './standing-tables.ts'
+
+/** So long one page after the other is computed anew before others have a turn. */
+const REBUILD_MS = 50
+
+/** Steps that were edited are looked for among journeys that were changed so long before the last one. */
+const CLOCKS_APART_MS = 600_000
+
+/** What there is to do in a workspace. */
+export type Due = { workspace: string; isArrived: boolean; isToRebuild: boolean }
+
+/** What a slice has come to. `busy`: somebody else has the workspace. */
+export type Followed = 'all' | 'more' | 'busy'
+
+/**
+ * Follows what arrives into the standings and the counts, a slice of one workspace in a transaction. Every process does so;
+ * whoever has locked the workspace's row goes on, and the others leave it alone. So it does not matter which of them dies.
+ */
+export class StandingsFollower {
+  readonly #pool: Pool
+  /** Of `cairn_store`, when journeys were looked at last. */
+  #changes: number | undefined
+  /** When the last of them was changed. */
+  #updated_ms = Number.MIN_SAFE_INTEGER
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** Looks what there is to do. */
+  async due(): Promise<Due[]> {
+    const rows = await this.#pool.read<{ kind: string; workspace: string | null; changes: number | null }>(
+      DUE,
+      [],
+    )
+    const due = new Map<string, Due>()
+    for (const { kind, workspace, changes } of rows) {
+      if (changes !== null) await this.#adoptEdits(changes)
+      if (workspace === null) continue
+      const key = kind === 'enrolments' ? uuidOf(workspace) : digitsOf(workspace)
+      const found = due.get(key) ?? { workspace: key, isArrived: false, isToRebuild: false }
+      if (kind === 'rebuild') found.isToRebuild = true
+      else found.isArrived = true
+      due.set(key, found)
+    }
+    return [...due.values()]
+  }
+
+  /** Takes in the next slice of what has arrived in a workspace. */
+  async follow(workspace: string): Promise<Followed> {
+    return await this.#inTurn(workspace, async (connection, writer) => {
+      const { changes, arrivals, asOf_ms } = await takeSlice(connection, workspace)
+      await follow(writer, new CustomerHistory(connection, workspace), changes)
+      await foldCounts(
+        connection,
+        workspace,
+        arrivals.filter(({ counts }) => counts !== NOTHING_COUNTED),
+      )
+      if (asOf_ms === undefined) return 'more'
+      await connection.run(
+        'UPDATE event_following SET as_of_ms = greatest(as_of_ms, $2) WHERE workspace_id = $1',
+        [workspace, asOf_ms],
+      )
+      return 'all'
+    })
+  }
+
+  /** Computes standings for edited steps, or removes what is not read any more, for a while. */
+  async rebuild(workspace: string): Promise<Followed> {
+    return await this.#inTurn(workspace, async (connection, writer) => {
+      const history = new CustomerHistory(connection, workspace)
+      const until_ms = performance.now() + REBUILD_MS
+      let hasMore = true
+      while (hasMore && performance.now() < until_ms) {
+        const journey = await buildingJourney(connection, workspace)
+        if (journey === undefined) hasMore = await writer.removeSome()
+        else await rebuildPage(writer, history, journey)
+      }
+      return hasMore ? 'more' : 'all'
+    })
+  }
+
+  /** Adopts the steps of journeys as they are configured. */
+  async adopt(workspace: string, journeys: readonly Key[]): Promise<Followed> {
+    return await this.#inTurn(workspace, async (connection, writer) => {
+      const steps = await configuredSteps(connection, workspace, journeys)
+      for (const [journey, event_ids] of steps) await adoptSteps(writer, journey, event_ids)
+      return 'all'
+    })
+  }
+
+  /**
+   * What other processes must hear of is numbered, edits of journeys too. What cannot be adopted now, because somebody else
+   * has the workspace, is looked for again.
+   */
+  async #adoptEdits(changes: number) {
+    if (changes === this.#changes) return
+    const rows = await this.#pool.read<JourneyRow>(
+      'SELECT workspace_id, journey_id, steps, updated_ms FROM journeys WHERE updated_ms > $1 ORDER BY updated_ms',
+      [this.#updated_ms],
+    )
+    const journeys = new Map<string, JourneyRow[]>()
+    for (const row of rows) {
+      const own = journeys.get(row.workspace_id)
+      if (own) own.push(row)
+      else journeys.set(row.workspace_id, [row])
+    }
+    let isBusy = false
+    for (const [workspace_id, own] of journeys) {
+      const workspace = uuidOf(workspace_id)
+      const edited = await this.#edited(workspace, own)
+      if (edited.length > 0 && (await this.adopt(workspace, edited)) === 'busy') isBusy = true
+    }
+    if (isBusy) return
+    const last = rows.at(-1)
+    if (last) this.#updated_ms = Math.max(this.#updated_ms, last.updated_ms - CLOCKS_APART_MS)
+    this.#changes = changes
+  }
+
+  /** The journeys among some whose standings are of other steps. */
+  async #edited(workspace: string, journeys: readonly JourneyRow[]): Promise<Key[]> {
+    const steps = new Map(journeys.map(({ journey_id, steps }) => [uuidOf(journey_id), steps]))
+    const states = await this.#pool.read<{ journey_id: string; event_ids: string }>(
+      `SELECT journey_id, coalesce(building::json ->> 'event_ids', event_ids) AS event_ids FROM standing_journeys
+      WHERE workspace_id = $1 AND journey_id = ANY($2::uuid[])`,
+      [workspace, [...steps.keys()]],
+    )
+    return states.flatMap(({ journey_id, event_ids }) => {
+      const journey = digitsOf(journey_id)
+      return JSON.stringify(eventIdsOf(steps.get(journey) ?? '[]')) === event_ids ? [] : journey
+    })
+  }
+
+  /** Does something in a transaction in which nobody else does anything in the workspace. */
+  async #inTurn(
+    workspace: string,
+    work: (connection: Connection, writer: StandingTablesWriter) => Promise<Followed>,
+  ): Promise<Followed> {
+    return await this.#pool.use(async (connection) => {
+      // What is derived and what it is derived from are in one transaction: none is lost where the commit is.
+      await connection.run('BEGIN; SET LOCAL synchronous_commit = off')
+      try {
+        const lock = await connection.run(LOCK, [workspace])
+        if (lock.changes === 0) {
+          await connection.run(
+            'INSERT INTO event_following (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING',
+            [workspace],
+          )
+          await connection.run('COMMIT')
+          return 'busy'
+        }
+        const followed = await work(connection, new StandingTablesWriter(connection, workspace))
+        await connection.run('COMMIT')
+        return followed
+      } catch (error) {
+        await connection.run('ROLLBACK').catch(() => connection.close())
+        throw error
+      }
+    })
+  }
+}
+
+type JourneyRow = { workspace_id: string; journey_id: string; steps: string; updated_ms: number }
+
+/** The counts of what was stored before anything was counted. */
+const NOTHING_COUNTED = '[]'
+
+const LOCK = 'SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE SKIP LOCKED'
+
+const DUE = `
+  SELECT 'events' AS kind, workspace_id::text AS workspace, NULL::bigint AS changes FROM event_arrivals
+  UNION SELECT 'enrolments', workspace_id, NULL FROM enrolment_arrivals
+  UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_journeys WHERE building IS NOT NULL
+  UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_spaces WHERE generation IS NULL
+  UNION ALL SELECT 'changes', NULL, changes FROM cairn_store`
+
+async function buildingJourney(connection: Connection, workspace: string): Promise<Key | undefined> {
+  const { rows } = await connection.run<{ journey_id: string }>(
+    `SELECT journey_id FROM standing_journeys
+    WHERE workspace_id = $1 AND building IS NOT NULL ORDER BY journey_id LIMIT 1`,
+    [workspace],
+  )
+  return rows[0] && digitsOf(rows[0].journey_id)
+}

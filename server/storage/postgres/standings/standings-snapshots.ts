@@ -1,0 +1,112 @@
+import type { Key } from '../../../domain/journey-standing.ts'
+import type { JourneyState } from '../../standings/standing-store.ts'
+import type { AnswerSource } from '../../standings/standings-answers.ts'
+import { ConnectionLost } from '../outages.ts'
+import type { Pool } from '../pool.ts'
+import { idOf, parsedUuid, uuidOf } from '../uuids.ts'
+import { configuredSteps } from './arrived-slice.ts'
+import { StandingTablesReader } from './standing-tables.ts'
+
+type Now = { now_ms: number; as_of_ms: number | null; is_arrived: boolean }
+
+/** Reads standings, each time in the state of one commit. */
+export class StandingsSnapshots {
+  readonly #pool: Pool
+  /** By workspace: the last instant at which nothing was to be taken in. That stays true; nobody need have noted it. */
+  readonly #asOf_ms = new Map<string, number>()
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** Whether something is to be taken in in a workspace, and whether a journey has other steps than its standings. */
+  async due(workspace: string, journey?: Key): Promise<{ isArrived: boolean; isEdited: boolean }> {
+    return await this.#pool.use(async (connection) => {
+      const { rows } = await connection.run<Now>(NOW, [workspace, idOf('wsp', workspace)])
+      const isArrived = rows[0]?.is_arrived ?? false
+      if (journey === undefined) return { isArrived, isEdited: false }
+      const state = await new StandingTablesReader(connection, workspace).journey(journey)
+      const steps = state && (await configuredSteps(connection, workspace, [journey])).get(journey)
+      const { event_ids } = state?.building ?? state ?? { event_ids: [] }
+      return { isArrived, isEdited: steps !== undefined && !isSame(steps, event_ids) }
+    })
+  }
+
+  /** @throws {ConnectionLost} or what PostgreSQL refuses it with, also where the signal has cancelled it */
+  async read<Result>(
+    workspaceId: string,
+    signal: AbortSignal,
+    read: (source: AnswerSource) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#readOnce(workspaceId, signal, read)
+    } catch (error) {
+      // The server was started again since the connection was last used.
+      if (!(error instanceof ConnectionLost) || signal.aborted) throw error
+      return await this.#readOnce(workspaceId, signal, read)
+    }
+  }
+
+  async #readOnce<Result>(
+    workspaceId: string,
+    signal: AbortSignal,
+    read: (source: AnswerSource) => Promise<Result>,
+  ): Promise<Result> {
+    const workspace = uuidOf(workspaceId)
+    return await this.#pool.use(async (connection) => {
+      const cancel = () => connection.cancel()
+      signal.addEventListener('abort', cancel, { once: true })
+      try {
+        signal.throwIfAborted()
+        await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+        const { rows } = await connection.run<Now>(NOW, [workspace, workspaceId])
+        const reader = new WholeStandings(connection, workspace, this.#asOf(workspace, rows[0]))
+        const result = await read({
+          reader,
+          keyOf: parsedUuid,
+          idOf,
+          configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys),
+        })
+        await connection.run('COMMIT')
+        return result
+      } catch (error) {
+        await connection.run('ROLLBACK').catch(() => connection.close())
+        // What was not on disk yet may be lost with the server.
+        this.#asOf_ms.delete(workspace)
+        throw error
+      } finally {
+        signal.removeEventListener('abort', cancel)
+      }
+    })
+  }
+
+  #asOf(workspace: string, now: Now | undefined): number | null {
+    if (!now) return null
+    const known = this.#asOf_ms.get(workspace)
+    if (now.is_arrived) return known === undefined ? now.as_of_ms : Math.max(known, now.as_of_ms ?? known)
+    this.#asOf_ms.set(workspace, now.now_ms)
+    return now.now_ms
+  }
+}
+
+/** Before all that was stored in the beginning has been looked at there is nothing: numbers of a part would be wrong. */
+class WholeStandings extends StandingTablesReader {
+  override async journey(journey: Key): Promise<JourneyState | undefined> {
+    return this.asOf_ms === null ? undefined : await super.journey(journey)
+  }
+
+  override async journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]> {
+    return this.asOf_ms === null ? [] : await super.journeysOf(customer, before, limit)
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
+}
+
+/** Where nothing is in a queue, all that was acknowledged before this statement began is in the standings. */
+const NOW = `
+  SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms,
+    (SELECT as_of_ms FROM event_following WHERE workspace_id = $1) AS as_of_ms,
+    EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
+      OR EXISTS (SELECT FROM enrolment_arrivals WHERE workspace_id = $2) AS is_arrived`

@@ -1,0 +1,172 @@
+/** The thread that follows what arrives into the standings, and reads them for reports. It gives way to all others. */
+import { getPriority, setPriority } from 'node:os'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { readAddress } from '../../../domain/postgres-urls.ts'
+import { StandingsAnswers } from '../../standings/standings-answers.ts'
+import type { StandingsQuery } from '../../standings/standings-query.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { seenFromOutside } from '../outages.ts'
+import { Pool, Servers } from '../pool.ts'
+import { parsedUuid } from '../uuids.ts'
+import { StandingsFollower } from './standings-follower.ts'
+import { StandingsSnapshots } from './standings-snapshots.ts'
+
+/** An error on its way to another thread; `message` is for the log. */
+export type Failure = { message: string; reason: Unavailable['reason'] | undefined }
+
+export type StandingsRequest =
+  | { kind: 'query'; number: number; query: StandingsQuery }
+  /** Nobody waits for the answer any more. */
+  | { kind: 'cancel'; number: number }
+  | { kind: 'close' }
+
+export type StandingsReply =
+  | { kind: 'answer'; number: number; answer: unknown }
+  | { kind: 'refused'; number: number; failure: Failure }
+  /** Nothing could be followed; it is tried again. */
+  | { kind: 'failed'; failure: Failure }
+  | { kind: 'connections'; connections: number }
+
+export type StandingsThreadData = {
+  url: string
+  /** How many reports are read at a time. */
+  readers: number
+}
+
+/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+const NICENESS = 5
+
+/** How often is looked whether something has arrived. What has come meanwhile is taken in at once, which is cheaper. */
+const LOOK_MS = 300
+
+/** What could not be followed is tried again after so long. */
+const RETRY_MS = 1_000
+
+/** Between two turns of computing anew the server does nothing for it, so long as a turn takes. */
+const REBUILD_PAUSE_MS = 50
+
+/** So long a report waits at the most for what had arrived before it was asked for. */
+const CATCH_UP_MS = 200
+
+/** What another process is taking in is looked for again after so long. */
+const BUSY_MS = 20
+
+/** One connection follows, and one more lets those who wait for a report catch up beside. */
+const POOLS = {
+  following: { most: 2, mostWaiting: 10, statement_ms: 60_000 },
+  reading: { mostWaiting: 10, statement_ms: 6_000 },
+} as const
+
+const data: StandingsThreadData = workerData
+// Only Linux sets it for the thread alone.
+if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+
+const servers = new Servers(readAddress(data.url))
+const following = new Pool({ servers, ...POOLS.following })
+const reading = new Pool({ servers, most: data.readers, ...POOLS.reading })
+const follower = new StandingsFollower(following)
+const snapshots = new StandingsSnapshots(reading)
+const answers = new StandingsAnswers()
+const current = new Map<number, AbortController>()
+const closing = new AbortController()
+let isFailing = false
+
+const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
+
+async function follow() {
+  while (!closing.signal.aborted) {
+    let pause_ms = LOOK_MS
+    try {
+      pause_ms = await followAll()
+      isFailing = false
+    } catch (error) {
+      pause_ms = RETRY_MS
+      fail(error)
+    }
+    say({ kind: 'connections', connections: following.openConnections + reading.openConnections })
+    if (pause_ms > 0) await sleep(pause_ms, undefined, { signal: closing.signal }).catch(() => {})
+    else await turn()
+  }
+}
+
+/** Does what is due, of each workspace a turn. @returns after how long to go on */
+async function followAll(): Promise<number> {
+  let pause_ms = LOOK_MS
+  let failure: { error: unknown } | undefined
+  for (const { workspace, isArrived, isToRebuild } of await follower.due()) {
+    if (closing.signal.aborted) break
+    try {
+      if (isArrived && (await follower.follow(workspace)) === 'more') pause_ms = 0
+      if (isToRebuild && (await follower.rebuild(workspace)) === 'more') {
+        pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
+      }
+    } catch (error) {
+      // The others' turns come all the same.
+      failure = { error }
+    }
+  }
+  if (failure) throw failure.error
+  return pause_ms
+}
+
+function fail(error: unknown) {
+  if (!isFailing && !closing.signal.aborted) say({ kind: 'failed', failure: failureOf(error) })
+  isFailing = true
+}
+
+/** Lets what has arrived before now be taken in, and edited steps be adopted; but not for long. */
+async function catchUp(query: StandingsQuery, signal: AbortSignal) {
+  const workspace = parsedUuid(query.workspaceId)
+  if (workspace === undefined) return
+  const journey = 'journeyId' in query ? parsedUuid(query.journeyId) : undefined
+  const until_ms = performance.now() + CATCH_UP_MS
+  try {
+    while (performance.now() < until_ms && !signal.aborted) {
+      const { isArrived, isEdited } = await snapshots.due(workspace, journey)
+      if (!isArrived && !isEdited) return
+      const followed = isArrived
+        ? await follower.follow(workspace)
+        : await follower.adopt(workspace, journey === undefined ? [] : [journey])
+      if (followed === 'busy') await sleep(BUSY_MS)
+    }
+  } catch (error) {
+    // What is there can be read all the same; and if not, that is told.
+    fail(error)
+  }
+}
+
+async function answer(number: number, query: StandingsQuery) {
+  const cancelling = new AbortController()
+  current.set(number, cancelling)
+  const { signal } = cancelling
+  try {
+    await catchUp(query, signal)
+    const found = await snapshots.read(query.workspaceId, signal, (source) =>
+      answers.answer(source, query, signal),
+    )
+    say({ kind: 'answer', number, answer: found })
+  } catch (error) {
+    say({ kind: 'refused', number, failure: failureOf(error) })
+  } finally {
+    current.delete(number)
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const seen = seenFromOutside(error)
+  return {
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    reason: seen instanceof Unavailable ? seen.reason : undefined,
+  }
+}
+
+const followed = follow()
+parentPort?.on('message', async (request: StandingsRequest) => {
+  if (request.kind === 'query') return await answer(request.number, request.query)
+  if (request.kind === 'cancel') return current.get(request.number)?.abort()
+  closing.abort()
+  await followed
+  await Promise.all([following.close(), reading.close()])
+  parentPort?.close()
+})

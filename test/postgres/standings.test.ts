@@ -1,0 +1,321 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { newId } from '../../server/domain/identifiers.ts'
+import type { Page } from '../../server/domain/paging.ts'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import type { NewEvent } from '../../server/storage/event-store.ts'
+import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
+import { migrations } from '../../server/storage/postgres/migrations/index.ts'
+import { Servers } from '../../server/storage/postgres/pool.ts'
+import { digitsOf, idOf as typeId, uuidOf } from '../../server/storage/postgres/uuids.ts'
+import type { CustomerStanding, StandingFilter, Standings } from '../../server/storage/standings.ts'
+import { startChildServer } from '../child-server.ts'
+import { copy } from '../cli/copied-store.ts'
+import { withPatience } from '../patience.ts'
+import { type ModelStanding, modelReport, modelStandings } from '../storage/standings/model.ts'
+import { connectTo, idOf, newEvent, openStoreForTest, readingIn, type Store } from '../storage/store.ts'
+import { casesToTry } from '../thoroughness.ts'
+import { newDatabase } from './databases.ts'
+import { type Fate, startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+const NAMES = ['one', 'two', 'three', 'four']
+
+/** A journey with steps in a workspace of its own. */
+type Place = { databaseUrl: string; workspace_id: string; journey_id: string }
+
+async function newPlace(databaseUrl: string, names: readonly string[]): Promise<Place> {
+  const made = await createWorkspace(databaseUrl, { workspace: randomUUID(), journey: 'Onboarding' })
+  const place = { databaseUrl, workspace_id: made.workspace_id, journey_id: made.journey_id }
+  await editSteps(place, names)
+  return place
+}
+
+/** As an operation does it. */
+async function editSteps({ databaseUrl, journey_id }: Place, names: readonly string[]) {
+  const steps = JSON.stringify(names.map((event_id) => ({ event_id, name: event_id })))
+  await runSql(
+    databaseUrl,
+    `UPDATE journeys SET steps = '${steps}', updated_ms = ${Date.now()} WHERE journey_id = '${journey_id}';
+    UPDATE cairn_store SET changes = changes + 1`,
+  )
+}
+
+function standingsOf({ standings }: Store): Standings {
+  if (!standings) throw new Error('a store without standings')
+  return standings
+}
+
+async function enrol(store: Store, place: Place, name: string, customer_type: 'account' | 'contact') {
+  const customer = {
+    client_customer_id: name,
+    customer_type,
+    customer_name: name,
+    journey_id: place.journey_id,
+  }
+  return idOf(await store.events.initializeCustomer(place.workspace_id, customer))
+}
+
+function event({ journey_id }: Place, customer_id: string, event_id: string, occurred_ms: number): NewEvent {
+  return newEvent({ workspace_id: '', journey_id, customer_id }, { event_id, occurred_ms })
+}
+
+/** All that the database has of a journey, where everybody stands by the definition, by customer. */
+async function expectedStandings(place: Place, names: readonly string[]): Promise<ModelStanding[]> {
+  const { run } = await connectTo(place.databaseUrl)
+  const enrolments = await run(
+    `SELECT customer_id AS customer, customer_type, enrolled_ms AS at_ms
+    FROM enrolments JOIN customers USING (workspace_id, customer_id) WHERE journey_id = '${place.journey_id}'`,
+  )
+  const events = await run(`SELECT id, customer_id, event_id AS name, at_ms FROM events
+    WHERE journey_id = '${uuidOf(place.journey_id)}'`)
+  const journey = {
+    enrolments: enrolments as { customer: string; customer_type: 'account' | 'contact'; at_ms: number }[],
+    events: (events as { id: string; customer_id: string; name: string; at_ms: number }[]).map((row) => ({
+      ...row,
+      id: typeId('evt', digitsOf(row.id)),
+      customer: typeId('cus', digitsOf(row.customer_id)),
+    })),
+  }
+  return modelStandings(journey, names)
+}
+
+/** The report of what was acknowledged before now, when it is there. */
+async function settledReport(store: Store, place: Place, filter: StandingFilter = {}) {
+  const [now] = await runSql(
+    place.databaseUrl,
+    'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000) AS ms',
+  )
+  const since_ms = Number(now?.ms)
+  return await vi.waitUntil(async () => {
+    const { workspace_id, journey_id } = place
+    const report = await standingsOf(store).report(workspace_id, journey_id, filter, readingIn(workspace_id))
+    return (report?.as_of_ms ?? 0) >= since_ms && !report?.recomputing && report
+  }, withPatience)
+}
+
+type CustomersFilter = Parameters<Standings['customers']>[2]
+
+async function allCustomers(store: Store, place: Place, filter: CustomersFilter, limit: number) {
+  const { workspace_id, journey_id } = place
+  const rows: CustomerStanding[] = []
+  for (let page: Page | null = { limit }; page; ) {
+    const found = await standingsOf(store).customers(
+      workspace_id,
+      journey_id,
+      filter,
+      page,
+      readingIn(workspace_id),
+    )
+    rows.push(...(found?.rows ?? []))
+    page = found?.next ? { limit, after: found.next } : null
+  }
+  return rows
+}
+
+/** That all that a store says of a journey is what the definition says. */
+async function expectExact(
+  store: Store,
+  place: Place,
+  names: readonly string[],
+  filter: StandingFilter = {},
+) {
+  const report = await settledReport(store, place, filter)
+  const expected = await expectedStandings(place, names)
+  const asOf_ms = report.as_of_ms ?? Number.NaN
+  expect(report).toEqual({
+    ...modelReport(expected, names, filter, asOf_ms),
+    as_of_ms: asOf_ms,
+    recomputing: null,
+    event_ids: names,
+  })
+  const newestFirst = expected.toSorted(
+    (one, other) => other.entered_ms - one.entered_ms || (one.customer < other.customer ? 1 : -1),
+  )
+  const listed = await allCustomers(store, place, {}, 3)
+  expect(listed).toEqual(
+    newestFirst.map(({ customer: customer_id, ...standing }) => ({ customer_id, ...standing })),
+  )
+  for (const { customer, customer_type: _, ...standing } of expected.slice(0, 3)) {
+    const { workspace_id, journey_id } = place
+    const found = await standingsOf(store).customerJourneys(
+      workspace_id,
+      customer,
+      { limit: 5 },
+      readingIn(workspace_id),
+    )
+    expect(found).toMatchObject({ rows: [{ journey_id, ...standing }], next: null })
+  }
+}
+
+const instants = fc.oneof(
+  { weight: 20, arbitrary: fc.integer({ min: -6, max: 6 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -62_000_000_000_000, max: 1_700_000_000_000 }) },
+)
+
+/** What happens one after the other. */
+const happening = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('event' as const),
+      customer: fc.nat(7),
+      name: fc.constantFrom(...NAMES, 'detour'),
+      at_ms: instants,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('edit' as const),
+      names: fc.shuffledSubarray(NAMES, { minLength: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
+)
+
+describe('the standings of two replicas', () => {
+  it('are those of the definition, whatever happens in whichever order', async () => {
+    const databaseUrl = await newDatabase()
+    const clocks = [Date.now, () => Date.now() - 60_000]
+    const stores = await Promise.all(clocks.map((now) => openStoreForTest({ databaseUrl, now })))
+    const [first, second] = stores as [Store, Store]
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(happening, { maxLength: 60, size: 'max' }),
+        fc.option(fc.nat(10), { nil: undefined }),
+        async (history, window_ms) => {
+          let names: readonly string[] = NAMES
+          const place = await newPlace(databaseUrl, names)
+          const customers = await Promise.all(
+            Array.from({ length: 8 }, (_, index) =>
+              enrol(stores[index % 2] as Store, place, `user-${index}`, index % 3 ? 'contact' : 'account'),
+            ),
+          )
+          const storing: Promise<unknown>[] = []
+          for (const [index, happened] of history.entries()) {
+            const store = stores[index % 2] as Store
+            if (happened.kind === 'event') {
+              const { customer, name, at_ms } = happened
+              const sent = event(place, customers[customer] ?? '', name, at_ms)
+              storing.push(store.events.insertEvents(place.workspace_id, [sent]))
+            } else if (happened.kind === 'edit') {
+              names = happened.names
+              await editSteps(place, names)
+            } else {
+              const reading = readingIn(place.workspace_id)
+              await standingsOf(store).report(place.workspace_id, place.journey_id, {}, reading)
+            }
+          }
+          await Promise.all(storing)
+          const filter = window_ms === undefined ? {} : { window_ms }
+          await expectExact(first, place, names, filter)
+          await expectExact(second, place, names, { ...filter, customer_type: 'contact' })
+        },
+      ),
+      { numRuns: casesToTry({ inCi: 200, elsewhere: 15 }) },
+    )
+  })
+})
+
+describe('a replica that fails', () => {
+  const fates: Fate[] = ['before', 'during', 'after']
+  /** In a slice: what takes arrivals out, what writes pages, what commits. */
+  const statements = ['DELETE FROM event_arrivals', 'INSERT INTO standing_pages', 'COMMIT\0']
+
+  it('loses nothing and counts nothing twice, wherever in a slice its connection ends', async () => {
+    const databaseUrl = await newDatabase()
+    const proxy = await startProxy(databaseUrl)
+    const [failing, other] = [
+      await openStoreForTest({ databaseUrl: proxy.url }),
+      await openStoreForTest({ databaseUrl }),
+    ]
+    const place = await newPlace(databaseUrl, NAMES)
+    const customers = await Promise.all(
+      Array.from({ length: 70 }, (_, index) => enrol(other, place, `user-${index}`, 'account')),
+    )
+    let at_ms = 0
+    for (const fate of fates) {
+      for (const statement of statements) {
+        proxy.cutAt(statement, fate)
+        const storing = customers.map((customer, index) => {
+          at_ms += 1
+          const sent = event(place, customer, NAMES[(index + at_ms) % 5] ?? 'detour', -at_ms)
+          return other.events.insertEvents(place.workspace_id, [sent])
+        })
+        await Promise.all(storing)
+        // It follows as well as the other one; who comes first takes the slice.
+        await settledReport(failing, place).catch(() => {})
+      }
+    }
+    expect(proxy.cuts()).toBeGreaterThan(0)
+    await expectExact(other, place, NAMES)
+    await expectExact(failing, place, NAMES)
+  })
+
+  it('is replaced by the others where it is killed', async () => {
+    const databaseUrl = await newDatabase()
+    const other = await openStoreForTest({ databaseUrl })
+    const place = await newPlace(databaseUrl, NAMES)
+    const customers = await Promise.all(
+      Array.from({ length: 70 }, (_, index) => enrol(other, place, `user-${index}`, 'account')),
+    )
+    for (let round = 0; round < 3; round += 1) {
+      const killed = await startChildServer({ databaseUrl })
+      const storing = customers.flatMap((customer, index) =>
+        NAMES.map((name, step) =>
+          other.events.insertEvents(place.workspace_id, [
+            event(place, customer, name, index - step - 100 * round),
+          ]),
+        ),
+      )
+      await editSteps(place, NAMES.slice(round))
+      await killed.end('SIGKILL')
+      await Promise.all(storing)
+    }
+    await expectExact(other, place, NAMES.slice(2))
+  })
+})
+
+describe('a store that was there before', () => {
+  it('gets the standings of all that it has', async () => {
+    const databaseUrl = await newDatabase('template1')
+    const { '0001-first': first } = migrations
+    if (!first) throw new Error('no first migration')
+    await migrateDatabase(new Servers(readAddress(databaseUrl)), { '0001-first': first })
+    const [workspace_id, journey_id, customer_id] = [newId('wsp'), newId('jrn'), newId('cus')]
+    const steps = JSON.stringify(NAMES.map((name) => ({ event_id: name, name })))
+    await runSql(
+      databaseUrl,
+      `INSERT INTO workspaces VALUES ('${workspace_id}', 'Analytical Engines', 1, NULL);
+      INSERT INTO journeys VALUES ('${workspace_id}', '${journey_id}', 'Onboarding', '', '${steps}', 'active', 1, 1);
+      INSERT INTO customers VALUES ('${workspace_id}', '${customer_id}', 'account', 'user-1', 'Ada', 1, 1);
+      INSERT INTO enrolments VALUES ('${workspace_id}', '${journey_id}', '${customer_id}', 5);
+      INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, is_dated, event_id)
+        SELECT at_ms, gen_random_uuid(), '${uuidOf(workspace_id)}', '${uuidOf(journey_id)}', '${uuidOf(customer_id)}',
+          true, (ARRAY['one', 'two', 'detour', 'three'])[1 + at_ms % 4]
+        FROM generate_series(3, 2500) AS at_ms`,
+    )
+    const store = await openStoreForTest({ databaseUrl })
+    await expectExact(store, { databaseUrl, workspace_id, journey_id }, NAMES)
+  })
+})
+
+describe('cairn copy', () => {
+  it('leaves standings out, and they are made anew', async () => {
+    const from = await newDatabase()
+    const source = await openStoreForTest({ databaseUrl: from })
+    const place = await newPlace(from, NAMES)
+    const customer = await enrol(source, place, 'user-1', 'account')
+    const events = NAMES.map((name, index) => event(place, customer, name, index))
+    await source.events.insertEvents(place.workspace_id, events)
+    await expectExact(source, place, NAMES)
+    await source.close()
+    const to = await newDatabase()
+    expect(await copy(from, to)).toMatchObject({ code: 0, stderr: '' })
+    expect(await runSql(to, 'SELECT FROM standing_pages')).toEqual([])
+    await expectExact(await openStoreForTest({ databaseUrl: to }), { ...place, databaseUrl: to }, NAMES)
+  })
+})
