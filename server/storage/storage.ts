@@ -101,7 +101,7 @@ export type Storage = {
   events: EventStore
   activity: ReadActivity
   /** Where customers stand in their journeys. */
-  standings?: Standings
+  standings: Standings
   /** Where several processes can be on the store: what they count together. */
   guesses?: GuessCounts
   /**

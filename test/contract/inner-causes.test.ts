@@ -100,7 +100,7 @@ async function requestsTo(
 
 describe.each([
   // Whoever calls is known all the same.
-  ['a key', ['key'], ['events', 'enrolments', 'customers', 'journeys']],
+  ['a key', ['key'], ['events', 'event_counts', 'enrolments', 'customers', 'journeys']],
   [
     'a page',
     ['person', 'nobody'],
@@ -114,6 +114,7 @@ describe.each([
       'journeys',
       'customers',
       'events',
+      'event_counts',
     ],
   ],
 ])(

@@ -7,7 +7,7 @@ import type { ListReads, Reading } from '../../storage.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Failure } from '../statement.ts'
 import type { TailRing } from '../tail.ts'
-import { threadModule } from '../thread-module.ts'
+import { threadModule } from '../../thread-module.ts'
 import { errorOf } from '../writer.ts'
 import type { StandingsReply, StandingsRequest, StandingsThreadData } from './standings-thread.ts'
 
