@@ -4,7 +4,13 @@ import { keyOf, numberOf } from '../../../../server/storage/sqlite/standings/key
 import { StandingsReader, standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingPage } from '../../../../server/storage/standings/standing-page.ts'
 import { withPatience } from '../../../patience.ts'
-import type { ModelStanding } from '../../standings/model.ts'
+import {
+  type ModelEnrolment,
+  type ModelEvent,
+  type ModelJourney,
+  type ModelStanding,
+  modelStandings,
+} from '../../standings/model.ts'
 import { connect } from '../file-store.ts'
 
 /** Waits until all that a store holds is taken into its standings, also of edited steps. */
@@ -34,6 +40,7 @@ export async function expectFollowed(path: string): Promise<void> {
   await expect
     .poll(() => isFollowed(), withPatience)
     .toEqual({ ...(all.get() as object), building: undefined, old: -1 })
+  store.close()
 }
 
 function eventIds(steps: string): string[] {
@@ -50,7 +57,8 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
     .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
     .pluck()
   const event = store.prepare<[number], Uint8Array>('SELECT id FROM events WHERE seq = ?').pluck()
-  const reader = new StandingsReader(connect(standingsPath(path), { readonly: true }))
+  const kept = connect(standingsPath(path), { readonly: true })
+  const reader = new StandingsReader(kept)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const found: ModelStanding[] = []
@@ -70,6 +78,8 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
       })
     }
   }
+  store.close()
+  kept.close()
   return found.sort((one, other) => (one.customer < other.customer ? -1 : 1))
 }
 
@@ -82,12 +92,45 @@ export async function keptEntries(path: string, journey_id: string) {
   const customer = store
     .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
     .pluck()
-  const reader = new StandingsReader(connect(standingsPath(path), { readonly: true }))
+  const kept = connect(standingsPath(path), { readonly: true })
+  const reader = new StandingsReader(kept)
   const journey = keyOf(journey_ref)
   const state = await reader.journey(journey)
   const page = { before: null, from_ms: null, limit: 1_000_000 }
   const entries = await reader.entries(journey, state?.generation ?? 0, page)
-  return entries
-    .map(({ entered_ms, customer: key }) => ({ customer: customer.get(numberOf(key)) ?? '', entered_ms }))
-    .sort((one, other) => (one.customer < other.customer ? -1 : 1))
+  const found = entries.map(({ entered_ms, customer: key }) => ({
+    customer: customer.get(numberOf(key)) ?? '',
+    entered_ms,
+  }))
+  store.close()
+  kept.close()
+  return found.sort((one, other) => (one.customer < other.customer ? -1 : 1))
+}
+
+/** What a store holds of a journey, as the model takes it, with its steps. */
+export function storedJourney(path: string, journey_id: string): ModelJourney & { names: string[] } {
+  const store = connect(path, { readonly: true })
+  const steps = store.prepare<[string], string>('SELECT steps FROM journeys WHERE journey_id = ?').pluck()
+  const enrolments = store.prepare<[string], ModelEnrolment>(
+    `SELECT customer_id AS customer, customer_type, enrolled_ms AS at_ms
+    FROM enrolments JOIN customers USING (customer_ref) JOIN journeys USING (journey_ref) WHERE journey_id = ?`,
+  )
+  const events = store.prepare<[string], Omit<ModelEvent, 'id'> & { id: Uint8Array }>(
+    `SELECT customer_id AS customer, event_id AS name, coalesce(occurred_ms, received_ms) AS at_ms, id
+    FROM events JOIN customers USING (customer_ref) JOIN journeys USING (journey_ref) WHERE journey_id = ?`,
+  )
+  const stored = {
+    enrolments: enrolments.all(journey_id),
+    events: events.all(journey_id).map((event) => ({ ...event, id: eventIdText(event.id) })),
+    names: eventIds(steps.get(journey_id) ?? '[]'),
+  }
+  store.close()
+  return stored
+}
+
+/** Waits until all is followed, and sees that it is what the model computes from what is stored. */
+export async function expectExact(path: string, journey_id: string): Promise<void> {
+  await expectFollowed(path)
+  const stored = storedJourney(path, journey_id)
+  expect(await keptStandings(path, journey_id)).toEqual(modelStandings(stored, stored.names))
 }

@@ -1,0 +1,125 @@
+import { copyFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { updateJourney } from '../../../../server/storage/journeys.ts'
+import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
+import { initialize, insert, newEvent, newSubject, readingIn, type Subject } from '../../store.ts'
+import { openStoreForTest, type Store } from '../file-store.ts'
+import { expectExact } from './kept-standings.ts'
+
+const STEPS = ['signed_up', 'verified', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+
+/** A journey with steps, of which the customer has done some. */
+async function subjectWithSteps(store: Store): Promise<Subject> {
+  const subject = await newSubject(store)
+  const { workspace_id, journey_id } = subject
+  await store.db
+    .transaction()
+    .execute((db) => updateJourney(db, workspace_id, journey_id, { steps: STEPS, updated_ms: Date.now() }))
+  for (const event_id of ['paid', 'signed_up', 'verified']) await insert(store, subject, { event_id })
+  return subject
+}
+
+async function reachedOf(store: Store, { workspace_id, journey_id }: Subject) {
+  const report = await store.standings?.report(workspace_id, journey_id, {}, readingIn(workspace_id))
+  return report?.steps.map(({ reached }) => reached)
+}
+
+/** Closes a store, does something to its file of standings, and opens it again. */
+async function reopened(store: Store, change: (path: string) => void): Promise<Store> {
+  await store.close()
+  change(standingsPath(store.path))
+  return await openStoreForTest({ path: store.path })
+}
+
+describe('the file of standings is made anew', () => {
+  it.each<[string, (path: string) => void]>([
+    ['where there is none', (path) => rmSync(path)],
+    ['where it is damaged', (path) => writeFileSync(path, 'Not a database.\n'.repeat(1_000))],
+    ['where it is of another layout', (path) => new Database(path).exec('PRAGMA user_version = 999').close()],
+  ])('%s', async (_, change) => {
+    const first = await openStoreForTest()
+    const subject = await subjectWithSteps(first)
+    await expectExact(first.path, subject.journey_id)
+    const store = await reopened(first, change)
+    await expectExact(store.path, subject.journey_id)
+    expect(await reachedOf(store, subject)).toEqual([1, 1, 0])
+  })
+
+  it("where it is another store's, or that of a later state of the store", async () => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    await store.close()
+    const before = `${store.path}-before`
+    copyFileSync(store.path, before)
+    const later = await openStoreForTest({ path: store.path })
+    await initialize(later, subject, 'user-2')
+    await insert(later, subject, { event_id: 'paid' })
+    await expectExact(later.path, subject.journey_id)
+    const restored = await reopened(later, () => copyFileSync(before, later.path))
+    expect(await reachedOf(restored, subject)).toEqual([1, 1, 0])
+    await expectExact(restored.path, subject.journey_id)
+
+    const other = await openStoreForTest()
+    const otherSubject = await subjectWithSteps(other)
+    await expectExact(other.path, otherSubject.journey_id)
+    await restored.close()
+    const replaced = await reopened(other, (path) => copyFileSync(standingsPath(restored.path), path))
+    await expectExact(replaced.path, otherSubject.journey_id)
+  })
+})
+
+describe('a file of standings that another program has locked', () => {
+  it('keeps nobody from writing, and is followed when it is free again', async () => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    await expectExact(store.path, subject.journey_id)
+    const other = new Database(standingsPath(store.path))
+    other.exec('BEGIN IMMEDIATE')
+    expect(await insert(store, subject, { event_id: 'paid' })).toMatchObject({ status: 'created' })
+    expect(await reachedOf(store, subject)).toEqual([1, 1, 0])
+    other.exec('ROLLBACK')
+    other.close()
+    await expectExact(store.path, subject.journey_id)
+    expect(await reachedOf(store, subject)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a report', () => {
+  it('has what was acknowledged before it was asked for', async () => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    const { workspace_id, journey_id } = subject
+    const asked_ms = Date.now()
+    const report = await store.standings?.report(workspace_id, journey_id, {}, readingIn(workspace_id))
+    expect(report).toMatchObject({
+      enrolled: 1,
+      recomputing: null,
+      event_ids: STEPS.map((step) => step.event_id),
+    })
+    expect(report?.steps.map(({ reached, out_of_order }) => [reached, out_of_order])).toEqual([
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ])
+    expect(report?.as_of_ms).toBeGreaterThanOrEqual(asked_ms)
+    expect(statSync(standingsPath(store.path)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is exact where thousands of events of one customer come latest first', async () => {
+    const store = await openStoreForTest()
+    const subject = await subjectWithSteps(store)
+    const start_ms = Date.now() - 100_000_000
+    for (let batch = 0; batch < 20; batch += 1) {
+      const events = Array.from({ length: 1_000 }, (_, index) =>
+        newEvent(subject, {
+          event_id: STEPS[(batch * 1_000 + index) % 3]?.event_id ?? '',
+          occurred_ms: start_ms - (batch * 1_000 + index) * 1_000,
+        }),
+      )
+      await store.events.insertEvents(subject.workspace_id, events)
+    }
+    await expectExact(store.path, subject.journey_id)
+    expect(await reachedOf(store, subject)).toEqual([1, 1, 1])
+  })
+})
