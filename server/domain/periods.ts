@@ -1,0 +1,62 @@
+import { Temporal } from 'temporal-polyfill'
+import { Problem } from '../problems.ts'
+
+/** Periods of a calendar; weeks begin on Monday. */
+export type PeriodUnit = 'day' | 'week' | 'month'
+
+/** A span of time, the end exclusive. */
+export type Span = { from_ms: number; to_ms: number }
+
+type PeriodOptions = {
+  unit: PeriodUnit
+  /** A name of the IANA time zone database. */
+  zone: string
+  /** More are refused. */
+  most: number
+}
+
+/**
+ * The periods that a span touches, one at least, as the instants at which they begin, and last the end of the last one.
+ * Where clocks are changed a day has 23 or 25 hours.
+ *
+ * @throws {Problem} `time_zone_unknown`, `too_many_periods`
+ */
+export function periodsOf({ from_ms, to_ms }: Span, { unit, zone, most }: PeriodOptions): number[] {
+  const first = firstDay(zonedDay(from_ms, zone), unit)
+  const starts = [start_ms(first, zone)]
+  for (let count = 1; count === 1 || (starts.at(-1) as number) < to_ms; count += 1) {
+    if (count > most) throw new Problem('too_many_periods')
+    starts.push(start_ms(first.add({ [`${unit}s`]: count }), zone))
+  }
+  return starts
+}
+
+/**
+ * The instant at which the day begins that is so many periods before an instant.
+ * @throws {Problem} `time_zone_unknown`
+ */
+export function periodsBefore(
+  ms: number,
+  count: number,
+  { unit, zone }: Omit<PeriodOptions, 'most'>,
+): number {
+  return start_ms(zonedDay(ms, zone).subtract({ [`${unit}s`]: count }), zone)
+}
+
+function zonedDay(ms: number, zone: string): Temporal.PlainDate {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate()
+  } catch {
+    throw new Problem('time_zone_unknown')
+  }
+}
+
+function firstDay(day: Temporal.PlainDate, unit: PeriodUnit): Temporal.PlainDate {
+  if (unit === 'week') return day.subtract({ days: day.dayOfWeek - 1 })
+  return unit === 'month' ? day.with({ day: 1 }) : day
+}
+
+/** Midnight, or what comes first where clocks are changed at midnight. */
+function start_ms(day: Temporal.PlainDate, zone: string): number {
+  return day.toZonedDateTime(zone).epochMilliseconds
+}
