@@ -202,6 +202,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/customers/{customer_id}/journeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where a customer stands in each journey
+         * @description The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
+         *     has reached and the event that filled each. Steps are reached as [Reports](#section/Reports) says.
+         */
+        get: operations["listCustomerJourneys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/journeys": {
         parameters: {
             query?: never;
@@ -286,6 +307,100 @@ export interface paths {
          * @description The journey takes customers and events again. Restoring an active journey changes nothing.
          */
         post: operations["restoreJourney"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/journeys/{journey_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far customers come in a journey
+         * @description For each step how many customers have reached it, what part that is, and how long they took; counted as
+         *     [Reports](#section/Reports) says, over all who entered the journey in a span of time.
+         *
+         *     `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
+         *     When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
+         *     is, and the numbers and `steps` are those from before the change.
+         */
+        get: operations["getJourneyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/journeys/{journey_id}/trend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How each day's, week's or month's customers come along
+         * @description The report by cohorts: those who entered the journey on the same day, in the same week (from Monday) or in the
+         *     same month of a time zone. `complete` is false for a cohort that still may change without anything being late: its
+         *     period is not over, or the window of one of its customers is open. Without `entered_from` the answer begins 30 days,
+         *     26 weeks or 24 months before `entered_to`, which is now where it is absent; the first and the last period are
+         *     whole. 409 `too_many_periods` where there would be more than 400.
+         */
+        get: operations["getJourneyTrend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/journeys/{journey_id}/step-times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How long customers take from one step to the next
+         * @description How many of those who reached a step took how long from the step before (for the first step from their entry), in
+         *     classes that grow with the time. `times` are exact, as in the report. A step that the journey has not is reached by
+         *     nobody.
+         */
+        get: operations["getJourneyStepTimes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/journeys/{journey_id}/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who stands where in a journey
+         * @description The customers of the journey by (`entered_at`, `customer_id`), the newest entry first, each with the times at which
+         *     it reached the steps. Filters are those of the report, so that behind each of its numbers is a list: who was lost
+         *     between the steps 1 and 2 is `reached=1&not_reached=2`, who waits there `standing=waiting` in addition. With
+         *     a window, reached means within it. `standing` without a window is 409 `window_missing`.
+         */
+        get: operations["listJourneyCustomers"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1193,11 +1308,232 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Duration
+         * Format: duration
+         * @description As ISO 8601 writes a duration of weeks, or of days, hours, minutes and seconds. Months and years have no fixed length
+         *     and are refused.
+         */
+        Duration: string;
+        /**
+         * Step number
+         * Format: int32
+         * @description The place of a step in its journey, from 1.
+         */
+        StepNumber: number;
+        /**
          * Count
          * Format: int64
          * @description How many.
          */
         Count: number;
+        /**
+         * Share
+         * Format: double
+         * @description A part of a whole, from 0 to 1; null of nothing.
+         */
+        Share: number | null;
+        /**
+         * Recomputing
+         * @description Null where the numbers are of the journey's steps as they are now. Otherwise the steps were changed, or the store is new to
+         *     reports: all is being counted anew, `done` of `total` customers so far, and the numbers are those from before.
+         */
+        Recomputing: {
+            done: components["schemas"]["Count"];
+            total: components["schemas"]["Count"];
+        } | null;
+        /**
+         * As of
+         * Format: date-time
+         * @description Every event acknowledged up to this instant is in the numbers. Null before anything was counted.
+         */
+        AsOf: string | null;
+        /**
+         * Times to a step
+         * @description How long those who reached a step took from the step before, for the first step from their entry. Exact: where a percentile
+         *     falls between two customers, it lies between their times in proportion.
+         */
+        StepTimes: {
+            /** @description Of how many customers. */
+            n: components["schemas"]["Count"];
+            /**
+             * Format: double
+             * @description Half of them took no longer, in milliseconds. Null of nobody.
+             */
+            median_ms: number | null;
+            /**
+             * Format: double
+             * @description Nine of ten took no longer, in milliseconds. Null of nobody.
+             */
+            p90_ms: number | null;
+        };
+        /**
+         * Step of a report
+         * @description What a report says of one step.
+         */
+        JourneyReportStep: {
+            step: components["schemas"]["StepNumber"];
+            event_id: components["schemas"]["Name"];
+            name: components["schemas"]["Name"];
+            /** @description How many customers have reached the step; with a window, within it. */
+            reached: components["schemas"]["Count"];
+            /** @description What part of `enrolled` that is. */
+            of_enrolled: components["schemas"]["Share"];
+            /** @description What part that is of those who reached the step before; of `enrolled` for the first step. */
+            of_previous: components["schemas"]["Share"];
+            /** @description How many have reached the step before (or are enrolled, for the first step) and not this one. */
+            not_reached: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description How many of `not_reached` still have time. Null without a window, and for the first step.
+             */
+            waiting: number | null;
+            /**
+             * Format: int64
+             * @description How many of `not_reached` have no time left. Null without a window, and for the first step.
+             */
+            dropped: number | null;
+            /** @description How many have done the step without those before it, and so have not reached it, whatever the window. */
+            out_of_order: components["schemas"]["Count"];
+            times: components["schemas"]["StepTimes"];
+        };
+        /**
+         * Journey report
+         * @description How far customers come in a journey.
+         */
+        JourneyReport: {
+            journey_id: components["schemas"]["JourneyId"];
+            /** @description How many customers entered the journey, of those whom the filters let through. */
+            enrolled: components["schemas"]["Count"];
+            /** @description The steps in their order; those that the numbers are of, while `recomputing`. */
+            steps: components["schemas"]["JourneyReportStep"][];
+            as_of: components["schemas"]["AsOf"];
+            recomputing: components["schemas"]["Recomputing"];
+        };
+        /**
+         * Cohort
+         * @description Those who entered the journey in one period.
+         */
+        JourneyCohort: {
+            starts_at: components["schemas"]["StoredInstant"];
+            /** @description The start of the next period. */
+            ends_at: components["schemas"]["StoredInstant"];
+            enrolled: components["schemas"]["Count"];
+            /** @description How many have reached each step. */
+            reached: components["schemas"]["Count"][];
+            /** @description Whether the period is over, and with a window nobody of the cohort has time left. */
+            complete: boolean;
+        };
+        /**
+         * Journey trend
+         * @description How the cohorts of a journey come along.
+         */
+        JourneyTrend: {
+            journey_id: components["schemas"]["JourneyId"];
+            steps: components["schemas"]["JourneySteps"];
+            /** @description The cohorts, the earliest first. */
+            cohorts: components["schemas"]["JourneyCohort"][];
+            as_of: components["schemas"]["AsOf"];
+            recomputing: components["schemas"]["Recomputing"];
+        };
+        /**
+         * Distribution of times to a step
+         * @description How long customers take from one step to the next.
+         */
+        JourneyStepTimes: {
+            journey_id: components["schemas"]["JourneyId"];
+            step: components["schemas"]["StepNumber"];
+            times: components["schemas"]["StepTimes"];
+            /** @description The classes, the shortest times first. */
+            classes: components["schemas"]["StepTimeClass"][];
+            as_of: components["schemas"]["AsOf"];
+            recomputing: components["schemas"]["Recomputing"];
+        };
+        /**
+         * Class of times
+         * @description How many took so long.
+         */
+        StepTimeClass: {
+            /** @description So many milliseconds or more. */
+            from_ms: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Fewer than so many; null is no bound.
+             */
+            to_ms: number | null;
+            count: components["schemas"]["Count"];
+        };
+        /**
+         * Customer in a journey
+         * @description A customer, and how far it has come in the journey.
+         */
+        JourneyCustomer: {
+            customer_id: components["schemas"]["CustomerId"];
+            client_customer_id: components["schemas"]["ClientCustomerId"];
+            customer_type: components["schemas"]["CustomerType"];
+            customer_name: components["schemas"]["Name"];
+            /** @description When it entered the journey. */
+            entered_at: components["schemas"]["StoredInstant"];
+            /**
+             * Format: int32
+             * @description How many steps it has reached, whatever the window.
+             */
+            reached: number;
+            /** @description When it reached each of them. */
+            reached_at: components["schemas"]["StoredInstant"][];
+            /** @description The steps that it has done without those before them. */
+            out_of_order: components["schemas"]["StepNumber"][];
+        };
+        /**
+         * Page of customers in a journey
+         * @description One page of a list of customers in a journey.
+         */
+        JourneyCustomerPage: {
+            /** @description The customers, in the order of the list. */
+            data: components["schemas"]["JourneyCustomer"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * Step of a customer
+         * @description Whether a customer has reached a step, and by what.
+         */
+        CustomerJourneyStep: {
+            step: components["schemas"]["StepNumber"];
+            event_id: components["schemas"]["Name"];
+            name: components["schemas"]["Name"];
+            /**
+             * Format: date-time
+             * @description When the event that filled the step occurred. Null where it is not reached.
+             */
+            reached_at: string | null;
+            /** @description The `id` of the event that filled the step. Null where it is not reached. */
+            reached_by: string | null;
+            /** @description Whether the customer has done the step without those before it, and so has not reached it. */
+            out_of_order: boolean;
+        };
+        /**
+         * Journey of a customer
+         * @description Where a customer stands in a journey.
+         */
+        CustomerJourney: {
+            journey_id: components["schemas"]["JourneyId"];
+            name: components["schemas"]["Name"];
+            status: components["schemas"]["JourneyStatus"];
+            /** @description When the customer entered the journey. */
+            entered_at: components["schemas"]["StoredInstant"];
+            /** @description The steps in their order. */
+            steps: components["schemas"]["CustomerJourneyStep"][];
+            as_of: components["schemas"]["AsOf"];
+            recomputing: components["schemas"]["Recomputing"];
+        };
+        /**
+         * Page of journeys of a customer
+         * @description One page of a list of journeys of a customer.
+         */
+        CustomerJourneyPage: {
+            /** @description The journeys, in the order of the list. */
+            data: components["schemas"]["CustomerJourney"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /**
          * Counts of events
          * @description How many events were sent, by what became of them.
@@ -1739,7 +2075,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "too_many_periods" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -2015,6 +2351,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The span has more periods than one answer, or the time zone is not known. */
+        TrendConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A standing was asked for without a window. */
+        WindowMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body, counted after inflating, is larger than 64 KiB. Nothing of it was taken. */
         BodyTooLarge: {
             headers: {
@@ -2181,6 +2541,28 @@ export interface components {
          * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
          */
         CustomerIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description Only customers who entered the journey at this instant or later.
+         * @example 2026-11-01T00:00:00Z
+         */
+        EnteredFrom: components["schemas"]["Instant"];
+        /**
+         * @description Only customers who entered the journey before this instant.
+         * @example 2026-12-01T00:00:00Z
+         */
+        EnteredTo: components["schemas"]["Instant"];
+        /**
+         * @description Only customers of this type.
+         * @example contact
+         */
+        ReportCustomerType: components["schemas"]["CustomerType"];
+        /**
+         * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
+         *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
+         *     dropped.
+         * @example P7D
+         */
+        Window: components["schemas"]["Duration"];
         /**
          * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
          *     1 MiB too, and where enough rows have been looked at.
@@ -2770,6 +3152,65 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCustomerJourneys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The customer.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id: components["parameters"]["CustomerIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of journeys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerJourneyPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["CustomerNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listJourneys: {
         parameters: {
             query?: {
@@ -3076,6 +3517,332 @@ export interface operations {
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJourneyReport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only customers who entered the journey at this instant or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                entered_from?: components["parameters"]["EnteredFrom"];
+                /**
+                 * @description Only customers who entered the journey before this instant.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                entered_to?: components["parameters"]["EnteredTo"];
+                /**
+                 * @description Only customers of this type.
+                 * @example contact
+                 */
+                customer_type?: components["parameters"]["ReportCustomerType"];
+                /**
+                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
+                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
+                 *     dropped.
+                 * @example P7D
+                 */
+                window?: components["parameters"]["Window"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JourneyReport"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJourneyTrend: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The period of a cohort.
+                 * @example week
+                 */
+                by?: "day" | "week" | "month";
+                /**
+                 * @description In which days begin: a name of the IANA time zone database. An unknown one is 409 `time_zone_unknown`.
+                 * @example Europe/Berlin
+                 */
+                time_zone?: string;
+                /**
+                 * @description Only customers who entered the journey at this instant or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                entered_from?: components["parameters"]["EnteredFrom"];
+                /**
+                 * @description Only customers who entered the journey before this instant.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                entered_to?: components["parameters"]["EnteredTo"];
+                /**
+                 * @description Only customers of this type.
+                 * @example contact
+                 */
+                customer_type?: components["parameters"]["ReportCustomerType"];
+                /**
+                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
+                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
+                 *     dropped.
+                 * @example P7D
+                 */
+                window?: components["parameters"]["Window"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohorts, the earliest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JourneyTrend"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["TrendConflict"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJourneyStepTimes: {
+        parameters: {
+            query: {
+                /**
+                 * @description Which step, from 1.
+                 * @example 2
+                 */
+                step: components["schemas"]["StepNumber"];
+                /**
+                 * @description Only customers who entered the journey at this instant or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                entered_from?: components["parameters"]["EnteredFrom"];
+                /**
+                 * @description Only customers who entered the journey before this instant.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                entered_to?: components["parameters"]["EnteredTo"];
+                /**
+                 * @description Only customers of this type.
+                 * @example contact
+                 */
+                customer_type?: components["parameters"]["ReportCustomerType"];
+                /**
+                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
+                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
+                 *     dropped.
+                 * @example P7D
+                 */
+                window?: components["parameters"]["Window"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The classes, the shortest times first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JourneyStepTimes"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listJourneyCustomers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only customers who have reached this step, from 1. One that the journey has not is reached by nobody.
+                 * @example 1
+                 */
+                reached?: components["schemas"]["StepNumber"];
+                /**
+                 * @description Only customers who have not reached this step, from 1.
+                 * @example 2
+                 */
+                not_reached?: components["schemas"]["StepNumber"];
+                /**
+                 * @description Only customers who have begun and not reached the last step (or that of `not_reached`), and whose window is
+                 *     still open (`waiting`) or over (`dropped`).
+                 * @example dropped
+                 */
+                standing?: "waiting" | "dropped";
+                /**
+                 * @description Only customers who have done this step, from 1, without those before it, and have not reached it.
+                 * @example 2
+                 */
+                out_of_order?: components["schemas"]["StepNumber"];
+                /**
+                 * @description Only customers who entered the journey at this instant or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                entered_from?: components["parameters"]["EnteredFrom"];
+                /**
+                 * @description Only customers who entered the journey before this instant.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                entered_to?: components["parameters"]["EnteredTo"];
+                /**
+                 * @description Only customers of this type.
+                 * @example contact
+                 */
+                customer_type?: components["parameters"]["ReportCustomerType"];
+                /**
+                 * @description How long after the first step a step still counts, as ISO 8601 writes a duration of weeks, or of days, hours, minutes
+                 *     and seconds (a day has 24 hours): `P2W`, `P7D`, `PT36H`. Who has not reached a step when the window is over has
+                 *     dropped.
+                 * @example P7D
+                 */
+                window?: components["parameters"]["Window"];
+                /**
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of customers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JourneyCustomerPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["WindowMissing"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

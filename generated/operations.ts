@@ -89,6 +89,13 @@ export const operationPaths = {
    */
   listCustomerEvents: ['GET', '/customers/{customer_id}/events'],
   /**
+   * List where a customer stands in each journey
+   *
+   * The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer
+   * has reached and the event that filled each. Steps are reached as [Reports](#section/Reports) says.
+   */
+  listCustomerJourneys: ['GET', '/customers/{customer_id}/journeys'],
+  /**
    * List journeys, newest first
    *
    * The journeys of the workspace by (`created_at`, `journey_id`), newest first; archived ones included.
@@ -126,6 +133,44 @@ export const operationPaths = {
    * The journey takes customers and events again. Restoring an active journey changes nothing.
    */
   restoreJourney: ['POST', '/journeys/{journey_id}/restore'],
+  /**
+   * How far customers come in a journey
+   *
+   * For each step how many customers have reached it, what part that is, and how long they took; counted as
+   * [Reports](#section/Reports) says, over all who entered the journey in a span of time.
+   *
+   * `as_of` is the instant up to which every acknowledged event is in the numbers; it is seldom more than a second ago.
+   * When the steps of a journey are changed, all is counted anew: until that is done, `recomputing` tells how far it
+   * is, and the numbers and `steps` are those from before the change.
+   */
+  getJourneyReport: ['GET', '/journeys/{journey_id}/report'],
+  /**
+   * How each day's, week's or month's customers come along
+   *
+   * The report by cohorts: those who entered the journey on the same day, in the same week (from Monday) or in the
+   * same month of a time zone. `complete` is false for a cohort that still may change without anything being late: its
+   * period is not over, or the window of one of its customers is open. Without `entered_from` the answer begins 30 days,
+   * 26 weeks or 24 months before `entered_to`, which is now where it is absent; the first and the last period are
+   * whole. 409 `too_many_periods` where there would be more than 400.
+   */
+  getJourneyTrend: ['GET', '/journeys/{journey_id}/trend'],
+  /**
+   * How long customers take from one step to the next
+   *
+   * How many of those who reached a step took how long from the step before (for the first step from their entry), in
+   * classes that grow with the time. `times` are exact, as in the report. A step that the journey has not is reached by
+   * nobody.
+   */
+  getJourneyStepTimes: ['GET', '/journeys/{journey_id}/step-times'],
+  /**
+   * List who stands where in a journey
+   *
+   * The customers of the journey by (`entered_at`, `customer_id`), the newest entry first, each with the times at which
+   * it reached the steps. Filters are those of the report, so that behind each of its numbers is a list: who was lost
+   * between the steps 1 and 2 is `reached=1&not_reached=2`, who waits there `standing=waiting` in addition. With
+   * a window, reached means within it. `standing` without a window is 409 `window_missing`.
+   */
+  listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
 } as const
 
 /** Method and path of the others: they are for people, who sign in. */

@@ -155,10 +155,20 @@ export const problems = {
     title: 'Two steps have the same event_id',
     detail: 'Give every step an event_id of its own.',
   },
+  window_missing: {
+    status: 409,
+    title: 'The standing needs a window',
+    detail: 'Say in window how long after the first step a step still counts.',
+  },
   too_many_periods: {
     status: 409,
     title: 'The span has too many periods',
     detail: 'Ask for a shorter span, or for longer periods.',
+  },
+  time_zone_unknown: {
+    status: 409,
+    title: 'No such time zone',
+    detail: 'Use a name of the IANA time zone database, for example Europe/Berlin.',
   },
   person_exists: {
     status: 409,

@@ -28,3 +28,20 @@ export function pageText({ rows, next }: PageRows<string>): string {
 export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; next_cursor: string | null } {
   return { data: rows, next_cursor: next && cursorText(next) }
 }
+
+/**
+ * The rows that a page has room for, one at the least, of rows that were read for it.
+ * @param rows each with its position
+ */
+export function fittingRows<Row>({ rows, next }: PageRows<{ row: Row; position: Position }>): PageRows<Row> {
+  let bytes = 0
+  const excess = rows.findIndex(({ row }, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(row))
+    return bytes > PAGE_BYTES && index > 0
+  })
+  const fitting = excess === -1 ? rows : rows.slice(0, excess)
+  return {
+    rows: fitting.map(({ row }) => row),
+    next: excess === -1 ? next : (fitting.at(-1)?.position ?? next),
+  }
+}

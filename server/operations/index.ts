@@ -8,6 +8,7 @@ import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
 import * as members from './members.ts'
 import * as passwordLinks from './password-links.ts'
+import * as reports from './reports.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
@@ -24,6 +25,7 @@ export const allOperations: Operations = {
   ...journeys,
   ...members,
   ...passwordLinks,
+  ...reports,
   ...serviceKeys,
   ...sessions,
   ...setup,

@@ -37,6 +37,18 @@ export async function findCustomer(
   return row && customerOf(row)
 }
 
+/** Those of some customers that the workspace has, by identifier. */
+export async function customersWith(
+  db: Kysely<DB>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, Customer>> {
+  if (ids.length === 0) return new Map()
+  const named = db.selectFrom('customers').selectAll().where('workspace_id', '=', workspaceId)
+  const rows = await named.where('customer_id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.customer_id, customerOf(row)]))
+}
+
 /**
  * Customers by (`created_at`, `customer_id`), newest first; before all others those whom a search names by an identifier.
  * Where a search finds many, a page ends after so many customers that were looked at.
@@ -67,11 +79,7 @@ export async function newestCustomers(
     .orderBy('created_ms', 'desc')
     .orderBy('customer_id', 'desc')
   const keys = customer_type ? listed.where('customer_type', '=', customer_type) : listed
-  const read = async (ids: string[]) => {
-    const named = db.selectFrom('customers').selectAll().where('workspace_id', '=', workspaceId)
-    const rows = await named.where('customer_id', 'in', ids).execute()
-    return rows.map((row) => [row.customer_id, customerOf(row)] as const)
-  }
+  const read = async (ids: string[]) => [...(await customersWith(db, workspaceId, ids))]
   if (!search) return await readPage(keys, page, read)
   const end = found ? undefined : await walkEnd(keys)
   const matching = found?.isExact ? keys : keys.where(unindexed(matches(search)))

@@ -51,6 +51,18 @@ export async function findJourney(
   return row && journeyOf(row)
 }
 
+/** Those of some journeys that the workspace has, by identifier. */
+export async function journeysWith(
+  db: Kysely<DB>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, Journey>> {
+  if (ids.length === 0) return new Map()
+  const named = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
+  const rows = await named.where('journey_id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.journey_id, journeyOf(row)]))
+}
+
 /**
  * Journeys by (`created_at`, `journey_id`), newest first. With a search a page ends after so many journeys that were looked
  * at.
@@ -69,10 +81,7 @@ export async function newestJourneys(
     .where(behind(page.after, 'created_ms', 'journey_id'))
     .orderBy('created_ms', 'desc')
     .orderBy('journey_id', 'desc')
-  const read = async (ids: string[]) => {
-    const rows = await journeys.selectAll().where('journey_id', 'in', ids).execute()
-    return rows.map((row) => [row.journey_id, journeyOf(row)] as const)
-  }
+  const read = async (ids: string[]) => [...(await journeysWith(db, workspaceId, ids))]
   if (search === undefined) return await readPage(keys, page, read)
   const end = await walkEnd(keys)
   const matching = keys

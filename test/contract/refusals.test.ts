@@ -74,7 +74,12 @@ const outsideCauses: Record<string, Cause> = {
     const step = { event_id: 'signed_up', name: 'Signed up' }
     return { body: JSON.stringify({ name: 'Renewal', steps: [step, step] }) }
   },
-  too_many_periods: async () => ({ query: '?from=2000-01-01T00:00:00Z' }),
+  window_missing: async () => ({ query: '?standing=waiting' }),
+  too_many_periods: async ({ operationId }) => ({
+    query:
+      operationId === 'getActivity' ? '?from=2000-01-01T00:00:00Z' : '?entered_from=2000-01-01T00:00:00Z',
+  }),
+  time_zone_unknown: async () => ({ query: '?time_zone=Atlantis/Main_Square' }),
   body_too_large: tooLarge,
   small_body_too_large: tooLarge,
   batch_too_large: tooLarge,

@@ -91,8 +91,10 @@ export async function requestTo(
   place: Place,
   operation: ContractOperation,
   caller: Caller,
-  { headers = place.headers[caller] ?? {}, names = {}, type = 'application/json', query = '', body }: Change,
+  change: Change,
 ): Promise<RawRequest> {
+  const { headers = place.headers[caller] ?? {}, names = {}, type = 'application/json', body } = change
+  const { query = smallestQuery(operation) } = change
   const given = { ...(await namesFor(place, operation, names)), ...names }
   return {
     method: operation.method,
@@ -100,6 +102,13 @@ export async function requestTo(
     headers: { ...headers, ...(operation.body && { 'content-type': type }) },
     body: operation.body && (body ?? JSON.stringify(smallestBody(operation, given))),
   }
+}
+
+/** The parameters without which the operation is not understood, as the contract shows them. */
+export function smallestQuery({ parameters }: ContractOperation): string {
+  const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
+  const query = required.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+  return query.length > 0 ? `?${query.join('&')}` : ''
 }
 
 /** The path of an operation with what it names. */

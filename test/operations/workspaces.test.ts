@@ -83,6 +83,26 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     ],
   ],
   listJourneys: [1, async ({ client }) => own(await client.listJourneys())],
+  getJourneyReport: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.getJourneyReport({ path: path(victim) })),
+  ],
+  getJourneyTrend: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.getJourneyTrend({ path: path(victim) })),
+  ],
+  getJourneyStepTimes: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.getJourneyStepTimes({ path: path(victim), query: { step: 1 } })),
+  ],
+  listJourneyCustomers: [
+    'journey_not_found',
+    ({ client }, victim) => code(client.listJourneyCustomers({ path: path(victim) })),
+  ],
+  listCustomerJourneys: [
+    'customer_not_found',
+    ({ client }, victim) => code(client.listCustomerJourneys({ path: path(victim) })),
+  ],
   getActivity: [
     [0, 0, 0],
     async ({ client }, { event }) => {

@@ -1,0 +1,199 @@
+import type { components } from '../../generated/contract.ts'
+import type { Operation } from '../contract.ts'
+import { duration_ms } from '../domain/durations.ts'
+import { instant_ms, instantText } from '../domain/instants.ts'
+import { fittingRows, pageBody, pageOf } from '../domain/paging.ts'
+import { periodsBefore, periodsOf } from '../domain/periods.ts'
+import { Problem } from '../problems.ts'
+import { customersWith, findCustomer } from '../storage/customers.ts'
+import { findJourney, journeysWith } from '../storage/journeys.ts'
+import type { CustomerJourney, StandingFilter, StandingsState, StepNumbers } from '../storage/standings.ts'
+
+type Schemas = components['schemas']
+type Step = Schemas['JourneyStep']
+type FilterQuery = {
+  entered_from?: string
+  entered_to?: string
+  customer_type?: Schemas['CustomerType']
+  window?: string
+}
+
+/** A page of a trend begins so many periods ago where it is asked for no other span. */
+const TREND_PERIODS = { day: 30, week: 26, month: 24 }
+
+/** Enough for a year of days. */
+const MOST_COHORTS = 400
+
+/** Journeys are read with all their steps, of which each may have a hundred with long names. */
+const MOST_JOURNEYS = 50
+
+export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
+  const { workspaceId, path, query } = request
+  const [journey, numbers] = await Promise.all([
+    findJourney(storage.db, workspaceId, path.journey_id),
+    storage.standings.report(workspaceId, path.journey_id, filterOf(query), reading),
+  ])
+  if (!journey || !numbers) throw new Problem('journey_not_found')
+  const { journey_id } = journey
+  const { enrolled } = numbers
+  const named = namedSteps(numbers, journey.steps)
+  const steps = numbers.steps.map((step, index) => {
+    return {
+      step: index + 1,
+      ...(named[index] as Step),
+      ...reportStep(step, numbers.steps[index - 1], enrolled),
+    }
+  })
+  return { status: 200, body: { journey_id, enrolled, steps, ...stateOf(numbers) } }
+}
+
+export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, context) => {
+  const { workspaceId, path, query } = request
+  const { storage, reading, now } = context
+  const { by: unit = 'day', time_zone: zone = 'UTC', entered_from, entered_to, ...others } = query
+  const to_ms = entered_to === undefined ? now() : instant_ms(entered_to)
+  const from_ms =
+    entered_from === undefined
+      ? periodsBefore(to_ms, TREND_PERIODS[unit], { unit, zone })
+      : instant_ms(entered_from)
+  const starts_ms = periodsOf({ from_ms, to_ms }, { unit, zone, most: MOST_COHORTS })
+  const filter = { ...filterOf(others), starts_ms }
+  const [journey, trend] = await Promise.all([
+    findJourney(storage.db, workspaceId, path.journey_id),
+    storage.standings.trend(workspaceId, path.journey_id, filter, reading),
+  ])
+  if (!journey || !trend) throw new Problem('journey_not_found')
+  const cohorts = trend.cohorts.map(({ starts_ms, ends_ms, enrolled, reached, incomplete }) => ({
+    starts_at: instantText(starts_ms),
+    ends_at: instantText(ends_ms),
+    enrolled,
+    reached: [...reached],
+    complete: !incomplete,
+  }))
+  const steps = namedSteps(trend, journey.steps)
+  return { status: 200, body: { journey_id: journey.journey_id, steps, cohorts, ...stateOf(trend) } }
+}
+
+export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
+  request,
+  { storage, reading },
+) => {
+  const { workspaceId, path, query } = request
+  const { step, ...others } = query
+  const filter = { ...filterOf(others), step }
+  const found = await storage.standings.histogram(workspaceId, path.journey_id, filter, reading)
+  if (!found) throw new Problem('journey_not_found')
+  const { times, ranges } = found
+  const body = { journey_id: path.journey_id, step, times, classes: [...ranges], ...stateOf(found) }
+  return { status: 200, body }
+}
+
+export const listJourneyCustomers: Operation<'listJourneyCustomers'> = async (request, context) => {
+  const { workspaceId, path, query } = request
+  const { storage, reading } = context
+  const { reached, not_reached, standing, out_of_order } = query
+  if (standing !== undefined && query.window === undefined) throw new Problem('window_missing')
+  const filter = {
+    ...filterOf(query),
+    ...(reached !== undefined && { reached }),
+    ...(not_reached !== undefined && { not_reached }),
+    ...(standing !== undefined && { standing }),
+    ...(out_of_order !== undefined && { out_of_order }),
+  }
+  const page = pageOf(query, 'cus')
+  const found = await storage.standings.customers(workspaceId, path.journey_id, filter, page, reading)
+  if (!found) throw new Problem('journey_not_found')
+  const ids = found.rows.map(({ customer_id }) => customer_id)
+  const customers = await customersWith(storage.lists(reading), workspaceId, ids)
+  const rows = found.rows.flatMap(({ customer_id, entered_ms, reached, out_of_order }) => {
+    const customer = customers.get(customer_id)
+    if (!customer) return []
+    const { client_customer_id, customer_type, customer_name } = customer
+    const row = {
+      customer_id,
+      client_customer_id,
+      customer_type,
+      customer_name,
+      entered_at: instantText(entered_ms),
+      reached: reached.length,
+      reached_at: reached.map(({ at_ms }) => instantText(at_ms)),
+      out_of_order: [...out_of_order],
+    }
+    return { row, position: { ms: entered_ms, id: customer_id } }
+  })
+  return { status: 200, body: pageBody(fittingRows({ rows, next: found.next })) }
+}
+
+export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (request, context) => {
+  const { workspaceId, path, query } = request
+  const { storage, reading } = context
+  const { limit, ...page } = pageOf(query, 'jrn')
+  const few = { ...page, limit: Math.min(limit, MOST_JOURNEYS) }
+  const [customer, found] = await Promise.all([
+    findCustomer(storage.db, workspaceId, path.customer_id),
+    storage.standings.customerJourneys(workspaceId, path.customer_id, few, reading),
+  ])
+  if (!customer) throw new Problem('customer_not_found')
+  const ids = found.rows.map(({ journey_id }) => journey_id)
+  const journeys = await journeysWith(storage.lists(reading), workspaceId, ids)
+  const rows = found.rows.flatMap((standing) => {
+    const { journey_id } = standing
+    const journey = journeys.get(journey_id)
+    return journey ? { row: customerJourney(standing, journey), position: { ms: 0, id: journey_id } } : []
+  })
+  return { status: 200, body: pageBody(fittingRows({ rows, next: found.next })) }
+}
+
+function filterOf({ entered_from, entered_to, customer_type, window }: FilterQuery): StandingFilter {
+  return {
+    ...(entered_from !== undefined && { entered_from_ms: instant_ms(entered_from) }),
+    ...(entered_to !== undefined && { entered_to_ms: instant_ms(entered_to) }),
+    ...(customer_type !== undefined && { customer_type }),
+    ...(window !== undefined && { window_ms: duration_ms(window) }),
+  }
+}
+
+function stateOf({ as_of_ms, recomputing }: StandingsState) {
+  return { as_of: as_of_ms === null ? null : instantText(as_of_ms), recomputing }
+}
+
+/** The steps that numbers are of. One that is not configured any more has the name of its event. */
+function namedSteps({ event_ids }: StandingsState, configured: readonly Step[]): Step[] {
+  const names = new Map(configured.map(({ event_id, name }) => [event_id, name]))
+  return event_ids.map((event_id) => ({ event_id, name: names.get(event_id) ?? event_id }))
+}
+
+function reportStep(step: StepNumbers, before: StepNumbers | undefined, enrolled: number) {
+  const { reached, waiting, dropped, out_of_order, times } = step
+  const candidates = before ? before.reached : enrolled
+  return {
+    reached,
+    of_enrolled: share(reached, enrolled),
+    of_previous: share(reached, candidates),
+    not_reached: candidates - reached,
+    waiting,
+    dropped,
+    out_of_order,
+    times,
+  }
+}
+
+function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole
+}
+
+function customerJourney(standing: CustomerJourney, journey: Schemas['Journey']): Schemas['CustomerJourney'] {
+  const { journey_id, name, status } = journey
+  const steps = namedSteps(standing, journey.steps).map((step, index) => {
+    const filled = standing.reached[index]
+    return {
+      step: index + 1,
+      ...step,
+      reached_at: filled ? instantText(filled.at_ms) : null,
+      reached_by: filled?.id ?? null,
+      out_of_order: standing.out_of_order.includes(index + 1),
+    }
+  })
+  const entered_at = instantText(standing.entered_ms)
+  return { journey_id, name, status, entered_at, steps, ...stateOf(standing) }
+}

@@ -1,0 +1,427 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { initialize } from './customer.ts'
+import { settled } from './settled.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: `Step ${event_id}` }))
+
+/** The instant so many minutes after one that is long past. */
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
+const minutes = (count: number) => count * 60_000
+
+/** A workspace whose journey has steps. */
+async function stepped(): Promise<Workspace> {
+  const workspace = await cairn.workspace()
+  const { client, journey_id } = workspace
+  await client.updateJourney({ path: { journey_id }, body: { steps: STEPS } })
+  return workspace
+}
+
+/** Sends events of a customer, in this order. @returns the customer and the events' `id`s */
+async function does(
+  { client, journey_id }: Workspace,
+  customer_id: string,
+  events: [event_id: string, occurred_at: string][],
+): Promise<string[]> {
+  const sent = events.map(([event_id, occurred_at]) => ({ journey_id, customer_id, event_id, occurred_at }))
+  const { data } = await client.createEvents({ body: { events: sent } })
+  expect(data?.rejected).toBe(0)
+  return data?.results.map(({ id }) => id ?? '') ?? []
+}
+
+type ReportQuery = NonNullable<Parameters<Workspace['client']['getJourneyReport']>[0]>['query']
+
+async function report({ client, journey_id }: Workspace, query: ReportQuery = {}) {
+  return await settled(() => client.getJourneyReport({ path: { journey_id }, query }))
+}
+
+/** Who is listed, by the number that its own identifier ends in. */
+async function listed({ client, journey_id }: Workspace, query: Record<string, unknown> = {}) {
+  await report({ client, journey_id } as Workspace)
+  const { data, error } = await client.listJourneyCustomers({ path: { journey_id }, query })
+  if (error) throw new Error(error.detail)
+  return data.data.map(({ client_customer_id }) => Number(client_customer_id.split('-')[1]))
+}
+
+describe('getJourneyReport', () => {
+  it('has nobody in a new journey, and the steps as they are configured', async () => {
+    const workspace = await stepped()
+    const { enrolled, steps } = await report(workspace)
+    expect(enrolled).toBe(0)
+    expect(steps.map(({ step, event_id, name }) => [step, event_id, name])).toEqual(
+      STEPS.map(({ event_id, name }, index) => [index + 1, event_id, name]),
+    )
+    for (const step of steps) {
+      expect(step).toMatchObject({ reached: 0, of_enrolled: null, of_previous: null, not_reached: 0 })
+      expect(step.times).toEqual({ n: 0, median_ms: null, p90_ms: null })
+    }
+  })
+
+  it('counts who has reached each step, whatever came in between and whatever came first', async () => {
+    const workspace = await stepped()
+    const first = await initialize(workspace, 'user-1')
+    const second = await initialize(workspace, 'user-2')
+    const third = await initialize(workspace, 'user-3')
+    await initialize(workspace, 'user-4')
+    await does(workspace, first, [
+      ['paid', at(30)],
+      ['plan_chosen', at(10)],
+      ['looked', at(5)],
+      ['signed_up', at(0)],
+    ])
+    await does(workspace, second, [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(20)],
+      ['plan_chosen', at(90)],
+    ])
+    await does(workspace, third, [['signed_up', at(7)]])
+    const { enrolled, steps } = await report(workspace)
+    expect(enrolled).toBe(4)
+    expect(steps.map(({ reached, not_reached }) => [reached, not_reached])).toEqual([
+      [3, 1],
+      [2, 1],
+      [1, 1],
+    ])
+    expect(steps.map(({ of_enrolled, of_previous }) => [of_enrolled, of_previous])).toEqual([
+      [3 / 4, 3 / 4],
+      [2 / 4, 2 / 3],
+      [1 / 4, 1 / 2],
+    ])
+    expect(steps.map(({ waiting, dropped }) => [waiting, dropped])).toEqual(Array(3).fill([null, null]))
+    expect(steps[1]?.times).toEqual({ n: 2, median_ms: minutes(15), p90_ms: minutes(19) })
+    expect(steps[2]?.times).toEqual({ n: 1, median_ms: minutes(20), p90_ms: minutes(20) })
+  })
+
+  it('shows apart who did a step without those before it, until they come', async () => {
+    const workspace = await stepped()
+    const customer = await initialize(workspace, 'user-1')
+    await does(workspace, customer, [
+      ['paid', at(30)],
+      ['plan_chosen', at(10)],
+    ])
+    expect(
+      (await report(workspace)).steps.map(({ reached, out_of_order }) => [reached, out_of_order]),
+    ).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 1],
+    ])
+    await does(workspace, customer, [['signed_up', at(20)]])
+    expect(
+      (await report(workspace)).steps.map(({ reached, out_of_order }) => [reached, out_of_order]),
+    ).toEqual([
+      [1, 0],
+      [0, 1],
+      [0, 1],
+    ])
+    // Before the plan that was too early, so that both it and the payment come to count.
+    await does(workspace, customer, [['signed_up', at(9)]])
+    expect(
+      (await report(workspace)).steps.map(({ reached, out_of_order }) => [reached, out_of_order]),
+    ).toEqual([
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ])
+  })
+
+  it('lets several steps be reached at one instant, in their order', async () => {
+    const workspace = await stepped()
+    const customer = await initialize(workspace, 'user-1')
+    await does(workspace, customer, [
+      ['paid', at(0)],
+      ['signed_up', at(0)],
+      ['plan_chosen', at(0)],
+    ])
+    const { steps } = await report(workspace)
+    expect(steps.map(({ reached }) => reached)).toEqual([1, 1, 1])
+    expect(steps[2]?.times).toEqual({ n: 1, median_ms: 0, p90_ms: 0 })
+  })
+
+  it('tells with a window who waits from who has dropped', async () => {
+    const workspace = await stepped()
+    const [inTime, late, waits, never] = await Promise.all(
+      [1, 2, 3, 4].map((number) => initialize(workspace, `user-${number}`)),
+    )
+    const now = new Date().toISOString()
+    await does(workspace, inTime ?? '', [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(60)],
+    ])
+    await does(workspace, late ?? '', [
+      ['signed_up', at(0)],
+      ['plan_chosen', at(61)],
+    ])
+    await does(workspace, waits ?? '', [['signed_up', now]])
+    await does(workspace, never ?? '', [['paid', at(0)]])
+    const { enrolled, steps } = await report(workspace, { window: 'PT1H' })
+    expect(enrolled).toBe(4)
+    expect(
+      steps.map(({ reached, not_reached, waiting, dropped }) => [reached, not_reached, waiting, dropped]),
+    ).toEqual([
+      [3, 1, null, null],
+      [1, 2, 1, 1],
+      [0, 1, 0, 1],
+    ])
+    expect(steps[1]?.times).toEqual({ n: 1, median_ms: minutes(60), p90_ms: minutes(60) })
+    expect(
+      await listed(workspace, { window: 'PT1H', reached: 1, not_reached: 2, standing: 'waiting' }),
+    ).toEqual([3])
+    expect(
+      await listed(workspace, { window: 'PT1H', reached: 1, not_reached: 2, standing: 'dropped' }),
+    ).toEqual([2])
+    expect(await listed(workspace, { window: 'PT1H', reached: 2 })).toEqual([1])
+    expect(await listed(workspace, { out_of_order: 3 })).toEqual([4])
+  })
+
+  it('lets a customer enter with its first event where that occurred before the initialization', async () => {
+    const workspace = await stepped()
+    const customer = await initialize(workspace, 'user-1')
+    await initialize(workspace, 'user-2')
+    await does(workspace, customer, [
+      ['looked', at(-10)],
+      ['signed_up', at(0)],
+    ])
+    const old = await report(workspace, { entered_from: at(-10), entered_to: at(-9) })
+    expect([old.enrolled, old.steps[0]?.reached]).toEqual([1, 1])
+    expect(old.steps[0]?.times).toEqual({ n: 1, median_ms: minutes(10), p90_ms: minutes(10) })
+    expect((await report(workspace, { entered_to: at(-10) })).enrolled).toBe(0)
+    expect((await report(workspace, { entered_from: at(-9) })).enrolled).toBe(1)
+    expect((await report(workspace, { customer_type: 'contact' })).enrolled).toBe(2)
+    expect((await report(workspace, { customer_type: 'account' })).enrolled).toBe(0)
+  })
+
+  it('counts anew when the steps are edited, and tells the new ones when it is done', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const customer = await initialize(workspace, 'user-1')
+    await does(workspace, customer, [
+      ['signed_up', at(0)],
+      ['invited', at(5)],
+      ['plan_chosen', at(10)],
+    ])
+    expect((await report(workspace)).steps.map(({ reached }) => reached)).toEqual([1, 1, 0])
+    const steps = [STEPS[0], { event_id: 'invited', name: 'Invited' }, STEPS[1]].flatMap((step) => step ?? [])
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const after = await report(workspace)
+    expect(after.steps.map(({ event_id, reached }) => [event_id, reached])).toEqual([
+      ['signed_up', 1],
+      ['invited', 1],
+      ['plan_chosen', 1],
+    ])
+    await client.updateJourney({ path: { journey_id }, body: { steps: [] } })
+    expect(await report(workspace)).toMatchObject({ enrolled: 1, steps: [] })
+  })
+
+  it('shows a renamed step at once', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const steps = STEPS.map(({ event_id }) => ({ event_id, name: `Renamed ${event_id}` }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const { data } = await client.getJourneyReport({ path: { journey_id } })
+    expect(data?.recomputing).toBeNull()
+    expect(data?.steps.map(({ name }) => name)).toEqual(steps.map(({ name }) => name))
+  })
+
+  it.each(['P', 'PT', 'P1Y', 'P1M', '7d', 'P-1D', 'P1DT', 'P1.5D'])(
+    'refuses %s as a window',
+    async (window) => {
+      const { client, journey_id } = await cairn.workspace()
+      const { error } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
+      expect(error).toMatchObject({ status: 400, errors: [{ parameter: 'window' }] })
+    },
+  )
+
+  it.each(['P2W', 'P7D', 'PT36H', 'P1DT2H3M4S', 'PT0S', 'PT5M1S'])('takes %s as a window', async (window) => {
+    const { client, journey_id } = await cairn.workspace()
+    const { data } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
+    expect(data?.enrolled).toBe(0)
+  })
+})
+
+describe('getJourneyTrend', () => {
+  it('puts customers into the days of the time zone, also where clocks are changed', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const entries = [
+      '2026-03-28T22:59:59.999Z',
+      '2026-03-28T23:00:00Z',
+      '2026-03-29T21:59:59.999Z',
+      '2026-03-29T22:00:00Z',
+    ]
+    for (const [index, entry] of entries.entries()) {
+      await does(workspace, await initialize(workspace, `user-${index}`), [['signed_up', entry]])
+    }
+    const span = { entered_from: '2026-03-28T00:00:00Z', entered_to: '2026-03-30T12:00:00Z' }
+    const query = { ...span, by: 'day', time_zone: 'Europe/Berlin' } as const
+    const { cohorts, steps } = await settled(() => client.getJourneyTrend({ path: { journey_id }, query }))
+    expect(steps).toEqual(STEPS)
+    expect(cohorts).toEqual([
+      {
+        starts_at: '2026-03-27T23:00:00.000Z',
+        ends_at: '2026-03-28T23:00:00.000Z',
+        enrolled: 1,
+        reached: [1, 0, 0],
+        complete: true,
+      },
+      {
+        starts_at: '2026-03-28T23:00:00.000Z',
+        ends_at: '2026-03-29T22:00:00.000Z',
+        enrolled: 2,
+        reached: [2, 0, 0],
+        complete: true,
+      },
+      {
+        starts_at: '2026-03-29T22:00:00.000Z',
+        ends_at: '2026-03-30T22:00:00.000Z',
+        enrolled: 1,
+        reached: [1, 0, 0],
+        complete: true,
+      },
+    ])
+  })
+
+  it('marks a cohort as incomplete while its period lasts, and while a window in it is open', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const customer = await initialize(workspace, 'user-1')
+    await does(workspace, customer, [
+      ['looked', at(0)],
+      ['signed_up', new Date().toISOString()],
+    ])
+    const ask = (query: object) => settled(() => client.getJourneyTrend({ path: { journey_id }, query }))
+    const complete = async (query: object) => (await ask(query)).cohorts.map(({ complete }) => complete)
+    const old = { entered_from: at(0), entered_to: at(1) }
+    expect(await complete(old)).toEqual([true])
+    expect(await complete({ ...old, window: 'P1D' })).toEqual([false])
+    expect(await complete({ ...old, window: 'PT0S' })).toEqual([true])
+    const { cohorts } = await ask({})
+    expect(cohorts).toHaveLength(31)
+    expect(cohorts.map(({ complete }) => complete)).toEqual([...Array(30).fill(true), false])
+  })
+})
+
+describe('getJourneyStepTimes', () => {
+  it('has each time in one class, and the exact percentiles', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const gaps = [0, 1, 59, 60, 61, 10_000]
+    for (const [index, gap] of gaps.entries()) {
+      await does(workspace, await initialize(workspace, `user-${index}`), [
+        ['signed_up', at(0)],
+        ['plan_chosen', at(gap)],
+      ])
+    }
+    const found = await settled(() =>
+      client.getJourneyStepTimes({ path: { journey_id }, query: { step: 2 } }),
+    )
+    expect(found.times).toEqual({ n: 6, median_ms: minutes(59.5), p90_ms: minutes((61 + 10_000) / 2) })
+    for (const { from_ms, to_ms, count } of found.classes) {
+      const within = gaps.filter((gap) => minutes(gap) >= from_ms && (to_ms === null || minutes(gap) < to_ms))
+      expect(count).toBe(within.length)
+    }
+    expect(found.classes.reduce((sum, { count }) => sum + count, 0)).toBe(gaps.length)
+    const beyond = await settled(() =>
+      client.getJourneyStepTimes({ path: { journey_id }, query: { step: 4 } }),
+    )
+    expect(beyond.times.n).toBe(0)
+  })
+})
+
+describe('listJourneyCustomers', () => {
+  it('lists the newest entry first, each once in pages of any size', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    for (let number = 1; number <= 5; number += 1) {
+      await does(workspace, await initialize(workspace, `user-${number}`), [['signed_up', at(number % 3)]])
+    }
+    await report(workspace)
+    for (const limit of [1, 2, 5, 6]) {
+      const found: { client_customer_id: string; entered_at: string; customer_id: string }[] = []
+      let cursor: string | null | undefined
+      do {
+        const query = { limit, ...(cursor && { cursor }) }
+        const { data } = await client.listJourneyCustomers({ path: { journey_id }, query })
+        found.push(...(data?.data ?? []))
+        cursor = data?.next_cursor
+      } while (cursor)
+      expect(new Set(found.map(({ customer_id }) => customer_id)).size).toBe(5)
+      const order = found.map(({ entered_at, customer_id }) => entered_at + customer_id)
+      expect(order).toEqual([...order].sort().reverse())
+    }
+  })
+
+  it('tells the times at which each step was reached', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    await does(workspace, customer_id, [
+      ['signed_up', at(1)],
+      ['paid', at(2)],
+    ])
+    await report(workspace)
+    const { data } = await client.listJourneyCustomers({ path: { journey_id } })
+    expect(data).toEqual({
+      data: [
+        {
+          customer_id,
+          client_customer_id: 'user-1',
+          customer_type: 'contact',
+          customer_name: 'Ada Lovelace',
+          entered_at: at(1),
+          reached: 1,
+          reached_at: [at(1)],
+          out_of_order: [3],
+        },
+      ],
+      next_cursor: null,
+    })
+  })
+
+  it('lists nobody for a step that the journey does not have', async () => {
+    const workspace = await stepped()
+    await initialize(workspace, 'user-1')
+    expect(await listed(workspace, { reached: 4 })).toEqual([])
+    expect(await listed(workspace, { out_of_order: 4 })).toEqual([])
+  })
+})
+
+describe('listCustomerJourneys', () => {
+  it('tells the event that filled each step, in every journey of the customer', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    const other = await client.createJourney({ body: { name: 'Renewal', steps: STEPS.slice(0, 1) } })
+    await initialize({ client, journey_id: other.data?.journey_id ?? '' }, 'user-1')
+    const ids = await does(workspace, customer_id, [
+      ['signed_up', at(3)],
+      ['signed_up', at(1)],
+      ['signed_up', at(1)],
+      ['paid', at(2)],
+    ])
+    await report(workspace)
+    const { data } = await client.listCustomerJourneys({ path: { customer_id } })
+    expect(data?.next_cursor).toBeNull()
+    expect(data?.data.map(({ name }) => name)).toEqual(['Renewal', 'Onboarding'])
+    const onboarding = data?.data.find((journey) => journey.journey_id === journey_id)
+    expect(onboarding).toMatchObject({ status: 'active', entered_at: at(1), recomputing: null })
+    expect(
+      onboarding?.steps.map(({ reached_at, reached_by, out_of_order }) => [
+        reached_at,
+        reached_by,
+        out_of_order,
+      ]),
+    ).toEqual([
+      [at(1), ids[1], false],
+      [null, null, false],
+      [null, null, true],
+    ])
+  })
+})
