@@ -69,7 +69,7 @@ export class Events {
       message_id: isOrdered ? orderedUuid() : randomUUID(),
       journey_id: oneOf(journey_ids),
       customer_id: oneOf(customerIds),
-      name: this.#breadth === 'wide' ? `event_${Math.floor(Math.random() * WIDE_NAMES)}` : oneOf(names),
+      name: this.#breadth === 'wide' ? `event_${Math.floor(Math.random() * WIDE_NAMES)}` : oneOf(EVENT_NAMES),
       variables: `{"plan":"team","seats":${this.#made % 1000},"trial":${this.#made % 3 === 0}}`,
     }
   }
@@ -85,7 +85,8 @@ function oneOf<Item>(items: Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item
 }
 
-const names = ['signed_up', 'plan_chosen', 'teammate_invited', 'first_report_opened']
+/** The names of events, unless there are many. */
+export const EVENT_NAMES = ['signed_up', 'plan_chosen', 'teammate_invited', 'first_report_opened']
 
 /** A number above those of all customers so far, for customers that are new to every store. */
 export function newCustomerNumber(): number {

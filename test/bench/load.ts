@@ -19,10 +19,11 @@ import {
  *   `subjectsFile`
  * - `initialize`: every other request a customer that is known, the rest new ones
  * - `single`: one event a request; `batch`: 1,000
- * - `timeline`: the newest page of a customer's events; `listing`: all events, page after page
+ * - `timeline`: the newest page of a customer's events; `listing`: all events, page after page; `report`: that of the
+ *   first journey
  */
 export type Job = {
-  kind: 'customers' | 'initialize' | 'single' | 'batch' | 'timeline' | 'listing'
+  kind: 'customers' | 'initialize' | 'single' | 'batch' | 'timeline' | 'listing' | 'report'
   /** Without the base path. */
   url: string
   workspaces: Omit<Subject, 'customerIds'>[]
@@ -170,6 +171,14 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
         const customer = customerIds[Math.floor(Math.random() * customerIds.length)]
         return { key, path: `/v1/customers/${customer}/events` }
       },
+      take: (reply) => expectStatus(reply, [200]),
+    }
+  }
+  if (job.kind === 'report') {
+    const path = `/v1/journeys/${first.journey_ids[0]}/report`
+    return {
+      method: 'GET',
+      next: () => ({ key: first.key, path }),
       take: (reply) => expectStatus(reply, [200]),
     }
   }

@@ -1,5 +1,6 @@
 import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { HostileFigures } from './hostile.ts'
+import type { JourneyFigures } from './journeys.ts'
 import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
 import type { PostgresFigures } from './postgres/measure.ts'
@@ -29,6 +30,12 @@ const wanted = {
   pg_two_replicas_vs_one: { least: 0.9 },
   pg_timeline_vs_bare: { most: 3 },
   pg_bytes_per_event: { most: 260 },
+  report_ms: { most: 50 },
+  report_changed_ms: { most: 300 },
+  report_filtered_ms: { most: 500 },
+  as_of_lag_ms: { most: 1000 },
+  reporting_penalty: { most: 1.5 },
+  recompute_vs_sql: { most: 5 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -42,11 +49,12 @@ type Measured = {
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
+  journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   watched: Watched
 }
 
 /** The figures that have a name of their own; null where the server does not tell. */
-export function ratiosOf({ peers, store, hostile, postgres, watched }: Measured): Ratios {
+export function ratiosOf({ peers, store, hostile, postgres, journeys, watched }: Measured): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -67,6 +75,7 @@ export function ratiosOf({ peers, store, hostile, postgres, watched }: Measured)
     ...((peers ?? store) && { indexing_pause_ms: watched.indexing_pause_ms, rss_mb: watched.rss_mb }),
     ...(hostile && hostileRatios(hostile)),
     ...(postgres && postgresRatios(postgres)),
+    ...(journeys && journeyRatios(journeys.sqlite)),
   }
 }
 
@@ -86,6 +95,18 @@ function postgresRatios(figures: PostgresFigures): Ratios {
     pg_two_replicas_vs_one: medianQuotient(single.two_replicas, single.cairn),
     pg_timeline_vs_bare: medianQuotient(timeline_p99_ms.cairn, timeline_p99_ms.bare),
     pg_bytes_per_event: bytes_per_event,
+  }
+}
+
+function journeyRatios(figures: JourneyFigures): Ratios {
+  const { report_p99_ms, as_of_lag_ms, single_p99_ms, recompute_s, ordered_events_s } = figures
+  return {
+    report_ms: report_p99_ms.unchanged,
+    report_changed_ms: report_p99_ms.changed,
+    report_filtered_ms: report_p99_ms.filtered,
+    as_of_lag_ms,
+    reporting_penalty: medianQuotient(single_p99_ms.while_reporting, single_p99_ms.alone),
+    recompute_vs_sql: recompute_s / ordered_events_s,
   }
 }
 
@@ -125,6 +146,7 @@ type Report = {
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
+  journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -132,7 +154,7 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, hostile, postgres, machine, does_not_count } = report
+  const { ratios, peers, store, hostile, postgres, journeys, machine, does_not_count } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -180,6 +202,8 @@ export function tableOf(report: Report): string {
   }
   if (hostile) lines.push(...hostileLines(hostile))
   if (postgres) lines.push(...postgresLines(postgres))
+  if (journeys)
+    lines.push(...journeyLines('SQLite', journeys.sqlite), ...journeyLines('PostgreSQL', journeys.postgres))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -211,6 +235,19 @@ function postgresLines({ single, single_p99_ms, batch, limit, timeline_p99_ms, .
     `events a second in batches of 1,000: ${whole(median(batch))}; pg_limit: ${whole(median(limit))}`,
     `full store: filled with ${whole(full.fill_events_per_s)} events a second`,
     `  p99 of a customer's page under load: ${median(timeline_p99_ms.cairn).toFixed(1)} ms; bare: ${median(timeline_p99_ms.bare).toFixed(1)} ms`,
+  ]
+}
+
+function journeyLines(engine: string, figures: JourneyFigures) {
+  const { enrolments, report_p99_ms, as_of_lag_ms, single_p99_ms, recompute_s, ordered_events_s } = figures
+  const { unchanged, changed, filtered } = report_p99_ms
+  const ms = (value: number) => `${value.toFixed(1)} ms`
+  return [
+    `reports of ${whole(enrolments)} customers on ${engine}:`,
+    `  p99 with nothing new ${ms(unchanged)}, after each event ${ms(changed)}, with filters ${ms(filtered)}`,
+    `  an event is in after ${ms(as_of_lag_ms)} at the most`,
+    `  p99 of single events: ${ms(median(single_p99_ms.alone))} alone, ${ms(median(single_p99_ms.while_reporting))} beside reports`,
+    `  counted anew in ${recompute_s.toFixed(1)} s; one statement reads the same in ${ordered_events_s.toFixed(1)} s`,
   ]
 }
 

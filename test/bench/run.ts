@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { argv } from 'node:process'
 import { measureFullStores } from './full-stores.ts'
 import { measureHostile } from './hostile.ts'
+import { measureJourneys } from './journeys.ts'
 import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
 import { measurePostgres } from './postgres/measure.ts'
@@ -38,8 +39,9 @@ async function main(settings: Settings) {
   const store = !only || only === 'store' ? await measureFullStores(folder, options) : undefined
   const hostile = only === 'hostile' ? await measureHostile(folder, settings) : undefined
   const postgres = only === 'postgres' ? await measurePostgres(folder, settings) : undefined
+  const journeys = only === 'report' ? await measureJourneys(folder, options) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, postgres, watched }),
+    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -55,6 +57,7 @@ async function main(settings: Settings) {
     store,
     hostile,
     postgres,
+    journeys,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

@@ -22,14 +22,14 @@ export async function startCairnWithCustomers(folder: string, breadth: Breadth =
 }
 
 /** Makes the customers known to a server, through its API. */
-export async function initializeCustomers(server: Server): Promise<void> {
+export async function initializeCustomers(server: Server, customers = CUSTOMERS): Promise<void> {
   await runLoad(server, {
     kind: 'customers',
     connections: CONNECTIONS,
     messageIds: 'mixed',
     warmUpSeconds: 0,
     seconds: 0,
-    requests: CUSTOMERS * (server.workspaces[0]?.journey_ids.length ?? 1),
+    requests: customers * (server.workspaces[0]?.journey_ids.length ?? 1),
   })
 }
 

@@ -1,9 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { Client } from 'pg'
-import { programsForTests } from '../../postgres/programs.ts'
-import { type PostgresServer, postgresUrl, startPostgresServer } from '../../postgres/server.ts'
+import type { PostgresServer } from '../../postgres/server.ts'
 import { runSql } from '../../postgres/sql.ts'
 import { BATCH_EVENTS } from '../data.ts'
 import {
@@ -17,6 +13,7 @@ import {
 } from '../processes.ts'
 import { type Settings, say } from '../settings.ts'
 import { BATCH_CONNECTIONS, batchWindow, CONNECTIONS, initializeCustomers } from '../windows.ts'
+import { inDatabase, startBenchPostgres } from './database.ts'
 import type { LimitOptions } from './limit.ts'
 import type { TimelineOptions, TimelineResult } from './timeline.ts'
 
@@ -46,8 +43,7 @@ const LIMIT_CONNECTIONS = 4
  * @throws {Error} where a database does not hold what was acknowledged
  */
 export async function measurePostgres(folder: string, settings: Settings): Promise<PostgresFigures> {
-  // Autovacuum belongs to what PostgreSQL costs.
-  const postgres = await startPostgresServer(programsForTests(), { ...MEMORY, autovacuum: 'on' })
+  const postgres = await startBenchPostgres()
   const figures: PostgresFigures = {
     single: { cairn: [], two_replicas: [], manual: [] },
     single_p99_ms: { cairn: [], manual: [] },
@@ -67,9 +63,6 @@ export async function measurePostgres(folder: string, settings: Settings): Promi
   }
   return figures
 }
-
-/** What an operator would set on a machine of some gigabytes; the rest is as it comes. */
-const MEMORY = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
 type Measured = { folder: string; postgres: PostgresServer; settings: Settings; figures: PostgresFigures }
 
@@ -168,20 +161,6 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
 async function replicaOf(server: Server, folder: string, databaseUrl: string): Promise<Server> {
   const replica = await restartCairn(server, folder, { ...UNLIMITED, DATABASE_URL: databaseUrl })
   return { ...replica, subjectsFile: server.subjectsFile }
-}
-
-async function inDatabase(
-  folder: string,
-  postgres: PostgresServer,
-  work: (folder: string, databaseUrl: string) => Promise<void>,
-) {
-  const inner = join(folder, 'round')
-  mkdirSync(inner)
-  const name = `bench_${randomBytes(6).toString('hex')}`
-  await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
-  await work(inner, postgresUrl(postgres.folder, name))
-  await runSql(postgresUrl(postgres.folder), `DROP DATABASE ${name} WITH (FORCE)`)
-  rmSync(inner, { recursive: true })
 }
 
 async function bytesOf(databaseUrl: string): Promise<number> {

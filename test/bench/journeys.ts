@@ -1,0 +1,213 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { BATCH_EVENTS, EVENT_NAMES } from './data.ts'
+import type { OrderedEvents, OrderedEventsOptions } from './ordered-events.ts'
+import { inDatabase, startBenchPostgres } from './postgres/database.ts'
+import { pause, runLoad, runProgram, type Server, startCairn } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
+import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
+
+/** Figures of reports on a journey of four steps, with ten events of each customer (`settings.storedEvents`). */
+export type JourneyFigures = {
+  enrolments: number
+  /** Of a report: asked for again with nothing new; after each new event; with filters after each new event. */
+  report_p99_ms: { unchanged: number; changed: number; filtered: number }
+  /** The longest from an event's answer until a report has it, with ten events a second. */
+  as_of_lag_ms: number
+  /** Of single events, round by round: alone, and while a report is asked for again and again. */
+  single_p99_ms: { alone: number[]; while_reporting: number[] }
+  /** Until all is counted anew for other steps, and one statement that reads the same events in order. */
+  recompute_s: number
+  ordered_events_s: number
+}
+
+const EVENTS_PER_CUSTOMER = 10
+
+/** Reports of each kind that are timed. */
+const REPORTS = 60
+
+/** Events that are waited for. */
+const FOLLOWED_EVENTS = 50
+
+/** The longest that counting anew may take. */
+const RECOMPUTED_WAIT_MS = 1_800_000
+
+type Options = { settings: Settings; watched: Watched }
+
+/** Measures reports on each engine. */
+export async function measureJourneys(
+  folder: string,
+  options: Options,
+): Promise<Record<'sqlite' | 'postgres', JourneyFigures>> {
+  const inner = join(folder, 'journeys')
+  mkdirSync(inner)
+  const sqlite = await measureOn(`sqlite:${join(inner, 'cairn.db')}`, await startCairn(inner), options)
+  rmSync(inner, { recursive: true })
+
+  const postgres = await startBenchPostgres()
+  let figures: JourneyFigures | undefined
+  try {
+    await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+      figures = await measureOn(databaseUrl, await startCairn(inner, { databaseUrl }), options)
+    })
+  } finally {
+    await postgres.remove()
+  }
+  if (!figures) throw new Error('nothing was measured on PostgreSQL')
+  return { sqlite, postgres: figures }
+}
+
+async function measureOn(databaseUrl: string, server: Server, { settings, watched }: Options) {
+  const enrolments = settings.storedEvents / EVENTS_PER_CUSTOMER
+  say(`a journey with ${enrolments} customers and ${settings.storedEvents} events`)
+  const journey = new Journey(server)
+  await journey.setSteps(EVENT_NAMES)
+  await initializeCustomers(server, enrolments)
+  await runLoad(server, {
+    kind: 'batch',
+    connections: BATCH_CONNECTIONS,
+    messageIds: 'mixed',
+    warmUpSeconds: 0,
+    seconds: 0,
+    requests: settings.storedEvents / BATCH_EVENTS,
+  })
+  await untilIndexed(server)
+  await journey.untilCounted()
+
+  say('reports with nothing new, after each event, with filters')
+  const report_p99_ms = {
+    unchanged: await journey.p99_ms(() => ''),
+    changed: await journey.p99_ms(() => '', { isChanged: true }),
+    filtered: await journey.p99_ms(filter, { isChanged: true }),
+  }
+  const as_of_lag_ms = await journey.greatestLag_ms()
+  const single_p99_ms = await singlesBesideReports(server, settings)
+  await journey.untilCounted()
+
+  say('counting anew for other steps')
+  const began_ms = performance.now()
+  await journey.setSteps(EVENT_NAMES.toReversed())
+  await journey.untilCounted()
+  const recompute_s = (performance.now() - began_ms) / 1000
+  await watched.note(`reports, ${databaseUrl.split(':')[0]}`, server)
+  await server.end()
+  const options: OrderedEventsOptions = { databaseUrl }
+  const { seconds } = await runProgram<OrderedEvents>('server', 'ordered-events.ts', options)
+  return { enrolments, report_p99_ms, as_of_lag_ms, single_p99_ms, recompute_s, ordered_events_s: seconds }
+}
+
+async function singlesBesideReports(server: Server, { rounds, seconds, warmUpSeconds }: Settings) {
+  const window = { messageIds: 'mixed', seconds, warmUpSeconds } as const
+  const single = { ...window, kind: 'single', connections: CONNECTIONS } as const
+  const figures: JourneyFigures['single_p99_ms'] = { alone: [], while_reporting: [] }
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`reporting while writing, round ${round}`)
+    figures.alone.push((await runLoad(server, single)).p99_ms)
+    const [, beside] = await Promise.all([
+      runLoad(server, { ...window, kind: 'report', connections: 1 }),
+      runLoad(server, single),
+    ])
+    figures.while_reporting.push(beside.p99_ms)
+  }
+  return figures
+}
+
+/** Filters of which none is asked for twice. */
+function filter(number: number): string {
+  const entered = `entered_from=${new Date(Date.now() - 1000 * (3600 + number)).toISOString()}`
+  return ['?customer_type=contact', '?window=PT1H', `?${entered}`][number % 3] as string
+}
+
+type Report = { as_of: string | null; recomputing: object | null; steps: { event_id: string }[] }
+
+/** The one journey of a server, asked through the API. */
+class Journey {
+  readonly #server: Server
+  readonly #headers: Record<string, string>
+  readonly #path: string
+  #customerId = ''
+
+  constructor(server: Server) {
+    const [workspace] = server.workspaces
+    this.#server = server
+    this.#headers = { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' }
+    this.#path = `/journeys/${workspace?.journey_ids[0]}`
+  }
+
+  async setSteps(names: readonly string[]): Promise<void> {
+    const steps = names.map((name) => ({ event_id: name, name }))
+    await this.#ask('PATCH', this.#path, { steps })
+  }
+
+  /** Until everything so far is in the report, and of the steps that are configured. */
+  async untilCounted(): Promise<void> {
+    const since_ms = Date.now()
+    const deadline_ms = performance.now() + RECOMPUTED_WAIT_MS
+    while (!isIn(await this.#report(''), since_ms)) {
+      if (performance.now() > deadline_ms) throw new Error('a report was not counted in time')
+      await pause(100)
+    }
+  }
+
+  /** @param query of the report with this number */
+  async p99_ms(query: (number: number) => string, { isChanged = false } = {}): Promise<number> {
+    const times: number[] = []
+    for (let number = 0; number < REPORTS; number += 1) {
+      if (isChanged) await this.#send()
+      const began_ms = performance.now()
+      await this.#report(query(number))
+      times.push(performance.now() - began_ms)
+    }
+    times.sort((a, b) => a - b)
+    return times[Math.floor(0.99 * (times.length - 1))] ?? Number.NaN
+  }
+
+  async greatestLag_ms(): Promise<number> {
+    let greatest_ms = 0
+    for (let number = 0; number < FOLLOWED_EVENTS; number += 1) {
+      await this.#send()
+      const answered_ms = Date.now()
+      while (!isIn(await this.#report(''), answered_ms)) await pause(5)
+      greatest_ms = Math.max(greatest_ms, Date.now() - answered_ms)
+      await pause(100)
+    }
+    return greatest_ms
+  }
+
+  async #send() {
+    const journey_id = this.#path.split('/')[2]
+    if (!this.#customerId) {
+      const body = {
+        journey_id,
+        client_customer_id: 'user-0',
+        customer_type: 'contact',
+        customer_name: 'Ada',
+      }
+      this.#customerId = (await this.#ask('POST', '/customers/initialize', body)).customer_id
+    }
+    await this.#ask('POST', '/events/create', {
+      journey_id,
+      customer_id: this.#customerId,
+      event_id: EVENT_NAMES[0],
+    })
+  }
+
+  async #report(query: string): Promise<Report> {
+    return await this.#ask('GET', `${this.#path}/report${query}`)
+  }
+
+  async #ask(method: string, path: string, body?: object) {
+    const reply = await fetch(`${this.#server.url}/v1${path}`, {
+      method,
+      headers: this.#headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!reply.ok) throw new Error(`${path} was answered ${reply.status}`)
+    return await reply.json()
+  }
+}
+
+function isIn({ as_of, recomputing }: Report, since_ms: number): boolean {
+  return recomputing === null && as_of !== null && Date.parse(as_of) >= since_ms
+}
