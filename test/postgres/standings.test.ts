@@ -43,11 +43,6 @@ async function editSteps({ databaseUrl, journey_id }: Place, names: readonly str
   )
 }
 
-function standingsOf({ standings }: Store): Standings {
-  if (!standings) throw new Error('a store without standings')
-  return standings
-}
-
 async function enrol(store: Store, place: Place, name: string, customer_type: 'account' | 'contact') {
   const customer = {
     client_customer_id: name,
@@ -91,7 +86,7 @@ async function settledReport(store: Store, place: Place, filter: StandingFilter 
   const since_ms = Number(now?.ms)
   return await vi.waitUntil(async () => {
     const { workspace_id, journey_id } = place
-    const report = await standingsOf(store).report(workspace_id, journey_id, filter, readingIn(workspace_id))
+    const report = await store.standings.report(workspace_id, journey_id, filter, readingIn(workspace_id))
     return (report?.as_of_ms ?? 0) >= since_ms && !report?.recomputing && report
   }, withPatience)
 }
@@ -102,7 +97,7 @@ async function allCustomers(store: Store, place: Place, filter: CustomersFilter,
   const { workspace_id, journey_id } = place
   const rows: CustomerStanding[] = []
   for (let page: Page | null = { limit }; page; ) {
-    const found = await standingsOf(store).customers(
+    const found = await store.standings.customers(
       workspace_id,
       journey_id,
       filter,
@@ -140,7 +135,7 @@ async function expectExact(
   )
   for (const { customer, customer_type: _, ...standing } of expected.slice(0, 3)) {
     const { workspace_id, journey_id } = place
-    const found = await standingsOf(store).customerJourneys(
+    const found = await store.standings.customerJourneys(
       workspace_id,
       customer,
       { limit: 5 },
@@ -206,7 +201,7 @@ describe('the standings of two replicas', () => {
               await editSteps(place, names)
             } else {
               const reading = readingIn(place.workspace_id)
-              await standingsOf(store).report(place.workspace_id, place.journey_id, {}, reading)
+              await store.standings.report(place.workspace_id, place.journey_id, {}, reading)
             }
           }
           await Promise.all(storing)
