@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { configDefaults, defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { processEnvironment } from './server/config.ts'
 import { withPatience } from './test/patience.ts'
 import { installedPrograms } from './test/postgres/programs.ts'
@@ -12,6 +12,18 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: w
 
 // Each server reads its threads' modules anew: with what Node has compiled before it starts in half the time.
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) }
+
+/**
+ * What measures the memory or the processor time of its own process has it to itself. All others share one for each worker:
+ * to load what they use, and to compile the contract, takes longer than what most of them try.
+ */
+const alone = [
+  'test/http/body-limits.test.ts',
+  'test/http/json-bodies.test.ts',
+  'test/http/media-types.test.ts',
+  'test/http/rate-limit.test.ts',
+  'test/http/sign-in-attempts.test.ts',
+]
 
 /** What is the engine's own. */
 const ofPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
@@ -36,17 +48,32 @@ const storeless = [
   'test/contract/roles-table.test.ts',
 ]
 
-const postgres = {
-  test: {
-    ...timeouts,
-    env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
-    name: 'postgres',
-    include: [...ofPostgres, ...onEveryEngine],
-    exclude: [...configDefaults.exclude, coverage, ...storeless],
-    globalSetup: 'test/postgres/run.ts',
-    setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
-    sequence: { groupOrder: 1 },
-  },
+/** Of each engine two projects: what shares a process, and what is alone in it. */
+const sqlite = projectsOf({
+  env,
+  name: 'cairn',
+  include: ['test/**/*.test.ts'],
+  exclude: [...configDefaults.exclude, coverage, ...ofPostgres],
+  setupFiles: 'test/contract/record-replies.ts',
+})
+const postgres = projectsOf({
+  env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
+  name: 'postgres',
+  include: [...ofPostgres, ...onEveryEngine],
+  exclude: [...configDefaults.exclude, coverage, ...storeless],
+  globalSetup: 'test/postgres/run.ts',
+  setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
+})
+
+type Tests = { name: string; exclude: string[] } & TestProjectInlineConfiguration['test']
+
+function projectsOf(tests: Tests): TestProjectInlineConfiguration[] {
+  const { name, exclude } = tests
+  const test = { ...timeouts, ...tests, sequence: { groupOrder: 1 } }
+  return [
+    { test: { ...test, exclude: [...exclude, ...alone], isolate: false } },
+    { test: { ...test, name: `${name}-alone`, include: alone } },
+  ]
 }
 
 /** Where npm has PostgreSQL for this platform. It must not look as if it had been tried where it has not. */
@@ -63,20 +90,10 @@ optional packages.`
 export default defineConfig({
   test: {
     maxWorkers: '100%',
-    globalSetup: ['test/contract/records-folder.ts', 'test/browser/build.ts'],
+    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/browser/build.ts'],
     projects: [
-      {
-        test: {
-          ...timeouts,
-          env,
-          name: 'cairn',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, coverage, ...ofPostgres],
-          setupFiles: 'test/contract/record-replies.ts',
-          sequence: { groupOrder: 1 },
-        },
-      },
-      ...(hasPostgres() ? [postgres] : []),
+      ...sqlite,
+      ...(hasPostgres() ? postgres : []),
       // What the others have seen is complete when they have ended. (Order 0 would come last with one worker.)
       { test: { ...timeouts, name: 'coverage', include: [coverage], sequence: { groupOrder: 2 } } },
     ],

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import { createWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
 import { type Contract, loadContract } from '../server/contract.ts'
 import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
 import { sqlitePath } from '../server/storage/sqlite/file-url.ts'
-import { migrateFile } from '../server/storage/sqlite/migrate-file.ts'
 import { checkReply } from './contract/reply-check.ts'
 import { engine } from './engine.ts'
 import { newDatabase } from './postgres/databases.ts'
@@ -121,7 +119,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
 
 let contract: Promise<Contract> | undefined
 
-/** The contract, loaded once for all servers of a test file: that takes most of the time in which one starts. */
+/** The contract, loaded once for all servers of a process: that takes most of the time in which one starts. */
 export function sharedContract(): Promise<Contract> {
   contract ??= loadContract(contractFile)
   return contract
@@ -131,8 +129,7 @@ export function sharedContract(): Promise<Contract> {
 export async function newStore(): Promise<string> {
   if (engine === 'postgres') return await newDatabase()
   const databaseUrl = await unmadeStore()
-  emptyStore ??= makeEmptyStore()
-  copyFileSync(await emptyStore, sqlitePath(databaseUrl))
+  copyFileSync(inject('run').emptyStore, sqlitePath(databaseUrl))
   return databaseUrl
 }
 
@@ -143,24 +140,9 @@ export async function unmadeStore(): Promise<string> {
     : `sqlite:${join(temporaryFolder(), 'cairn.db')}`
 }
 
-let emptyStore: Promise<string> | undefined
-
-async function makeEmptyStore(): Promise<string> {
-  const path = join(temporaryFolder(), 'empty.db')
-  await migrateFile(path)
-  return path
-}
-
-const folders: string[] = []
-process.once('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
-
-/** A folder that is removed when the file's tests have ended. */
+/** A folder that is removed when the run has ended. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'))
-  folders.push(folder)
-  return folder
+  return mkdtempSync(join(inject('run').folder, 'test-'))
 }
 
 /** The same as `startCairn`, for one test: it is stopped when the test has ended. */

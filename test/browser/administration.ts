@@ -1,17 +1,9 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
 import { withPatience } from '../patience.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
-import { launchChromium } from './chromium.ts'
-
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await launchChromium()
-})
-
-afterAll(() => browser?.close())
+import { sharedChromium } from './chromium.ts'
 
 type AdministrationOptions = Pick<
   BrowserContextOptions,
@@ -40,7 +32,7 @@ type AdministrationOptions = Pick<
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
   const { cairn, path, signedIn, refusals = [], ...rest } = options
-  const context = await browser.newContext({
+  const context = await (await sharedChromium()).newContext({
     viewport: { width: 1440, height: 900 },
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],

@@ -6,14 +6,22 @@ import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Browser, chromium } from 'playwright-core'
 
+let shared: Promise<Browser> | undefined
+
+/** The Chromium in which all test files of a process have contexts of their own; it ends with the process. */
+export function sharedChromium(): Promise<Browser> {
+  shared ??= launchChromium()
+  return shared
+}
+
 /**
- * Starts a headless Chromium; the caller closes it. It reaches this machine alone: every other host fails like one
+ * Starts a headless Chromium. It reaches this machine alone: every other host fails like one
  * that does not exist.
  *
  * On Linux (x64) it is the Chromium of @sparticuz/chromium with the libraries and a font that it needs, so that a
  * machine has to offer nothing but libc; elsewhere it is the Chrome that is installed.
  */
-export async function launchChromium(): Promise<Browser> {
+async function launchChromium(): Promise<Browser> {
   const args = [
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     '--disable-background-networking',

@@ -7,7 +7,7 @@ import type { TrackedEvent, Tracker, TrackerOptions } from '../../client/index.t
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { createKey } from '../http/service-keys.ts'
 import { bundleForBrowser } from './bundle.ts'
-import { launchChromium } from './chromium.ts'
+import { sharedChromium } from './chromium.ts'
 
 declare global {
   /** The client in a page. */
@@ -42,11 +42,10 @@ beforeAll(async () => {
   await once(site.listen(0, '127.0.0.1'), 'listening')
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
   cairn = await startCairn()
-  browser = await launchChromium()
+  browser = await sharedChromium()
 })
 
 afterAll(async () => {
-  await browser?.close()
   await cairn?.stop()
   site.close()
 })

@@ -13,7 +13,7 @@ import { problems } from '../../server/problems.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
 import { axeViolations, colorViolations } from './axe.ts'
-import { launchChromium } from './chromium.ts'
+import { sharedChromium } from './chromium.ts'
 
 type Security = Record<string, unknown>[]
 type Contract = {
@@ -50,11 +50,10 @@ beforeAll(async () => {
   await once(staticHost, 'listening')
   sites['the server'] = `${cairn.url}/docs/`
   sites['a static host'] = `http://127.0.0.1:${(staticHost.address() as AddressInfo).port}${folder}`
-  browser = await launchChromium()
+  browser = await sharedChromium()
 })
 
 afterAll(async () => {
-  await browser?.close()
   staticHost?.close()
   await cairn?.stop()
   rmSync(written, { recursive: true })

@@ -1,4 +1,5 @@
-import { afterAll } from 'vitest'
+import { beforeAll } from 'vitest'
 import { dropDatabases } from './databases.ts'
 
-afterAll(dropDatabases)
+// What is returned here is done last, when the file's servers have been stopped.
+beforeAll(() => dropDatabases)

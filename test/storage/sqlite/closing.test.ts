@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../server/domain/identifiers.ts'
 import { insertJourney } from '../../../server/storage/journeys.ts'
 import { insert, newSubject } from '../store.ts'
 import { connect, openStoreForTest, type Store } from './file-store.ts'
 
-/** The threads of this process, in the order of starting: the writer's first, then the readers'. */
-const threads: Worker[] = vi.hoisted(() => [])
-vi.mock('node:worker_threads', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:worker_threads')>()
-  class RecordedWorker extends original.Worker {
-    constructor(...options: ConstructorParameters<typeof Worker>) {
-      super(...options)
-      threads.push(this)
-    }
-  }
-  return { ...original, Worker: RecordedWorker }
+/** The threads that a test has started, in the order of starting: the writer's first, then the readers'. */
+let threads: Worker[]
+const record = (thread: Worker) => threads.push(thread)
+
+beforeEach(() => {
+  threads = []
+  process.on('worker', record)
+})
+afterEach(() => {
+  process.off('worker', record)
 })
 
 function makeJourney({ db }: Store, workspace_id: string) {
@@ -40,7 +39,6 @@ describe.each([
   ['a reading thread', 1],
 ] as const)('the death of %s', (_name, index) => {
   it('is reported once, and what was asked of it is refused', async () => {
-    threads.length = 0
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)
@@ -67,7 +65,6 @@ describe.each([
 
 describe('the death of the writing thread while the store is closed', () => {
   it('refuses what had been taken, and the store is closed', async () => {
-    threads.length = 0
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)

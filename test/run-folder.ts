@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { migrateFile } from '../server/storage/sqlite/migrate-file.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Where the files of all tests lie, and the path of a store in it that has its tables and nothing in them. */
+    run: { folder: string; emptyStore: string }
+  }
+}
+
+/** Makes the folder before a run and removes it afterwards: workers are killed when they have done their work. */
+export async function setup({ provide }: TestProject): Promise<() => void> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'))
+  const emptyStore = join(folder, 'empty.db')
+  await migrateFile(emptyStore)
+  provide('run', { folder, emptyStore })
+  return () => rmSync(folder, { recursive: true, force: true })
+}
