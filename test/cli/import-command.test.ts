@@ -1,0 +1,250 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
+import {
+  freePort,
+  importerOf,
+  listAll,
+  newImport,
+  newLimitedImport,
+  ownEvent,
+  startFaultyProxy,
+  storedNumbers,
+  textOf,
+  upTo,
+} from './importer.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+describe('cairn import', () => {
+  it('stops at the first line where lines need a journey, and names the option', async () => {
+    const { client, secret_key } = await newImport(cairn)
+    const own = importerOf(`${cairn.url}/v1`, secret_key)
+    own.write(Array.from({ length: 3000 }, (_, index) => ownEvent(index)))
+    const stderr =
+      'cairn: line 1 names no journey. Say with --journey JOURNEY_ID which one is that of lines without a journey_id.\n'
+    for (const more of [[], ['--dry-run']]) {
+      const { summary, ...ended } = await own.import(own.file, ...more)
+      expect(ended).toEqual({ code: 2, stderr })
+      expect(summary).toMatchObject({ lines: 1, created: 0, refused: 0 })
+    }
+    expect(existsSync(`${own.file}.refused.ndjson`)).toBe(false)
+    expect((await client.listCustomers()).data?.data).toEqual([])
+  })
+
+  it('refuses a line without a journey where others have named theirs, and names the option', async () => {
+    const { secret_key, journey_id } = await newImport(cairn)
+    const own = importerOf(`${cairn.url}/v1`, secret_key)
+    own.write(['{"a":1}', ownEvent(1, { journey_id }), ownEvent(2)])
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 2 } })
+    expect(own.refused()).toMatchObject([
+      { line_number: 1, code: 'ambiguous_line' },
+      { line_number: 3, code: 'invalid_request', detail: expect.stringContaining('--journey') },
+    ])
+  })
+
+  it('keeps refused lines from others in a file that everybody could read', async () => {
+    const own = await newImport(cairn)
+    own.write(['{'])
+    for (const path of [`${own.file}.refused.ndjson`, join(own.folder, 'named.ndjson')]) {
+      writeFileSync(path, '')
+      chmodSync(path, 0o644)
+      expect(
+        await own.import(own.file, ...(path.includes('named') ? ['--refused', path] : [])),
+      ).toMatchObject({ code: 4 })
+      expect([path, statSync(path).mode & 0o777]).toEqual([path, 0o600])
+    }
+  })
+
+  it('does not take the file that it reads for refused lines, under any of its names', async () => {
+    const own = await newImport(cairn)
+    own.write([ownEvent(1), '{'])
+    const before = readFileSync(own.file, 'utf8')
+    const names = { link: join(own.folder, 'link'), hardLink: join(own.folder, 'hard-link') }
+    symlinkSync(own.file, names.link)
+    linkSync(own.file, names.hardLink)
+    for (const path of [own.file, names.link, names.hardLink]) {
+      const { code, stderr } = await own.import(own.file, '--refused', path)
+      expect([code, stderr]).toEqual([
+        2,
+        `cairn: ${path} is the file to import; name another with --refused\n`,
+      ])
+    }
+    expect(readFileSync(own.file, 'utf8')).toBe(before)
+  })
+
+  it('follows no link where it makes the name up', async () => {
+    const own = await newImport(cairn)
+    own.write(['{'])
+    const precious = join(own.folder, 'precious')
+    writeFileSync(precious, 'precious')
+    const path = `${own.file}.refused.ndjson`
+    symlinkSync(precious, path)
+    expect(await own.import()).toMatchObject({ code: 3, stderr: expect.stringContaining('is no plain file') })
+    rmSync(path)
+    linkSync(precious, path)
+    expect(await own.import()).toMatchObject({ code: 4 })
+    expect(readFileSync(precious, 'utf8')).toBe('precious')
+  })
+
+  it('takes the file of refused lines, when they are corrected there', async () => {
+    const { client, write, ...own } = await newImport(cairn)
+    write([ownEvent(1), ownEvent(2, { occurred_at: 'yesterday' }), ownEvent(3, { evnt: 1 })])
+    await own.import()
+    const text = readFileSync(`${own.file}.refused.ndjson`, 'utf8')
+    writeFileSync(own.file, text.replace('yesterday', '2026-01-01T00:00:00Z'))
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 1 } })
+    expect(own.refused()).toMatchObject([{ line: ownEvent(3, { evnt: 1 }) }])
+    writeFileSync(own.file, textOf(own.refused()).replace('"evnt":1,', ''))
+    expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
+    expect(await storedNumbers(client)).toEqual([1, 2, 3])
+  })
+
+  it('reads the standard input, gzip, CRLF, a byte order mark and a last line without an end', async () => {
+    const { client, write, secret_key, journey_id, ...own } = await newImport(cairn)
+    const text = `\ufeff${textOf(upTo(3).map((n) => ownEvent(n))).replaceAll('\n', '\r\n\r\n')}${JSON.stringify(ownEvent(3))}`
+    const zipped = join(own.folder, 'events.gz')
+    writeFileSync(own.file, text)
+    writeFileSync(zipped, gzipSync(text))
+    expect(await own.import()).toMatchObject({ code: 0, summary: { lines: 4, created: 4 } })
+    expect(await own.import(zipped)).toMatchObject({
+      code: 0,
+      summary: { lines: 4, created: 0, duplicate: 4 },
+    })
+    const piped = ['-c', 'cat "$0" | "$@"', zipped, process.execPath, cairnFile, 'import', '-', '--json']
+    const to = ['--base-url', `${cairn.url}/v1`, '--journey', journey_id]
+    const environment = { CAIRN_SERVICE_KEY: secret_key }
+    const { code, stdout } = await startCommand('bash', [...piped, ...to], { environment }).ended
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { lines: 4, duplicate: 4 }])
+    expect(await storedNumbers(client)).toEqual(upTo(4))
+
+    writeFileSync(zipped, gzipSync(text).subarray(0, -9))
+    expect(await own.import(zipped)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('unexpected end'),
+    })
+  })
+
+  it('ends what is on its way on SIGINT, and says that it can be run again', async () => {
+    const { client, ...own } = await newLimitedImport(50)
+    own.write(upTo(2000).map((n) => ownEvent(n)))
+    const command = own.start()
+    const hasBegun = async () => (await client.listEvents()).data?.data.length
+    await vi.waitUntil(hasBegun, { ...withPatience, interval: 5 })
+    command.process.kill('SIGINT')
+    const { code, stdout, stderr } = await command.ended
+    expect([code, stderr]).toEqual([
+      130,
+      expect.stringMatching(/^cairn: interrupted\. Run the same command again/m),
+    ])
+    const stored = (await listAll(client)).length
+    expect(JSON.parse(stdout)).toMatchObject({ created: stored, refused: 0 })
+    expect(stored).toBeLessThan(2000)
+  })
+
+  it('keeps to the rate of its key, and says that this holds it', async () => {
+    // So few that the rate holds it on a busy machine too, and not the machine.
+    const { client, log, ...own } = await newLimitedImport(20)
+    own.write(upTo(180).map((n) => ownEvent(n)))
+    const { code, summary, stderr } = await own.import()
+    expect([code, summary]).toMatchObject([0, { created: 180, refused: 0 }])
+    // 40 at once, the rest at 20 a second.
+    expect(summary.seconds).toBeGreaterThan(6)
+    expect(summary.held_seconds).toBeGreaterThan(3)
+    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, held by the rate limit of 20 events\/s$/m)
+    expect(await storedNumbers(client)).toEqual(upTo(180))
+    const refused = log.filter(({ status }) => status === 429)
+    expect(refused).toEqual([])
+  })
+
+  it('sends again after 429 for as long as it takes', async () => {
+    const { client, secret_key, journey_id } = await newImport(cairn)
+    // More often than the client itself would try.
+    const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
+    const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
+    own.write([ownEvent(1)])
+    const { code, summary } = await own.import(own.file, '--give-up-after', '1s')
+    expect([code, summary]).toMatchObject([0, { created: 1, refused: 0 }])
+    expect(summary.held_seconds).toBeGreaterThan(5)
+    expect(await storedNumbers(client)).toEqual([1])
+  })
+
+  it('stops at a key that the server refuses, and does not print it', async () => {
+    const { client, write, journey_id, ...own } = await newImport(cairn)
+    const key = `sk_${'x'.repeat(49)}`
+    const stranger = importerOf(`${cairn.url}/v1`, key, journey_id)
+    stranger.write(upTo(5).map((n) => ownEvent(n)))
+    const refused = await stranger.import()
+    expect(refused).toMatchObject({ code: 2, summary: { created: 0, refused: 0 } })
+    expect(refused.stderr).toMatch(
+      /^cairn: the server refuses the key: unauthorized\. .+ Run the same command again/,
+    )
+    expect(refused.stderr).not.toContain(key)
+
+    const keyFile = join(own.folder, 'key')
+    writeFileSync(keyFile, `${own.secret_key}\n`)
+    expect(await stranger.import(stranger.file, '--key-file', keyFile)).toMatchObject({
+      code: 0,
+      summary: { created: 5 },
+    })
+    expect(await storedNumbers(client)).toEqual(upTo(5))
+    const none = await runCairn(['import', stranger.file])
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Set CAIRN_SERVICE_KEY'),
+    })
+  })
+
+  it('gives up on a server that stays away, and says how to go on', async () => {
+    const { secret_key, journey_id } = await newImport(cairn)
+    const port = await freePort()
+    const own = importerOf(`http://127.0.0.1:${port}/v1`, secret_key, journey_id)
+    own.write([ownEvent(1)])
+    const made = await own.import(own.file, '--give-up-after', '1s')
+    expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
+    expect(made.stderr).toMatch(
+      /^cairn: http:\S+ could not take anything for 1 s: .*ECONNREFUSED.*\. Run the same/,
+    )
+  })
+
+  it('--dry-run sends nothing and needs no key', async () => {
+    const { client, write, ...own } = await newImport(cairn)
+    write([ownEvent(1), '{'])
+    const { code, stdout } = await runCairn(['import', own.file, '--dry-run', '--journey', 'jrn_any'])
+    expect([code, stdout]).toEqual([4, '2 lines read, 1 of them refused; nothing was sent\n'])
+    expect(await listAll(client)).toEqual([])
+  })
+
+  it('says what is wrong with its arguments', async () => {
+    const { folder, ...own } = await newImport(cairn)
+    own.write([ownEvent(1)])
+    expect(await own.import(join(folder, 'none'))).toMatchObject({
+      code: 3,
+      stderr: `cairn: there is no file ${folder}/none\n`,
+    })
+    expect(await own.import(folder)).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
+    const wrong = await own.import(own.file, '--base-url', 'cairn.example.com')
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('https://cairn.example.com/v1') })
+    const elsewhere = await own.import(own.file, '--base-url', cairn.url)
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('--base-url') })
+  })
+})

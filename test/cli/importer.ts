@@ -1,0 +1,140 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished, vi } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
+import { type Command, cairnFile, runCairn, startCommand } from '../command.ts'
+import { withPatience } from '../patience.ts'
+
+type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
+
+/** A workspace of its own and a folder to import from. */
+export async function newImport(cairn: Cairn) {
+  const workspace = await cairn.workspace()
+  return { ...workspace, ...importerOf(`${cairn.url}/v1`, workspace.secret_key, workspace.journey_id) }
+}
+
+/** What runs `cairn import` in a folder of its own, with the key and without a store. */
+export function importerOf(baseUrl: string, key: string, journey_id?: string) {
+  const folder = temporaryFolder()
+  const file = join(folder, 'events.ndjson')
+  const options = {
+    environment: { CAIRN_SERVICE_KEY: key, DATABASE_URL: `sqlite:${folder}/none.db` },
+    folder,
+  }
+  const journey = journey_id === undefined ? [] : ['--journey', journey_id]
+  const args = (path: string, more: string[]) => {
+    return ['import', path, '--base-url', baseUrl, ...journey, '--json', ...more]
+  }
+  return {
+    folder,
+    file,
+    write: (lines: readonly (object | string)[]) => writeFileSync(file, textOf(lines)),
+    /** Imports a file and gives what it printed, the summary as an object. */
+    async import(path = file, ...more: string[]) {
+      const { code, stdout, stderr } = await runCairn(args(path, more), options)
+      return { code, stderr, summary: stdout === '' ? undefined : JSON.parse(stdout) }
+    },
+    start: (path = file, ...more: string[]): Command => {
+      return startCommand(process.execPath, [cairnFile, ...args(path, more)], options)
+    },
+    refused: (path = `${file}.refused.ndjson`) => {
+      return readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    },
+  }
+}
+
+export function textOf(lines: readonly (object | string)[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+}
+
+/** A line that names its customer by the caller's own identifiers. */
+export function ownEvent(n: number, more: EventLine = {}): EventLine {
+  const customer = {
+    client_customer_id: `user-${n % 7}`,
+    customer_type: 'contact',
+    customer_name: `Ada ${n % 7}`,
+  }
+  return { ...customer, event_id: 'signed_up', custom_variables: { n }, ...more }
+}
+
+export async function listAll(client: Workspace['client']): Promise<Schemas['Event'][]> {
+  const events: Schemas['Event'][] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { data, error } = await client.listEvents({ query: { limit: 500, ...(cursor && { cursor }) } })
+    if (error) throw new Error(error.detail)
+    events.push(...data.data)
+    cursor = data.next_cursor
+  }
+  return events
+}
+
+/** The `n` of the events that are stored, in order. */
+export async function storedNumbers(client: Workspace['client']): Promise<unknown[]> {
+  const variables = (await listAll(client)).map(({ custom_variables }) => Object(custom_variables).n)
+  return variables.toSorted((a, b) => a - b)
+}
+
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n)
+}
+
+/** On a server of its own, with a key that has a rate. */
+export async function newLimitedImport(rate: number) {
+  const limited = await startCairnForTest()
+  const { client, journey_id } = await limited.workspace()
+  const create = [
+    'key',
+    'create',
+    '--kind',
+    'secret',
+    '--name',
+    'Import',
+    '--rate-limit',
+    String(rate),
+    '--json',
+  ]
+  const made = await runCairn(create, { environment: { DATABASE_URL: limited.databaseUrl } })
+  const { key } = JSON.parse(made.stdout)
+  return { client, log: limited.log, ...importerOf(`${limited.url}/v1`, key, journey_id) }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await vi.waitUntil(() => server.listening, withPatience)
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** What becomes of a request: a status without more, no answer, or an answer that is lost when all is done. */
+type Fault = 429 | 503 | 'dropped' | 'lost' | undefined
+
+/** Hands requests on, but for the faults that `faultOf` wants, counted from 1. */
+export async function startFaultyProxy(target: string, faultOf: (count: number) => Fault): Promise<string> {
+  let count = 0
+  const server = createServer((incoming, outgoing) => {
+    count += 1
+    const fault = faultOf(count)
+    if (fault === 'dropped') return incoming.destroy()
+    if (typeof fault === 'number') return incoming.resume().on('end', () => outgoing.writeHead(fault).end())
+    const { method, headers } = incoming
+    const forwarded = request(`${target}${incoming.url}`, { method, headers }, (answer) => {
+      if (fault === 'lost') return answer.resume().on('end', () => outgoing.destroy())
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+      return answer.pipe(outgoing)
+    })
+    return incoming.pipe(forwarded)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await vi.waitUntil(() => server.listening, withPatience)
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
