@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -16,6 +16,8 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'))
   const emptyStore = join(folder, 'empty.db')
   await migrateFile(emptyStore)
+  // Some tests run a program as another user, in a folder below that is its own.
+  chmodSync(folder, 0o711)
   provide('run', { folder, emptyStore })
   return () => rmSync(folder, { recursive: true, force: true })
 }
