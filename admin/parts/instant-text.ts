@@ -1,9 +1,15 @@
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' })
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
 /** A day in the viewer's time zone, as all of the interface writes it: `20 Nov 2026`. */
 export function dayText(instant: Date): string {
   return date.format(instant)
+}
+
+/** A month in the viewer's time zone, `Nov 2026`. */
+export function monthText(instant: Date): string {
+  return month.format(instant)
 }
 
 /** A time of day, `09:30`. */
@@ -15,6 +21,13 @@ export function clockText(instant: Date): string {
 export function instantText(instant: Date): string {
   const seconds = instant.getSeconds() === 0 ? '' : `:${String(instant.getSeconds()).padStart(2, '0')}`
   return `${dayText(instant)}, ${clockText(instant)}${seconds}`
+}
+
+const seconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** A time of day to the second, `09:30:05`. */
+export function secondsText(instant: Date): string {
+  return seconds.format(instant)
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']

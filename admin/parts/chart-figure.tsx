@@ -1,0 +1,154 @@
+import { Box, Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { useIntersection } from '@mantine/hooks'
+import { lazy, type ReactNode, Suspense, useId, useState } from 'react'
+
+export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
+export const Bars = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Bars })))
+
+/** A line of a chart. What tells it from the others is its dashes as much as its color. */
+export type Series = { name: string; label: string; color: string; dashes: string }
+
+/** What the lines are at one time, by the name of the series; null where there is nothing to tell. */
+export type LinePoint = {
+  label: string
+  values: Readonly<Record<string, number | null>>
+  /** Whether the values may still change without anything being late. */
+  isOpen: boolean
+}
+
+/** `key` tells it from others of the same name. */
+type Column = { key: string; label: string }
+
+/** A cell for each column. */
+type Row = { key: string; cells: readonly string[] }
+
+/** More lines than these cannot be told apart. */
+export const limitSeries = 6
+
+const dashes = ['0', '7 3', '2 3', '12 3 2 3', '1 5', '16 4']
+
+/** The look of the series at a place, from 0. */
+export function lookOf(place: number): Pick<Series, 'color' | 'dashes'> {
+  return { color: `var(--series-${(place % limitSeries) + 1})`, dashes: dashes[place % limitSeries] ?? '0' }
+}
+
+/**
+ * A chart, the sentence that says what it shows, and the same numbers as a table for who asks for it. The chart is
+ * drawn once it has come into sight; it is one picture to those who do not see it.
+ * @param height of the chart, in pixels; kept while it is being loaded
+ */
+export function ChartFigure({
+  sentence,
+  columns,
+  rows,
+  series = [],
+  height = 260,
+  children,
+}: {
+  sentence: ReactNode
+  /** The head of the table; the first column is what a row is about. */
+  columns: readonly Column[]
+  rows: readonly Row[]
+  /** For the legend; none where there is one series. */
+  series?: readonly Series[]
+  height?: number
+  children: ReactNode
+}) {
+  const [isTable, setIsTable] = useState(false)
+  const { ref, entry } = useIntersection<HTMLDivElement>()
+  const [wasSeen, setWasSeen] = useState(false)
+  if (entry?.isIntersecting && !wasSeen) setWasSeen(true)
+  const sentenceId = useId()
+  return (
+    <Stack component="figure" m={0} gap="sm">
+      <Group component="figcaption" justify="space-between" align="flex-start" gap="sm">
+        <Text size="sm" id={sentenceId} flex="1 1 20rem">
+          {sentence}
+        </Text>
+        <Button
+          variant="default"
+          size="compact-sm"
+          aria-pressed={isTable}
+          onClick={() => setIsTable(!isTable)}
+        >
+          Show as table
+        </Button>
+      </Group>
+      {isTable ? (
+        <NumberTable columns={columns} rows={rows} labelledBy={sentenceId} />
+      ) : (
+        <>
+          {series.length > 1 && <Legend series={series} />}
+          <Box ref={ref} h={height} role="img" aria-labelledby={sentenceId}>
+            <Suspense fallback={<Skeleton h="100%" />}>{wasSeen ? children : null}</Suspense>
+          </Box>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function Legend({ series }: { series: readonly Series[] }) {
+  return (
+    <Group component="ul" gap="md" m={0} p={0} fz="sm" aria-label="Lines" style={{ listStyle: 'none' }}>
+      {series.map(({ name, label, color, dashes }) => (
+        <Group component="li" key={name} gap={6} wrap="nowrap" miw={0}>
+          <svg width={32} height={8} aria-hidden style={{ flexShrink: 0 }}>
+            <line x1={0} x2={32} y1={4} y2={4} stroke={color} strokeWidth={2} strokeDasharray={dashes} />
+          </svg>
+          <bdi style={{ overflowWrap: 'anywhere' }}>{label}</bdi>
+        </Group>
+      ))}
+    </Group>
+  )
+}
+
+/** Wider than the page where it has many columns: then it is moved within its frame, by the keyboard too. */
+function NumberTable({
+  columns,
+  rows,
+  labelledBy,
+}: {
+  columns: readonly Column[]
+  rows: readonly Row[]
+  labelledBy: string
+}) {
+  return (
+    <Box
+      role="region"
+      aria-labelledby={labelledBy}
+      tabIndex={0}
+      mah={420}
+      style={{ overflow: 'auto', overscrollBehavior: 'contain' }}
+    >
+      <Table aria-labelledby={labelledBy} verticalSpacing={4} stickyHeader>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ key, label }, index) => (
+              <Table.Th key={key} ta={index === 0 ? 'left' : 'right'} miw={index === 0 ? '8rem' : '5rem'}>
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ key, cells }) => (
+            <Table.Tr key={key}>
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <Table.Th key={column.key} scope="row" fw={400}>
+                    {cells[index]}
+                  </Table.Th>
+                ) : (
+                  <Table.Td key={column.key} ta="right">
+                    {cells[index]}
+                  </Table.Td>
+                ),
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Box>
+  )
+}
