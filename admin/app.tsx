@@ -42,7 +42,19 @@ const router = createBrowserRouter(
                 },
                 {
                   path: 'journeys/:journeyId',
-                  lazy: screen(() => import('./journeys/journey.tsx').then((m) => m.JourneyScreen)),
+                  lazy: screen(() => import('./reports/journey-report.tsx').then((m) => m.JourneyScreen)),
+                },
+                {
+                  path: 'journeys/:journeyId/customers',
+                  lazy: screen(() =>
+                    import('./reports/journey-customers.tsx').then((m) => m.JourneyCustomersScreen),
+                  ),
+                },
+                {
+                  path: 'journeys/:journeyId/settings',
+                  lazy: screen(() =>
+                    import('./journeys/journey-settings.tsx').then((m) => m.JourneySettingsScreen),
+                  ),
                 },
                 {
                   path: 'keys',

@@ -77,9 +77,15 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
             Next steps
           </Text>
           <Group gap="lg">
-            <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
-              {journey.steps.length > 0 ? 'See' : 'Define'} the steps of {name}
-            </Anchor>
+            {journey.steps.length > 0 ? (
+              <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}`}>
+                See the report of {name}
+              </Anchor>
+            ) : (
+              <Anchor component={Link} to={`/w/${workspace_id}/journeys/${journey_id}/settings`}>
+                Define the steps of {name}
+              </Anchor>
+            )}
             <Anchor component={Link} to={`/w/${workspace_id}/customers`}>
               See your customers
             </Anchor>

@@ -15,6 +15,7 @@ import {
   journeyChanges,
   journeyFaults,
 } from './journey-draft.ts'
+import { useReceivedNames } from './received-names.ts'
 import { StepList } from './step-list.tsx'
 
 /**
@@ -39,6 +40,7 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
   const newer = journey.updated_at > base.updated_at ? journey : undefined
   const changedElsewhere = newer ? fieldsChangedBetween(base, newer) : []
   const mustDecide = isEdited && changedElsewhere.length > 0
+  const received = useReceivedNames(journey.journey_id)
   const keepButton = useRef<HTMLButtonElement>(null)
 
   useEffect(() => {
@@ -109,9 +111,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
           <Text size="sm" mb="sm">
             The events that mark a customer's way, in their order. A timeline calls them by their display
             names. A journey takes events of any other event_id too. To change the steps never changes stored
-            events.
+            events; the report is then counted anew.
           </Text>
-          <StepList form={form} />
+          <StepList form={form} received={received} />
         </section>
         {/* In sight however long the list of steps is, with what is to be said about saving. */}
         <Paper

@@ -96,7 +96,7 @@ export function JourneysScreen() {
       <NewJourneyDialog
         opened={isCreating}
         onClose={() => setIsCreating(false)}
-        onCreated={({ journey_id }) => navigate(`/w/${workspace_id}/journeys/${journey_id}`)}
+        onCreated={({ journey_id }) => navigate(`/w/${workspace_id}/journeys/${journey_id}/settings`)}
       />
     </Page>
   )

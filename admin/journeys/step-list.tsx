@@ -8,6 +8,7 @@ import {
 } from '@hello-pangea/dnd'
 import {
   ActionIcon,
+  Autocomplete,
   Button,
   Group,
   Paper,
@@ -21,14 +22,18 @@ import type { useForm } from '@mantine/form'
 import { useReducedMotion } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type CSSProperties, type Ref, useEffect, useId, useRef, useState } from 'react'
+import { instantText } from '../parts/instant-text.ts'
 import { monospaceField } from '../parts/monospace-field.ts'
+import { countOf } from '../parts/number-text.ts'
 import { emptyStep, type JourneyDraft, type StepDraft, stepLimit } from './journey-draft.ts'
+import type { ReceivedName, ReceivedNames } from './received-names.ts'
 
 /**
  * The steps of a journey that is edited: add, remove, and put in order by dragging, by the arrow keys on a lifted
- * handle, or by the buttons "up" and "down". What a button does is announced; the focus follows the step.
+ * handle, or by the buttons "up" and "down". What a button does is announced; the focus follows the step. Names that were
+ * received are suggested.
  */
-export function StepList({ form }: { form: Form }) {
+export function StepList({ form, received }: { form: Form; received: ReceivedNames }) {
   const { steps } = form.values
   const listId = useId()
   const isMotionReduced = useReducedMotion()
@@ -103,6 +108,8 @@ export function StepList({ form }: { form: Form }) {
                       dragHandleProps={item.dragHandleProps}
                       isDragging={snapshot.isDragging}
                       form={form}
+                      received={received}
+                      suggestions={unusedNames(received, steps, index)}
                       index={index}
                       count={steps.length}
                       name={nameOf(step, index)}
@@ -153,6 +160,9 @@ type StepItemProps = {
   dragHandleProps: DraggableProvidedDragHandleProps | null
   isDragging: boolean
   form: Form
+  received: ReceivedNames
+  /** The names to choose from. */
+  suggestions: string[]
   index: number
   count: number
   name: string
@@ -162,8 +172,8 @@ type StepItemProps = {
 }
 
 function StepItem(props: StepItemProps) {
-  const { ref, draggableProps, dragHandleProps, form, index, count, name, elementId, onMove, onRemove } =
-    props
+  const { ref, draggableProps, dragHandleProps, form, received, index, count, name, elementId } = props
+  const { onMove, onRemove } = props
   const number = index + 1
   return (
     <li ref={ref} {...draggableProps} style={props.style}>
@@ -215,13 +225,23 @@ function StepItem(props: StepItemProps) {
           </Group>
         </Group>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
-          <TextInput
+          <Autocomplete
             label={`event_id of step ${number}`}
             description="As programs send it, for example signed_up."
+            data={props.suggestions}
+            // Within the page's landmarks.
+            comboboxProps={{ withinPortal: false }}
+            withScrollArea={false}
+            renderOption={({ option: { value } }) => (
+              <ReceivedOption name={value} received={received.get(value)} />
+            )}
             autoCapitalize="off"
             autoComplete="off"
             spellCheck={false}
-            styles={{ input: { ...inSight, ...monospaceField } }}
+            styles={{
+              input: { ...inSight, ...monospaceField },
+              options: { maxHeight: 220, overflowY: 'auto' },
+            }}
             {...form.getInputProps(`steps.${index}.event_id`)}
             id={elementId('event_id')}
           />
@@ -236,6 +256,28 @@ function StepItem(props: StepItemProps) {
       </Paper>
     </li>
   )
+}
+
+/** A name that was received: how often, and when last. */
+function ReceivedOption({ name, received }: { name: string; received: ReceivedName | undefined }) {
+  return (
+    <div>
+      <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Text>
+      {received && (
+        <Text size="xs">
+          {countOf(received.count, 'event')}, last {instantText(new Date(received.last_at))}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/** The names that no other step has. */
+function unusedNames(received: ReceivedNames, steps: StepDraft[], place: number): string[] {
+  const used = new Set(steps.filter((_, index) => index !== place).map(({ event_id }) => event_id))
+  return [...received.keys()].filter((name) => !used.has(name))
 }
 
 const listStyle = { listStyle: 'none', margin: 0, padding: 0 } satisfies CSSProperties

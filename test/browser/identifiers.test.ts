@@ -62,7 +62,7 @@ describe('An identifier', () => {
     expect(await selections(ours)).toEqual([customer_id, customer_id])
     expect(await selections(own)).toEqual(Array(2).fill('user-1 of the older system, moved here'))
 
-    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}/settings`)}`)
     const journey = page.locator('.identifier').filter({ hasText: workspace.journey_id })
     expect(await selections(journey)).toEqual([workspace.journey_id, workspace.journey_id])
     await page.keyboard.press('Control+C')

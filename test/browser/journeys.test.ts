@@ -55,7 +55,7 @@ async function choose(page: Page, action: string, name = 'Onboarding') {
 async function openJourney(options: OpenOptions = {}): Promise<{ page: Page; journey_id: string }> {
   const { journey_id } = workspace
   await api.updateJourney({ path: { journey_id }, body: { steps } })
-  const page = await open(`journeys/${journey_id}`, options)
+  const page = await open(`journeys/${journey_id}/settings`, options)
   await heading(page, 'Onboarding').waitFor()
   return { page, journey_id }
 }
@@ -91,7 +91,7 @@ describe('the journeys', () => {
     await dialog.getByRole('textbox', { name: 'Name' }).press('Enter')
 
     await heading(page, 'Renewal').waitFor()
-    const journey_id = page.url().split('/').at(-1) ?? ''
+    const journey_id = page.url().split('/').at(-2) ?? ''
     expect(await storedJourney(journey_id)).toMatchObject({
       name: 'Renewal',
       description: 'From trial to contract.',
@@ -131,6 +131,7 @@ describe('the journeys', () => {
     await filterBy(page, 'Archived')
     await page.getByRole('link', { name: 'Onboarding' }).click()
     await page.getByText('This journey is archived').waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Restore Onboarding' }).click()
     await page.getByRole('button', { name: 'Restore journey' }).click()
     await page.getByRole('button', { name: 'Archive Onboarding' }).waitFor()
@@ -257,7 +258,7 @@ describe('a journey', () => {
   })
 
   it('is stored as it was typed', async () => {
-    const page = await open(`journeys/${workspace.journey_id}`)
+    const page = await open(`journeys/${workspace.journey_id}/settings`)
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Überfahrt <b>1</b> 🚢')
     await description(page).fill('First line\nSecond line')
     for (const [index, { event_id, name }] of steps.entries()) {
@@ -342,7 +343,7 @@ describe('a journey', () => {
   it('shows at the step that its event has one already, and saves nothing', async () => {
     const { page } = await openJourney()
     const before = await storedJourney()
-    const field = page.getByRole('textbox', { name: 'event_id of step 3' })
+    const field = page.getByRole('combobox', { name: 'event_id of step 3' })
     await field.fill('signed_up')
     await page.getByRole('button', { name: 'Save changes' }).click()
 
@@ -360,7 +361,7 @@ describe('a journey', () => {
   it('says at each step what is missing', async () => {
     const { page } = await openJourney()
     await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('x'.repeat(255))
-    await page.getByRole('textbox', { name: 'event_id of step 2' }).fill('')
+    await page.getByRole('combobox', { name: 'event_id of step 2' }).fill('')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Name the event that reaches this step.').waitFor()
     await inspectScreen(page, 'journey-faults')
@@ -371,6 +372,7 @@ describe('unsaved changes of a journey', () => {
   it('are not left without a question, by a link or the Back button', async () => {
     const page = await open('journeys')
     await page.getByRole('link', { name: 'Onboarding' }).click()
+    await page.getByRole('link', { name: 'Settings' }).click()
     await description(page).fill('Not saved yet')
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await page.getByRole('link', { name: 'All journeys' }).click()
@@ -386,7 +388,7 @@ describe('unsaved changes of a journey', () => {
     expect(page.url()).toContain(`/journeys/${workspace.journey_id}`)
     await page.goBack()
     await question.getByRole('button', { name: 'Leave without saving' }).click()
-    await heading(page, 'Journeys').waitFor()
+    await page.getByRole('heading', { name: 'This journey has no steps yet' }).waitFor()
     expect((await storedJourney())?.description).toBe('')
   })
 

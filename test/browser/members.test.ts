@@ -299,7 +299,7 @@ describe('A role', () => {
 
   it('that shrinks refuses what is saved from a page that is open, and says what to do', async () => {
     const ada = await member('Ada Lovelace', 'admin')
-    const hers = await open(ada, `journeys/${workspace.journey_id}`, ['403 PATCH /v1/journeys/{id}'])
+    const hers = await open(ada, `journeys/${workspace.journey_id}/settings`, ['403 PATCH /v1/journeys/{id}'])
     await field(hers, 'Name').fill('Onboarding, by Ada')
 
     const page = await open(owner, 'members')
@@ -514,7 +514,7 @@ describe('A viewer', () => {
     return [
       { path: 'journeys', read: table('Journeys'), changes: true },
       {
-        path: `journeys/${workspace.journey_id}`,
+        path: `journeys/${workspace.journey_id}/settings`,
         read: (page) => page.getByRole('heading', { name: 'Steps' }),
         changes: true,
       },

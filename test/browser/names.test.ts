@@ -81,7 +81,7 @@ describe('A name that nobody can see', () => {
     await page.goto(`${cairn.url}/admin${screenPath(workspace, 'account')}`)
     await refused(field(page, 'Name'), 'Change name', page)
 
-    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}/settings`)}`)
     await page.getByRole('button', { name: 'Add step' }).click()
     await field(page, 'event_id of step 1').fill(invisible)
     await refused(field(page, 'Display name of step 1'), 'Save changes', page)
@@ -162,7 +162,7 @@ describe('A name that nobody can see', () => {
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await dialog.waitFor({ state: 'hidden' })
 
-    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}/settings`)}`)
     await heading(page, '(no visible name)').waitFor()
     await field(page, 'Description').fill('The first weeks')
     await page.getByRole('button', { name: 'Save changes' }).click()

@@ -244,7 +244,7 @@ describe('A session that ends in the middle of work', () => {
     const page = await openAdministration({
       cairn,
       signedIn: owner.headers,
-      path: screenPath(workspace, `journeys/${workspace.journey_id}`),
+      path: screenPath(workspace, `journeys/${workspace.journey_id}/settings`),
       refusals: [...refusals(), '401 POST /v1/session'],
     })
     const written = await editJourney(page)
@@ -317,7 +317,7 @@ describe('A session that ends in the middle of work', () => {
     const page = await openAdministration({
       cairn,
       signedIn: owner.headers,
-      path: screenPath(workspace, `journeys/${workspace.journey_id}`),
+      path: screenPath(workspace, `journeys/${workspace.journey_id}/settings`),
       refusals: [...refusals(), nobody],
     })
     const written = await editJourney(page)

@@ -1,0 +1,63 @@
+import { Group, List, Stack, Text, Title } from '@mantine/core'
+import type { Schemas } from '../../client/person.ts'
+import { Identifier } from '../parts/identifier.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { useMembership } from '../session/session.ts'
+import { JourneyForm } from './journey-form.tsx'
+import { JourneyPage } from './journey-page.tsx'
+import { JourneyStatusButton } from './journey-status.tsx'
+import { JourneyStatusBadge } from './journey-status-badge.tsx'
+
+/** What a journey is: its name, its steps, its status; for those who may change it a form. */
+export function JourneySettingsScreen() {
+  const { canChange } = useMembership()
+  return (
+    <JourneyPage path="/settings">
+      {(journey) => (
+        <>
+          <Stack gap={4}>
+            <Group gap="sm">
+              <JourneyStatusBadge status={journey.status} />
+              <Text size="sm" component="span">
+                Updated <Instant at={journey.updated_at} />
+              </Text>
+              {canChange && <JourneyStatusButton journey={journey} />}
+            </Group>
+            <Identifier value={journey.journey_id} label="journey_id" />
+          </Stack>
+          {canChange ? (
+            <JourneyForm key={journey.journey_id} journey={journey} />
+          ) : (
+            <JourneyDetails journey={journey} />
+          )}
+        </>
+      )}
+    </JourneyPage>
+  )
+}
+
+function JourneyDetails({ journey: { description, steps } }: { journey: Schemas['Journey'] }) {
+  return (
+    <Stack>
+      {description && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{description}</Text>}
+      <Title order={2} size="h4">
+        Steps
+      </Title>
+      {steps.length > 0 ? (
+        <List type="ordered" spacing="xs">
+          {steps.map(({ event_id, name }) => (
+            <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
+              {name}{' '}
+              <Text span size="sm" ff="monospace">
+                {event_id}
+              </Text>
+            </List.Item>
+          ))}
+        </List>
+      ) : (
+        <Text>This journey has no steps yet.</Text>
+      )}
+      <Text size="sm">An owner or an admin of the workspace can change this journey.</Text>
+    </Stack>
+  )
+}

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+/** How often a name was received, and when last. */
+export type ReceivedName = { count: number; last_at: string }
+
+/** By the name of the event, the most frequent first. */
+export type ReceivedNames = ReadonlyMap<string, ReceivedName>
+
+const none: ReceivedNames = new Map()
+
+/** The names of the events that a journey received in the last 30 days; none while that is not known. */
+export function useReceivedNames(journey_id: string): ReceivedNames {
+  const cairn = useCairn()
+  const { data } = useQuery({
+    queryKey: useWorkspaceKey('activity', 'names', journey_id),
+    queryFn: async ({ signal }) => {
+      const query = { journey_id, by: 'day', group_by: 'event' } as const
+      const { groups } = await taken(cairn.getActivity({ query, signal }))
+      const stored = groups.filter(({ created }) => created > 0)
+      return new Map(
+        stored.flatMap(({ event_id, created, last_at }) =>
+          event_id === null ? [] : [[event_id, { count: created, last_at }] as const],
+        ),
+      )
+    },
+    staleTime: 60_000,
+  })
+  return data ?? none
+}

@@ -1,0 +1,220 @@
+import { Anchor, Button, List, Stack, Text, Title } from '@mantine/core'
+import { IconFilter, IconListNumbers, IconRoute } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { JourneyPage } from '../journeys/journey-page.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { secondsText } from '../parts/instant-text.ts'
+import { Loading } from '../parts/loading.tsx'
+import { countOf, countText, shareText } from '../parts/number-text.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { useMembership } from '../session/session.ts'
+import { CountingRule } from './counting-rule.tsx'
+import { JourneyTrendSection } from './journey-trend.tsx'
+import { RecomputingAlert } from './recomputing-alert.tsx'
+import { ReportFilterBar, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
+import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
+import { ReportTable } from './report-table.tsx'
+import { StepTimesSection } from './step-times.tsx'
+
+/** A journey's report: how far customers come, where they stop, how long they take. */
+export function JourneyScreen() {
+  return <JourneyPage path="">{(journey) => <JourneyReport journey={journey} />}</JourneyPage>
+}
+
+function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
+  const filters = useReportFilters()
+  const {
+    data: report,
+    error,
+    isPending,
+    isPlaceholderData,
+    refetch,
+  } = useReport(journey.journey_id, filters.query)
+  useChartsAsNewAs(report)
+
+  if (isPending) return <Loading lines={8} />
+  const isFiltered = filters.count > 0
+  const hasNoSteps = journey.steps.length === 0 && report?.steps.length === 0
+  if (report && hasNoSteps) return <NoSteps journey={journey} report={report} />
+  return (
+    <>
+      {report && (report.enrolled > 0 || isFiltered) && <ReportFilterBar filters={filters} />}
+      {!report && <ReportFilterBar filters={filters} />}
+      <ProblemAlert error={error} onRetry={() => refetch()} />
+      {report && (
+        <>
+          <RecomputingAlert recomputing={report.recomputing} isFirst={report.as_of === null} />
+          {report.enrolled === 0 ? (
+            !report.recomputing && (
+              <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
+            )
+          ) : (
+            <Stack gap="xl" aria-busy={isPlaceholderData} style={{ opacity: isPlaceholderData ? 0.6 : 1 }}>
+              <Stack component="section" gap="sm" aria-labelledby="steps-heading">
+                <Title order={2} size="h4" id="steps-heading">
+                  {report.recomputing
+                    ? 'How far customers came, before the change'
+                    : 'How far customers come'}
+                </Title>
+                <Summary report={report} />
+                <ReportTable report={report} query={filters.query} />
+                <OutOfOrder report={report} query={filters.query} />
+                <CountingRule />
+                {report.as_of && (
+                  <Text size="xs" c="dimmed">
+                    Every event received up to {secondsText(new Date(report.as_of))} is counted. The numbers
+                    are refreshed every few seconds.
+                  </Text>
+                )}
+              </Stack>
+              <JourneyTrendSection report={report} query={filters.query} />
+              <StepTimesSection report={report} query={filters.query} />
+            </Stack>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+/** Reads what else is shown of the journey again as soon as its report has other numbers. */
+function useChartsAsNewAs(report: Schemas['JourneyReport'] | undefined) {
+  const queryClient = useQueryClient()
+  const key = useReportsKey()
+  const numbers = report && numbersOf(report)
+  const before = useRef(numbers)
+  useEffect(() => {
+    if (before.current && report && numbers !== before.current) {
+      void refreshCharts(queryClient, key, report.journey_id)
+    }
+    before.current = numbers
+  })
+}
+
+/** The report in two sentences: how many get through, and where most are lost. */
+function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyReport'] }) {
+  const last = steps.at(-1)
+  if (!last) return null
+  const [worst, before] = worstLoss(steps)
+  return (
+    <Text>
+      Of {countOf(enrolled, 'customer')} who entered, {countText(last.reached)} ({shareText(last.of_enrolled)}
+      ) reached the last step, “<bdi>{last.name}</bdi>”.{' '}
+      {worst && worst.not_reached > 0 && (
+        <>
+          Most are lost {before ? 'between' : 'before'}{' '}
+          {before && (
+            <>
+              “<bdi>{before.name}</bdi>” and{' '}
+            </>
+          )}
+          “<bdi>{worst.name}</bdi>”: {countText(worst.not_reached)}
+          {worst.of_previous !== null && <>, {shareText(1 - worst.of_previous)} of those who came so far</>}.
+        </>
+      )}
+    </Text>
+  )
+}
+
+/** The step that most did not reach, and the one before it. */
+function worstLoss(
+  steps: readonly Schemas['JourneyReportStep'][],
+): [worst?: Schemas['JourneyReportStep'] | undefined, before?: Schemas['JourneyReportStep'] | undefined] {
+  const [worst] = steps.toSorted((one, other) => other.not_reached - one.not_reached)
+  return [worst, worst && steps[worst.step - 2]]
+}
+
+function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {
+  const { workspace_id } = useMembership()
+  const steps = report.steps.filter(({ out_of_order }) => out_of_order > 0)
+  if (steps.length === 0) return null
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        Out of order, not counted above
+      </Text>
+      <List size="sm">
+        {steps.map(({ step, event_id, name, out_of_order }) => (
+          <List.Item key={event_id} style={{ overflowWrap: 'anywhere' }}>
+            <Anchor
+              component={Link}
+              inherit
+              to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...query, out_of_order: step })}`}
+            >
+              {countOf(out_of_order, 'customer')}
+            </Anchor>{' '}
+            did “<bdi>{name}</bdi>” without the steps before it
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  )
+}
+
+function NoSteps({ journey, report }: { journey: Schemas['Journey']; report: Schemas['JourneyReport'] }) {
+  const { workspace_id, canChange } = useMembership()
+  return (
+    <EmptyState
+      title="This journey has no steps yet"
+      icon={<IconListNumbers />}
+      action={
+        canChange && (
+          <Button component={Link} to={`/w/${workspace_id}/journeys/${journey.journey_id}/settings`}>
+            Define the steps
+          </Button>
+        )
+      }
+    >
+      Steps are the events that mark a customer’s way, in their order: signed up, chose a plan, paid. Once
+      they are defined, this page shows how many customers reach each, where they stop and how long they take,
+      for all events received so far.{' '}
+      {report.enrolled > 0 && `${countOf(report.enrolled, 'customer')} entered already. `}
+      {!canChange && 'An owner or an admin of the workspace can define them.'}
+    </EmptyState>
+  )
+}
+
+function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey']; onClear?: () => void }) {
+  const { workspace_id } = useMembership()
+  if (onClear) {
+    return (
+      <EmptyState
+        title="Nobody entered with these filters"
+        icon={<IconFilter />}
+        action={
+          <Button variant="default" onClick={onClear}>
+            Show all customers
+          </Button>
+        }
+      >
+        Filters are by when a customer entered the journey, not by when it reached a step.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      title="Nobody has entered this journey yet"
+      icon={<IconRoute />}
+      action={
+        journey.status === 'active' && (
+          <Button component={Link} to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}>
+            Send the first event
+          </Button>
+        )
+      }
+    >
+      The steps are defined: {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}.
+      The report fills here by itself as soon as customers and events arrive.
+    </EmptyState>
+  )
+}
+
+const listFormat = new Intl.ListFormat('en')
+
+function listed(words: string[]): string {
+  return listFormat.format(words)
+}

@@ -1,0 +1,150 @@
+import { NativeSelect, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { durationOf, durationText, lengthOf } from '../parts/duration-text.ts'
+import { FilterBar } from '../parts/filter-bar.tsx'
+import { type Filters, given, useDraft, useFilters } from '../parts/filters.ts'
+import { InstantField } from '../parts/instant-field.tsx'
+
+const names = ['entered_from', 'entered_to', 'customer_type', 'window'] as const
+
+/** The filters of a report by the names of the contract, so that an engineer can tell the request from the address. */
+export type ReportFilterName = (typeof names)[number]
+
+/** What an operation of reports is asked with. */
+export type ReportQuery = {
+  entered_from?: string
+  entered_to?: string
+  customer_type?: Schemas['CustomerType']
+  window?: string
+}
+
+/** The filters of a report, which stand in the address. */
+export function useReportFilters(): Filters<ReportFilterName> & { query: ReportQuery } {
+  const filters = useFilters(names)
+  return { ...filters, query: reportQuery(filters.values) }
+}
+
+/** The filters that are set, for the operations of reports. */
+export function reportQuery(values: Readonly<Record<ReportFilterName, string>>): ReportQuery {
+  const { customer_type: type, ...others } = values
+  const customer_type = type === 'account' || type === 'contact' ? type : undefined
+  return { ...given(others), ...(customer_type && { customer_type }) }
+}
+
+/** The filters of a report as the query string of a link, with what else is given; '' for none. */
+export function searchOf(query: ReportQuery & Record<string, string | number | undefined>): string {
+  const set = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return set.length === 0 ? '' : `?${new URLSearchParams(set)}`
+}
+
+/** The fields of the filters that a report and the lists behind its numbers share. */
+export function ReportFilterFields({ filters }: { filters: Filters<ReportFilterName> }) {
+  const { values, set } = filters
+  return (
+    <>
+      <InstantField
+        label="Entered from"
+        value={values.entered_from}
+        onChange={(value) => set('entered_from', value)}
+      />
+      <InstantField
+        label="Entered before"
+        value={values.entered_to}
+        onChange={(value) => set('entered_to', value)}
+      />
+      <NativeSelect
+        label="Type of customer"
+        value={values.customer_type}
+        onChange={(change) => set('customer_type', change.currentTarget.value)}
+        data={[
+          { value: '', label: 'All' },
+          { value: 'account', label: 'Accounts' },
+          { value: 'contact', label: 'Contacts' },
+        ]}
+      />
+      <WindowField value={values.window} onChange={(value) => set('window', value)} />
+    </>
+  )
+}
+
+/** The fields that narrow a report. */
+export function ReportFilterBar({ filters }: { filters: Filters<ReportFilterName> }) {
+  return (
+    <FilterBar label="Filter the report" count={filters.count} onClear={filters.clear}>
+      <ReportFilterFields filters={filters} />
+    </FilterBar>
+  )
+}
+
+const windows = [
+  { value: '', label: 'No time limit' },
+  { value: 'P1D', label: '1 day' },
+  { value: 'P7D', label: '7 days' },
+  { value: 'P30D', label: '30 days' },
+]
+
+const own = 'own'
+
+/** How long after the first step a step still counts: one of the usual lengths, or one of one's own. */
+function WindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [isOwn, setIsOwn] = useState(false)
+  const isUsual = windows.some((window) => window.value === value)
+  return (
+    <>
+      <NativeSelect
+        label="Time limit for all steps"
+        description="Counted from a customer’s first step"
+        inputWrapperOrder={['label', 'input', 'description']}
+        value={isOwn || !isUsual ? own : value}
+        onChange={(change) => {
+          const chosen = change.currentTarget.value
+          setIsOwn(chosen === own)
+          if (chosen !== own) onChange(chosen)
+        }}
+        data={[...windows, { value: own, label: 'Another…' }]}
+      />
+      {(isOwn || !isUsual) && <OwnWindowField value={value} onChange={onChange} />}
+    </>
+  )
+}
+
+function OwnWindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { draft, setDraft, enter, leave } = useDraft(shown(value))
+  const [isWrong, setIsWrong] = useState(false)
+
+  function tell() {
+    const duration = durationOf(draft)
+    setIsWrong(draft.trim() !== '' && !duration)
+    if (duration) onChange(duration)
+  }
+
+  return (
+    <TextInput
+      label="Time limit of your own"
+      placeholder="36 h"
+      autoComplete="off"
+      error={isWrong && 'Write it like 36 h or 2 d 12 h'}
+      value={draft}
+      onFocus={enter}
+      onChange={(change) => {
+        setIsWrong(false)
+        setDraft(change.currentTarget.value)
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') tell()
+      }}
+      onBlur={() => {
+        leave()
+        tell()
+      }}
+    />
+  )
+}
+
+function shown(duration: string): string {
+  const length_ms = lengthOf(duration)
+  return length_ms ? durationText(length_ms).replaceAll('\u00a0', ' ') : duration
+}

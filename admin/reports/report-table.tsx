@@ -1,0 +1,201 @@
+import { Anchor, Box, Group, Table, Text } from '@mantine/core'
+import { IconArrowDown } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { durationText } from '../parts/duration-text.ts'
+import { useIsNarrow } from '../parts/narrow.ts'
+import { countText, shareText } from '../parts/number-text.ts'
+import { useMembership } from '../session/session.ts'
+import { type ReportQuery, searchOf } from './report-filters.tsx'
+
+type Step = Schemas['JourneyReportStep']
+
+/**
+ * The steps of a report, one below the other, and between two of them who was lost: a link to those customers. On a narrow
+ * screen the shares and the times stand below the name of the step.
+ */
+export function ReportTable({ report, query }: { report: Schemas['JourneyReport']; query: ReportQuery }) {
+  const { enrolled, steps } = report
+  return (
+    <Table aria-label="Steps" layout="fixed" verticalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Step</Table.Th>
+          <Table.Th ta="right" w={110}>
+            Customers
+          </Table.Th>
+          <Table.Th visibleFrom="md" w="22%" aria-hidden />
+          <Table.Th visibleFrom="sm" ta="right" w={95}>
+            Of all who entered
+          </Table.Th>
+          <Table.Th visibleFrom="sm" ta="right" w={95}>
+            Of the step before
+          </Table.Th>
+          <Table.Th visibleFrom="sm" ta="right" w={180}>
+            Time from the step before
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        <Table.Tr>
+          <Table.Th scope="row" fw={600}>
+            Entered the journey
+            <NarrowBar share={enrolled > 0 ? 1 : 0} />
+          </Table.Th>
+          <Table.Td ta="right" fw={600}>
+            {countText(enrolled)}
+          </Table.Td>
+          <Table.Td visibleFrom="md">
+            <Bar share={enrolled > 0 ? 1 : 0} />
+          </Table.Td>
+          <Table.Td visibleFrom="sm" ta="right">
+            {shareText(enrolled > 0 ? 1 : null)}
+          </Table.Td>
+          <Table.Td visibleFrom="sm" ta="right">
+            –
+          </Table.Td>
+          <Table.Td visibleFrom="sm" ta="right">
+            –
+          </Table.Td>
+        </Table.Tr>
+        {steps.map((step) => (
+          <StepRows key={step.event_id} step={step} report={report} query={query} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+/** Who did not go on to the step, and the step. */
+function StepRows({
+  step,
+  report,
+  query,
+}: {
+  step: Step
+  report: Schemas['JourneyReport']
+  query: ReportQuery
+}) {
+  const isNarrow = useIsNarrow()
+  const median = medianText(step)
+  const most = mostText(step)
+  return (
+    <>
+      <Table.Tr>
+        {/* In a fixed layout a cell over columns that are not shown would make them take room. */}
+        <Table.Td colSpan={isNarrow ? 2 : 6} py={6}>
+          <Group gap={6} wrap="nowrap" align="flex-start" fz="sm">
+            <IconArrowDown size={16} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
+            <Text span inherit>
+              <Lost step={step} report={report} query={query} />
+            </Text>
+          </Group>
+        </Table.Td>
+      </Table.Tr>
+      <Table.Tr>
+        <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+          <Text span inherit fw={600}>
+            {step.step}. <bdi>{step.name}</bdi>
+          </Text>
+          <Text size="xs" ff="monospace" fw={400}>
+            {step.event_id}
+          </Text>
+          <Box hiddenFrom="sm" fz="sm" fw={400} mt={4}>
+            {shareText(step.of_enrolled)} of all who entered, {shareText(step.of_previous)} of the step before
+            {step.times.median_ms !== null && (
+              <>
+                <br />
+                {median}, {most}
+              </>
+            )}
+          </Box>
+          <NarrowBar share={step.of_enrolled ?? 0} />
+        </Table.Th>
+        <Table.Td ta="right" fw={600}>
+          {countText(step.reached)}
+        </Table.Td>
+        <Table.Td visibleFrom="md">
+          <Bar share={step.of_enrolled ?? 0} />
+        </Table.Td>
+        <Table.Td visibleFrom="sm" ta="right">
+          {shareText(step.of_enrolled)}
+        </Table.Td>
+        <Table.Td visibleFrom="sm" ta="right">
+          {shareText(step.of_previous)}
+        </Table.Td>
+        <Table.Td visibleFrom="sm" ta="right">
+          {median}
+          <Text size="xs">{most}</Text>
+        </Table.Td>
+      </Table.Tr>
+    </>
+  )
+}
+
+function Bar({ share }: { share: number }) {
+  return share === 0 ? null : <Box className="bar" style={{ width: `${share * 100}%` }} />
+}
+
+function NarrowBar({ share }: { share: number }) {
+  return (
+    <Box hiddenFrom="md" mt={6}>
+      <Bar share={share} />
+    </Box>
+  )
+}
+
+/** How many did not go on to a step, each number a link to those customers. */
+function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyReport']; query: ReportQuery }) {
+  const { workspace_id } = useMembership()
+  const before = report.steps[step.step - 2]
+  const { not_reached, waiting, dropped } = step
+  const here = {
+    ...query,
+    ...(before && { reached: before.step }),
+    not_reached: step.step,
+  }
+  const link = (count: number, more: { standing?: 'waiting' | 'dropped' } = {}) => (
+    <Anchor
+      component={Link}
+      inherit
+      to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...here, ...more })}`}
+    >
+      {countText(count)}
+      {count === 1 ? ' customer' : ' customers'}
+    </Anchor>
+  )
+  if (not_reached === 0) return before ? 'All of them went on.' : 'All of them began.'
+  const share = step.of_previous === null ? '' : ` (${shareText(1 - step.of_previous)})`
+  if (!before) {
+    return (
+      <>
+        {link(not_reached)}
+        {share} did not begin{query.window ? '' : ' yet'}
+      </>
+    )
+  }
+  if (waiting === null || dropped === null) {
+    return (
+      <>
+        {link(not_reached)}
+        {share} did not go on yet
+      </>
+    )
+  }
+  return (
+    <>
+      {link(not_reached)}
+      {share} did not go on: {link(dropped, { standing: 'dropped' })} dropped out,{' '}
+      {link(waiting, { standing: 'waiting' })} still {waiting === 1 ? 'has' : 'have'} time
+    </>
+  )
+}
+
+function medianText({ times: { median_ms } }: Step): string {
+  return median_ms === null ? '–' : `median ${durationText(median_ms)}`
+}
+
+function mostText({ reached, times: { n, p90_ms } }: Step): string {
+  if (p90_ms === null) return ''
+  return `9 of 10 within ${durationText(p90_ms)}${n === reached ? '' : ` (of ${countText(n)})`}`
+}

@@ -1,0 +1,104 @@
+import { NativeSelect, Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { Bars, ChartFigure } from '../parts/chart-figure.tsx'
+import { durationText } from '../parts/duration-text.ts'
+import { useFilters } from '../parts/filters.ts'
+import { Loading } from '../parts/loading.tsx'
+import { countOf, countText } from '../parts/number-text.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { taken } from '../problem.ts'
+import { useCairn } from '../session/session.ts'
+import type { ReportQuery } from './report-filters.tsx'
+import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
+
+/** How long customers take to a step from the one before. The step stands in the address. */
+export function StepTimesSection({
+  report: { journey_id, steps },
+  query,
+}: {
+  report: Schemas['JourneyReport']
+  query: ReportQuery
+}) {
+  const cairn = useCairn()
+  const { values, set } = useFilters(['to_step'])
+  const chosen = steps[Number(values.to_step) - 1] ?? steps[1] ?? steps[0]
+  const step = chosen?.step ?? 1
+  const queryKey = [...useReportsKey(), journey_id, 'step-times', step, query]
+  const times = useQuery({
+    queryKey,
+    queryFn: ({ signal }) =>
+      taken(cairn.getJourneyStepTimes({ path: { journey_id }, query: { ...query, step }, signal })),
+    refetchInterval: refreshChartsEveryMs,
+    placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
+  })
+  if (!chosen) return null
+  const before = steps[step - 2]
+  return (
+    <Stack component="section" gap="sm" aria-labelledby="times-heading">
+      <Title order={2} size="h4" id="times-heading">
+        How long it takes
+      </Title>
+      <NativeSelect
+        label="Between"
+        maw={420}
+        value={String(step)}
+        onChange={(change) => set('to_step', change.currentTarget.value)}
+        data={steps.map(({ step, name }) => ({
+          value: String(step),
+          label: `${steps[step - 2]?.name ?? 'Entering the journey'} → ${name}`,
+        }))}
+      />
+      <ProblemAlert error={times.error} onRetry={() => times.refetch()} />
+      {times.isPending && <Loading lines={5} />}
+      {times.data && (
+        <TimesFigure times={times.data} from={before?.name ?? 'Entering the journey'} to={chosen.name} />
+      )}
+    </Stack>
+  )
+}
+
+function TimesFigure({
+  times: { times, classes },
+  from,
+  to,
+}: {
+  times: Schemas['JourneyStepTimes']
+  from: string
+  to: string
+}) {
+  const { n, median_ms, p90_ms } = times
+  if (median_ms === null || p90_ms === null)
+    return (
+      <p>
+        Nobody has come from “{from}” to “{to}” yet.
+      </p>
+    )
+  return (
+    <ChartFigure
+      sentence={`How long ${countOf(n, 'customer')} took from “${from}” to “${to}”: half of them no longer than ${durationText(median_ms)}, nine of ten no longer than ${durationText(p90_ms)}.`}
+      columns={[
+        { key: 'from', label: 'Took at least' },
+        { key: 'to', label: 'And less than' },
+        { key: 'count', label: 'Customers' },
+      ]}
+      rows={classes.map(({ from_ms, to_ms, count }) => ({
+        key: String(from_ms),
+        cells: [durationText(from_ms), to_ms === null ? 'any time' : durationText(to_ms), countText(count)],
+      }))}
+    >
+      <Bars
+        noun="Customers"
+        bars={classes.map(({ from_ms, to_ms, count }) => ({
+          label: classText(from_ms, to_ms),
+          value: count,
+        }))}
+      />
+    </ChartFigure>
+  )
+}
+
+function classText(from_ms: number, to_ms: number | null): string {
+  if (to_ms === null) return `${durationText(from_ms)} or more`
+  return from_ms === 0 ? `under ${durationText(to_ms)}` : `${durationText(from_ms)} – ${durationText(to_ms)}`
+}
