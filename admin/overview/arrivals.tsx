@@ -1,0 +1,201 @@
+import { Box, Group, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core'
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import { ChartFigure } from '../parts/chart-figure.tsx'
+import { clockText, dayText, instantText } from '../parts/instant-text.ts'
+import { changeText, countOf, countText } from '../parts/number-text.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { OverviewPart } from './overview-part.tsx'
+
+type Period = Schemas['ActivityPeriod']
+
+const minute_ms = 60_000
+const hour_ms = 60 * minute_ms
+const week_ms = 7 * 24 * hour_ms
+
+/** What has arrived lately, and in the same spans a week before; undefined where nothing was counted yet then. */
+type Arrivals = {
+  lastHour: Schemas['ActivityCounts']
+  lastDay: Schemas['ActivityCounts']
+  hourBefore: number | undefined
+  dayBefore: number | undefined
+  /** The hours of the last day, the last of them not over, each with as much of the same hour a week before. */
+  hours: { startsAt: Date; created: number; before: number | undefined }[]
+  /** The minute, or the hour if it was longer ago, in which an event was stored last. */
+  lastAt: Date | undefined
+}
+
+/** Is data arriving? The last hour and the last day, against the same spans a week before. */
+export function Arrivals() {
+  const cairn = useCairn()
+  const arrivals = useQuery({
+    queryKey: useWorkspaceKey('activity', 'arrivals'),
+    queryFn: ({ signal }) => readArrivals(cairn, signal),
+    refetchInterval: 15_000,
+  })
+  return (
+    <OverviewPart title="Is data arriving?" to="events" all="All events" query={arrivals}>
+      {arrivals.data && <ArrivalNumbers arrivals={arrivals.data} />}
+    </OverviewPart>
+  )
+}
+
+function ArrivalNumbers({ arrivals }: { arrivals: Arrivals }) {
+  const { lastHour, lastDay, hourBefore, dayBefore, hours, lastAt } = arrivals
+  const isArriving = lastHour.created > 0
+  return (
+    <Stack gap="md">
+      <Group gap="sm" wrap="nowrap">
+        <ThemeIcon color={isArriving ? 'green' : 'yellow'} radius="xl" aria-hidden>
+          {isArriving ? <IconCheck size={18} /> : <IconAlertTriangle size={18} />}
+        </ThemeIcon>
+        <Text fw={600}>
+          {isArriving
+            ? 'Yes, data is arriving.'
+            : lastDay.created > 0
+              ? 'Nothing was stored in the last hour.'
+              : 'Nothing was stored in the last 24 hours.'}
+          {lastAt &&
+            ` The last event was stored at ${clockText(lastAt)}${isToday(lastAt) ? '' : `, ${dayText(lastAt)}`}.`}
+        </Text>
+      </Group>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+        <Span title="Last hour" counts={lastHour} before={hourBefore} />
+        <Span title="Last 24 hours" counts={lastDay} before={dayBefore} />
+      </SimpleGrid>
+      <ChartFigure
+        height={112}
+        sentence={`Events stored in each of the last 24 hours: ${countText(lastDay.created)} in all${
+          dayBefore === undefined
+            ? ''
+            : `; the dashes mark the same hours a week before, ${countText(dayBefore)} in all`
+        }.`}
+        columns={[
+          { key: 'hour', label: 'Hour from' },
+          { key: 'created', label: 'Stored' },
+          { key: 'before', label: 'A week before' },
+        ]}
+        rows={hours.toReversed().map(({ startsAt, created, before }) => ({
+          key: startsAt.toISOString(),
+          cells: [instantText(startsAt), countText(created), before === undefined ? '–' : countText(before)],
+        }))}
+      >
+        <HourBars hours={hours} />
+      </ChartFigure>
+    </Stack>
+  )
+}
+
+function Span({
+  title,
+  counts: { created, duplicate, rejected },
+  before,
+}: {
+  title: string
+  counts: Schemas['ActivityCounts']
+  before: number | undefined
+}) {
+  const change = before === undefined ? undefined : changeText(created, before)
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {title}
+      </Text>
+      <Text fz="xl" fw={650}>
+        {countOf(created, 'event')}
+      </Text>
+      <Text size="sm">
+        {before === undefined
+          ? 'Nothing to compare with yet'
+          : `${change ? `${change}: ` : ''}${countText(before)} in the same time a week before`}
+      </Text>
+      {duplicate + rejected > 0 && (
+        <Text size="sm">
+          {[
+            duplicate > 0 && `${countText(duplicate)} sent again`,
+            rejected > 0 && `${countText(rejected)} refused`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+/** Boxes rather than a drawing: the library for charts would be half of what this first screen loads. */
+function HourBars({ hours }: { hours: Arrivals['hours'] }) {
+  const most = Math.max(1, ...hours.flatMap(({ created, before = 0 }) => [created, before]))
+  return (
+    <Stack h="100%" gap={4}>
+      <Box flex={1} style={{ display: 'flex', gap: 2 }}>
+        {hours.map(({ startsAt, created, before }) => (
+          <Box key={startsAt.toISOString()} flex={1} pos="relative" className="hour">
+            <Box className="bar" pos="absolute" bottom={0} w="100%" h={`${(created / most) * 100}%`} />
+            {before !== undefined && (
+              <Box className="hour-before" pos="absolute" w="100%" bottom={`${(before / most) * 100}%`} />
+            )}
+          </Box>
+        ))}
+      </Box>
+      <Group justify="space-between" fz="xs">
+        <span>{hours[0] && instantText(hours[0].startsAt)}</span>
+        <span>now</span>
+      </Group>
+    </Stack>
+  )
+}
+
+async function readArrivals(cairn: PersonClient, signal: AbortSignal): Promise<Arrivals> {
+  const now = Date.now()
+  const minute = now - (now % minute_ms)
+  const hour = now - (now % hour_ms)
+  const read = (by: 'minute' | 'hour', from: number, to: number) =>
+    taken(
+      cairn.getActivity({
+        query: { by, from: new Date(from).toISOString(), to: new Date(to).toISOString() },
+        signal,
+      }),
+    )
+  const hourFrom = minute - 59 * minute_ms
+  const dayFrom = hour - 23 * hour_ms
+  const [lastHour, lastDay, hourBefore, hoursBefore] = await Promise.all([
+    read('minute', hourFrom, now),
+    read('hour', dayFrom, now),
+    read('minute', hourFrom - week_ms, now - week_ms),
+    read('hour', dayFrom - week_ms, hour - week_ms),
+  ])
+  // Of the hour that is not over, as much of it a week before: its minutes up to now are among those of that hour.
+  const begun = created(hourBefore.periods.filter(({ starts_at }) => Date.parse(starts_at) >= hour - week_ms))
+  const wasCounted = ({ kept_from, from }: Schemas['Activity']) => kept_from <= from
+  const isHourComparable = wasCounted(hourBefore)
+  const isDayComparable = wasCounted(hoursBefore)
+  const before = [...hoursBefore.periods.map(({ created }) => created), begun]
+  return {
+    lastHour: lastHour.total,
+    lastDay: lastDay.total,
+    hourBefore: isHourComparable ? hourBefore.total.created : undefined,
+    dayBefore: isDayComparable ? hoursBefore.total.created + begun : undefined,
+    hours: lastDay.periods.map(({ starts_at, created }, index) => ({
+      startsAt: new Date(starts_at),
+      created,
+      before: isDayComparable ? before[index] : undefined,
+    })),
+    lastAt: lastStored(lastHour.periods) ?? lastStored(lastDay.periods),
+  }
+}
+
+function created(periods: readonly Period[]): number {
+  return periods.reduce((sum, { created }) => sum + created, 0)
+}
+
+function lastStored(periods: readonly Period[]): Date | undefined {
+  const last = periods.findLast(({ created }) => created > 0)
+  return last && new Date(last.starts_at)
+}
+
+function isToday(instant: Date): boolean {
+  return instant.toDateString() === new Date().toDateString()
+}

@@ -1,0 +1,97 @@
+import { Anchor, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ShortIdentifier } from '../parts/identifier.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { countOf, countText } from '../parts/number-text.ts'
+import { visibleName } from '../parts/visible-name.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { OverviewPart } from './overview-part.tsx'
+
+const hour_ms = 3_600_000
+
+/** What was refused in the last 24 hours, by the key that it was sent with. */
+export function Refused() {
+  const cairn = useCairn()
+  const activity = useQuery({
+    queryKey: useWorkspaceKey('activity', 'refused'),
+    queryFn: ({ signal }) => {
+      const now = Date.now()
+      const from = new Date(now - (now % hour_ms) - 23 * hour_ms).toISOString()
+      return taken(cairn.getActivity({ query: { by: 'hour', from, group_by: 'key' }, signal }))
+    },
+    refetchInterval: 15_000,
+  })
+  const refused = activity.data?.groups.filter(({ rejected }) => rejected > 0) ?? []
+  return (
+    <OverviewPart title="What was refused" to="keys" all="All keys" query={activity}>
+      {activity.data && (
+        <Text size="sm" mb={refused.length > 0 ? 'xs' : 0}>
+          {activity.data.total.rejected === 0
+            ? 'Nothing in the last 24 hours.'
+            : `${countOf(activity.data.total.rejected, 'event')} in the last 24 hours, for a customer or a journey that there is not, or a journey that is archived. The program that sent them was told why.`}
+        </Text>
+      )}
+      {refused.length > 0 && (
+        <Table aria-label="Refused events by key" layout="fixed" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Key</Table.Th>
+              <Table.Th ta="right" w={80}>
+                Refused
+              </Table.Th>
+              <Table.Th ta="right" w={80}>
+                Stored
+              </Table.Th>
+              <Table.Th visibleFrom="sm" w={180}>
+                Last used
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {refused.map((group) => (
+              <RefusedLine key={group.key_id} group={group} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </OverviewPart>
+  )
+}
+
+function RefusedLine({ group: { key_id, rejected, created, last_at } }: { group: Schemas['ActivityGroup'] }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
+        {key_id === null ? 'Another key' : <KeyName key_id={key_id} />}
+      </Table.Th>
+      <Table.Td ta="right" fw={600}>
+        {countText(rejected)}
+      </Table.Td>
+      <Table.Td ta="right">{countText(created)}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Instant at={last_at} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function KeyName({ key_id }: { key_id: string }) {
+  const cairn = useCairn()
+  const { workspace_id } = useMembership()
+  const { data: key } = useQuery({
+    queryKey: useWorkspaceKey('service-keys', 'named', key_id),
+    queryFn: async ({ signal }) => {
+      const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
+      return data[0] ?? null
+    },
+    staleTime: 60_000,
+  })
+  return (
+    <Anchor component={Link} inherit to={`/w/${workspace_id}/keys?search=${key_id}`}>
+      {key ? `${visibleName(key.name)} …${key.last_four}` : <ShortIdentifier value={key_id} />}
+    </Anchor>
+  )
+}
