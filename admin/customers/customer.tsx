@@ -1,23 +1,31 @@
-import { Anchor, DataList, Stack, Text, Title } from '@mantine/core'
-import { IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
+import { Anchor, Button, DataList, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { IconFilter, IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { FilterBar } from '../parts/filter-bar.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { given, useFilters } from '../parts/filters.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { countOf, countText } from '../parts/number-text.ts'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { CustomerJourneys } from './customer-journeys.tsx'
 import { CustomerType } from './customer-type.tsx'
 import { Timeline } from './timeline.tsx'
 
-/** One customer: what is known of it, and its events in all journeys. */
+type CustomerEvents = ReturnType<typeof usePages<Schemas['Event']>>
+
+/** One customer: what is known of it, where it stands in its journeys, and its events in all of them. */
 export function CustomerScreen() {
   const { customerId = '' } = useParams()
   const cairn = useCairn()
@@ -26,6 +34,27 @@ export function CustomerScreen() {
     queryKey: useWorkspaceKey('customers', 'one', customerId),
     queryFn: ({ signal }) => taken(cairn.getCustomer({ path: { customer_id: customerId }, signal })),
   })
+  const events = usePages(useWorkspaceKey('events', 'timeline', customerId), (cursor, signal) =>
+    taken(
+      cairn.listCustomerEvents({
+        path: { customer_id: customerId },
+        query: { ...(cursor && { cursor }) },
+        signal,
+      }),
+    ),
+  )
+  const journeys = usePages(useWorkspaceKey('customers', customerId, 'journeys'), (cursor, signal) =>
+    taken(
+      cairn.listCustomerJourneys({
+        path: { customer_id: customerId },
+        query: { ...(cursor && { cursor }) },
+        signal,
+      }),
+    ),
+  )
+  const [firstSeen] = journeys.items.map(({ entered_at }) => entered_at).toSorted()
+  // The latest of all: the list begins with it.
+  const lastSeen = events.items[0]?.occurred_at ?? firstSeen
 
   if (codeOf(customer.error) === 'customer_not_found') {
     return (
@@ -71,6 +100,32 @@ export function CustomerScreen() {
                 <Identifier value={customer.data.customer_id} label="customer_id" />
               </DataList.ItemValue>
             </DataList.Item>
+            {firstSeen && !journeys.hasNextPage && (
+              <DataList.Item>
+                <DataList.ItemLabel>First seen</DataList.ItemLabel>
+                <DataList.ItemValue>
+                  <Instant at={firstSeen} />
+                </DataList.ItemValue>
+              </DataList.Item>
+            )}
+            {lastSeen && (
+              <DataList.Item>
+                <DataList.ItemLabel>Last seen</DataList.ItemLabel>
+                <DataList.ItemValue>
+                  <Instant at={lastSeen} />
+                </DataList.ItemValue>
+              </DataList.Item>
+            )}
+            {events.data && (
+              <DataList.Item>
+                <DataList.ItemLabel>Events</DataList.ItemLabel>
+                <DataList.ItemValue>
+                  {events.hasNextPage
+                    ? `${countText(events.items.length)}+ events`
+                    : countOf(events.items.length, 'event')}
+                </DataList.ItemValue>
+              </DataList.Item>
+            )}
             <DataList.Item>
               <DataList.ItemLabel>Registered</DataList.ItemLabel>
               <DataList.ItemValue>
@@ -85,21 +140,46 @@ export function CustomerScreen() {
             </DataList.Item>
           </DataList>
         )}
-        <CustomerTimeline customerId={customerId} />
+        <CustomerJourneys journeys={journeys} />
+        <CustomerTimeline customerId={customerId} all={events} journeys={journeys.items} />
       </Stack>
     </Page>
   )
 }
 
-function CustomerTimeline({ customerId }: { customerId: string }) {
+/** The events, over all of them where they are filtered: what is loaded may be a small part. */
+function CustomerTimeline({
+  customerId,
+  all,
+  journeys,
+}: {
+  customerId: string
+  all: CustomerEvents
+  journeys: readonly Schemas['CustomerJourney'][]
+}) {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const events = usePages(useWorkspaceKey('events', 'timeline', customerId), (cursor) =>
-    taken(
-      cairn.listCustomerEvents({ path: { customer_id: customerId }, query: { ...(cursor && { cursor }) } }),
+  const filters = useFilters(['journey_id', 'event_id'])
+  const { values } = filters
+  const isFiltered = filters.count > 0
+  const found = usePages(
+    useWorkspaceKey('events', 'of-customer', customerId, values),
+    (cursor, signal) =>
+      taken(
+        cairn.listEvents({
+          query: { customer_id: customerId, ...given(values), ...(cursor && { cursor }) },
+          signal,
+        }),
+      ),
+    { enabled: isFiltered },
+  )
+  const events = isFiltered ? found : all
+  const directory = useJourneysOf(events.items)
+  const filledSteps = new Map(
+    journeys.flatMap(({ steps }) =>
+      steps.flatMap(({ step, reached_by }) => (reached_by ? [[reached_by, step] as const] : [])),
     ),
   )
-  const journeys = useJourneysOf(events.items)
   return (
     <Stack component="section" gap="md" aria-labelledby="timeline">
       <div>
@@ -107,28 +187,73 @@ function CustomerTimeline({ customerId }: { customerId: string }) {
           Timeline
         </Title>
         <Text size="sm">
-          What this customer did in all journeys, latest first. In order of arrival:{' '}
+          {isFiltered
+            ? 'The events that match, latest arrival first. '
+            : 'What this customer did in all journeys, latest first. In order of arrival: '}
           <Anchor
             component={Link}
             inherit
-            to={`/w/${workspace_id}/events?${new URLSearchParams({ customer_id: customerId })}`}
+            to={`/w/${workspace_id}/events?${new URLSearchParams({ customer_id: customerId, ...given(values) })}`}
           >
             events of this customer
           </Anchor>
           .
         </Text>
       </div>
+      {(isFiltered || all.items.length > 0) && (
+        <FilterBar label="Filter the timeline" count={filters.count} onClear={filters.clear}>
+          <NativeSelect
+            label="Journey"
+            value={values.journey_id}
+            onChange={(change) => filters.set('journey_id', change.currentTarget.value)}
+            data={[
+              { value: '', label: 'All journeys' },
+              ...journeys.map(({ journey_id, name }) => ({
+                value: journey_id,
+                label: visibleName(name, journey_id),
+              })),
+            ]}
+          />
+          <FilterField
+            label="event_id"
+            description="The exact name, for example signed_up"
+            monospace
+            value={values.event_id}
+            onChange={(value) => filters.set('event_id', value)}
+          />
+        </FilterBar>
+      )}
       {events.error && !events.isFetchNextPageError && (
         <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />
       )}
       {events.isPending && <Loading lines={8} />}
-      {events.items.length > 0 && <Timeline events={events.items} journeys={journeys} />}
-      {events.isEmpty && (
-        <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
-          The customer is registered. Its events appear here as soon as your application sends them with
-          createEvent.
-        </EmptyState>
+      {events.items.length > 0 && (
+        <Timeline
+          events={events.items}
+          journeys={directory}
+          filledSteps={filledSteps}
+          byArrival={isFiltered}
+        />
       )}
+      {events.isEmpty &&
+        (isFiltered ? (
+          <EmptyState
+            title="No event matches these filters"
+            icon={<IconFilter />}
+            action={
+              <Button variant="default" onClick={filters.clear}>
+                Show all events
+              </Button>
+            }
+          >
+            An event_id is compared exactly, upper and lower case included.
+          </EmptyState>
+        ) : (
+          <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
+            The customer is registered. Its events appear here as soon as your application sends them with
+            createEvent.
+          </EmptyState>
+        ))}
       <LoadMore query={events} />
     </Stack>
   )

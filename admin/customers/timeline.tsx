@@ -1,38 +1,51 @@
-import { Anchor, Box, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { Link } from 'react-router'
+import { Badge, Box, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useId, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
+import { EventDetails } from '../events/event-details.tsx'
 import type { JourneyDirectory } from '../journeys/journey-directory.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
-import { Identifier } from '../parts/identifier.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { clockText } from '../parts/instant-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
-import { useMembership } from '../session/session.ts'
-import { CustomVariables } from './custom-variables.tsx'
 
-/** From this difference on, the time of arrival says something: an import, a queue, a phone that was offline. */
-const noticeableDelayMs = 60_000
+type Event = Schemas['Event']
 
-/** A customer's events, latest first, under a heading for each day in the viewer's time zone. */
+/** By the `id` of an event, the number of the step that it filled in its journey. */
+export type FilledSteps = ReadonlyMap<string, number>
+
+/**
+ * A customer's events, one line each, under a heading for each day in the viewer's time zone. A line unfolds to all that
+ * is stored of the event.
+ * @param byArrival whether they come in the order of their arrival: then a day is the one on which they arrived
+ */
 export function Timeline({
   events,
   journeys,
+  filledSteps,
+  byArrival,
 }: {
-  events: readonly Schemas['Event'][]
+  events: readonly Event[]
   journeys: JourneyDirectory
+  filledSteps: FilledSteps
+  byArrival: boolean
 }) {
   return (
     <ArrowKeys>
       <Stack gap="lg">
-        {byDay(events).map(({ day, events }) => (
-          <Box component="section" key={day} aria-label={`Events of ${day}`}>
-            <Title order={3} size="h5" mb="xs">
+        {byDay(events, byArrival).map(({ key, day, events }) => (
+          <Box component="section" key={key} aria-label={`Events of ${day}`}>
+            <Title order={3} size="h5" mb={4}>
               {day}
             </Title>
-            <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+            <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
               {events.map((event) => (
-                <Paper component="li" key={event.id} withBorder p="sm">
-                  <TimelineEvent event={event} journey={journeys.get(event.journey_id)} />
-                </Paper>
+                <TimelineEvent
+                  key={event.id}
+                  event={event}
+                  journey={journeys.get(event.journey_id)}
+                  step={filledSteps.get(event.id)}
+                  at={byArrival ? event.received_at : event.occurred_at}
+                />
               ))}
             </Stack>
           </Box>
@@ -45,63 +58,75 @@ export function Timeline({
 function TimelineEvent({
   event,
   journey,
+  step,
+  at,
 }: {
-  event: Schemas['Event']
+  event: Event
   journey: Schemas['Journey'] | undefined
+  step: number | undefined
+  at: string
 }) {
-  const { workspace_id } = useMembership()
-  const step = journey?.steps.find(({ event_id }) => event_id === event.event_id)
-  const delayMs = Math.abs(Date.parse(event.received_at) - Date.parse(event.occurred_at))
+  const [opened, setOpened] = useState(false)
+  const detailsId = useId()
+  const Chevron = opened ? IconChevronDown : IconChevronRight
+  const name = journey?.steps.find(({ event_id }) => event_id === event.event_id)?.name
   return (
-    <Stack gap="xs">
-      <Group justify="space-between" gap="xs" align="baseline">
-        <Group gap="xs" align="baseline" style={{ overflowWrap: 'anywhere' }}>
-          {step && (
-            <Text span fw={600}>
-              <bdi>{step.name}</bdi>
+    <Box component="li" className="timeline-line">
+      <UnstyledButton
+        w="100%"
+        py={6}
+        fz="sm"
+        aria-expanded={opened}
+        aria-controls={opened ? detailsId : undefined}
+        onClick={() => setOpened(!opened)}
+      >
+        <Group gap={8} wrap="nowrap">
+          <Chevron size={16} aria-hidden style={{ flexShrink: 0 }} />
+          <time dateTime={at} title={at}>
+            {clockText(new Date(at))}
+          </time>
+          <Text span inherit truncate miw={0} flex="0 1 auto">
+            {name && (
+              <Text span inherit fw={600}>
+                <bdi>{name}</bdi>{' '}
+              </Text>
+            )}
+            <Text span inherit ff="monospace" fw={name ? 400 : 600}>
+              {event.event_id}
+            </Text>
+          </Text>
+          {step !== undefined && (
+            <Badge variant="light" tt="none" miw="max-content">
+              Step {step}
+            </Badge>
+          )}
+          {journey && (
+            <Text span inherit truncate miw={0} flex="1 1 0" ta="right" c="dimmed" visibleFrom="sm">
+              <bdi>{visibleName(journey.name, journey.journey_id)}</bdi>
             </Text>
           )}
-          <Text span ff="monospace" fw={step ? 400 : 600} size="sm">
-            {event.event_id}
-          </Text>
         </Group>
-        <Text span size="sm">
-          <Instant at={event.occurred_at} />
-        </Text>
-      </Group>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        In the journey{' '}
-        <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${event.journey_id}`}>
-          <bdi>{journey ? visibleName(journey.name, journey.journey_id) : event.journey_id}</bdi>
-        </Anchor>
-        {delayMs >= noticeableDelayMs && (
-          <>
-            {' · received '}
-            <Instant at={event.received_at} />
-          </>
-        )}
-      </Text>
-      <CustomVariables event={event} />
-      {event.message_id !== null && (
-        <Group gap="xs" fz="sm" wrap="nowrap">
-          <Text span inherit>
-            message_id
-          </Text>
-          <Identifier value={event.message_id} label={`message_id of ${event.event_id}`} />
-        </Group>
+      </UnstyledButton>
+      {opened && (
+        <Box id={detailsId} pl={24} py="xs">
+          <EventDetails event={event} journey={journey} />
+        </Box>
       )}
-    </Stack>
+    </Box>
   )
 }
 
-/** Runs of events that occurred on the same day; the order stays. */
-function byDay(events: readonly Schemas['Event'][]): { day: string; events: Schemas['Event'][] }[] {
-  const days: { day: string; events: Schemas['Event'][] }[] = []
+/** Runs of events of the same day; the order stays. */
+function byDay(
+  events: readonly Event[],
+  byArrival: boolean,
+): { key: string; day: string; events: Event[] }[] {
+  const days: { key: string; day: string; events: Event[] }[] = []
   for (const event of events) {
-    const day = dayFormat.format(new Date(event.occurred_at))
+    const day = dayFormat.format(new Date(byArrival ? event.received_at : event.occurred_at))
     const last = days.at(-1)
     if (last?.day === day) last.events.push(event)
-    else days.push({ day, events: [event] })
+    else days.push({ key: event.id, day, events: [event] })
   }
   return days
 }

@@ -152,8 +152,21 @@ const screens: Screen[] = [
   {
     route: 'journeys/:journeyId',
     name: 'journey',
+    open: () => inWorkspace(`journeys/${workspace.journey_id}`, table('Steps')),
+  },
+  {
+    route: 'journeys/:journeyId/customers',
+    name: 'journey-customers',
     open: () =>
-      inWorkspace(`journeys/${workspace.journey_id}`, (page) => page.getByText('Step 1', { exact: true })),
+      inWorkspace(`journeys/${workspace.journey_id}/customers?reached=1`, table('Customers in this journey')),
+  },
+  {
+    route: 'journeys/:journeyId/settings',
+    name: 'journey-settings',
+    open: () =>
+      inWorkspace(`journeys/${workspace.journey_id}/settings`, (page) =>
+        page.getByText('Step 1', { exact: true }),
+      ),
   },
   {
     route: 'keys',
@@ -173,7 +186,7 @@ const screens: Screen[] = [
     route: 'customers/:customerId',
     name: 'customer',
     open: () =>
-      inWorkspace(`customers/${customer_id}`, (page) => page.getByText('Signed up', { exact: true })),
+      inWorkspace(`customers/${customer_id}`, (page) => page.getByRole('button', { name: /Signed up/ })),
   },
   { route: 'events', name: 'events', open: () => inWorkspace('events', table('Events')) },
   { route: 'members', name: 'members', open: () => inWorkspace('members', table('Open invitations')) },
