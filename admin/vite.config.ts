@@ -58,7 +58,16 @@ const shared = { name: 'shared', minShareCount: 4 }
  */
 const choices = {
   name: 'choices',
-  test: /@mantine\/core\/esm\/components\/(Combobox|Pill|PillsInput|Select|TagsInput)\//,
+  // Without what a plain select has as well.
+  test: /@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
+  includeDependenciesRecursively: false,
+  priority: 1,
+}
+
+/** What checks a form, in a file of its own for the same reason. */
+const forms = {
+  name: 'forms',
+  test: /@mantine\/form\//,
   includeDependenciesRecursively: false,
   priority: 1,
 }
@@ -78,7 +87,7 @@ export default defineConfig({
     rolldownOptions: {
       // Every file of Mantine says 'use client', which means nothing here.
       checks: { moduleLevelDirective: false },
-      output: { codeSplitting: { groups: [choices, shared] } },
+      output: { codeSplitting: { groups: [choices, forms, shared] } },
     },
   },
   server: {

@@ -9,7 +9,6 @@ import { useNotified } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
 import { SessionContext, sessionQuery, useSessionEnded } from '../session/session.ts'
-import { SignInForm } from '../session/sign-in-form.tsx'
 import { openSignIn } from '../session/sign-out.tsx'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
 import { ForeignWorkspace } from './foreign-workspace.tsx'
@@ -21,6 +20,11 @@ import { WorkspaceSwitch } from './workspace-switch.tsx'
 // Of what it needs, nothing else is on the first view.
 const Notifications = lazy(() =>
   import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
+)
+
+// Needed once a session has ended, if at all.
+const SignInForm = lazy(() =>
+  import('../session/sign-in-form.tsx').then((module) => ({ default: module.SignInForm })),
 )
 
 /** What stands around every screen of a workspace. Sends those who are not signed in to do so first. */
@@ -86,7 +90,9 @@ function SamePerson({ session, children }: { session: Schemas['Session']; childr
           Your session has ended. Sign in to go on where you are; what you typed is kept, and what was not
           saved can be saved again.
         </Text>
-        <SignInForm email={session.person.email} />
+        <Suspense fallback={<Loading lines={2} />}>
+          <SignInForm email={session.person.email} />
+        </Suspense>
         <Button variant="subtle" fullWidth mt="sm" onClick={openSignIn}>
           Sign in as somebody else
         </Button>

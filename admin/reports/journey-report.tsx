@@ -1,7 +1,7 @@
 import { Anchor, Button, List, Stack, Text, Title } from '@mantine/core'
 import { IconFilter, IconListNumbers, IconRoute } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
@@ -13,12 +13,15 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CountingRule } from './counting-rule.tsx'
-import { JourneyTrendSection } from './journey-trend.tsx'
 import { RecomputingAlert } from './recomputing-alert.tsx'
 import { ReportFilterBar, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
 import { ReportTable } from './report-table.tsx'
-import { StepTimesSection } from './step-times.tsx'
+
+// Below the table, and after it.
+const ReportCharts = lazy(() =>
+  import('./report-charts.tsx').then((module) => ({ default: module.ReportCharts })),
+)
 
 /** A journey's report: how far customers come, where they stop, how long they take. */
 export function JourneyScreen() {
@@ -71,8 +74,9 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                   </Text>
                 )}
               </Stack>
-              <JourneyTrendSection report={report} query={filters.query} />
-              <StepTimesSection report={report} query={filters.query} />
+              <Suspense fallback={<Loading lines={8} />}>
+                <ReportCharts report={report} query={filters.query} />
+              </Suspense>
             </Stack>
           )}
         </>

@@ -1,0 +1,70 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { codeOf, fieldErrors } from '../problem.ts'
+import { sessionQuery } from '../session/session.ts'
+
+/** Asks for the name of a workspace, and sends it. */
+export function WorkspaceNameForm({
+  description,
+  initialName,
+  submitLabel,
+  send,
+  onSent,
+  onCancel,
+}: {
+  description: string
+  initialName: string
+  submitLabel: string
+  send: (name: string) => Promise<Schemas['Membership']>
+  /** Called when the session has the workspace. */
+  onSent: (workspace: Schemas['Membership']) => void
+  onCancel: () => void
+}) {
+  const queryClient = useQueryClient()
+  const form = useForm({
+    initialValues: { name: initialName },
+    validate: { name: (value) => givenNameFault(value, 'Give the workspace a name') },
+  })
+  const save = useMutation({
+    mutationFn: async ({ name }: typeof form.values) => {
+      const workspace = await send(name)
+      await queryClient.invalidateQueries(sessionQuery)
+      return workspace
+    },
+    onSuccess: onSent,
+    onError: (error) =>
+      form.setErrors(
+        codeOf(error) === 'workspace_exists'
+          ? { name: 'There is a workspace of this name' }
+          : fieldErrors(error),
+      ),
+  })
+  return (
+    <form noValidate onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description={description}
+          autoComplete="off"
+          maxLength={nameLimit}
+          required
+          autoFocus
+          {...form.getInputProps('name')}
+        />
+        {codeOf(save.error) !== 'workspace_exists' && <ProblemAlert error={save.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {submitLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,512 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { durationOf, durationText, lengthOf } from '../../admin/parts/duration-text.ts'
+import { changeText, shareText } from '../../admin/parts/number-text.ts'
+import type { Schemas } from '../../client/index.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type SignedUp, signUp } from '../people.ts'
+import { inspectScreen, openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const now = Date.now()
+
+const steps = [
+  { event_id: 'signed_up', name: 'Signed up' },
+  { event_id: 'plan_chosen', name: 'Chose a plan' },
+  { event_id: 'paid', name: 'Paid' },
+]
+
+/** What each customer did, and how long ago. */
+const done: Record<string, [event_id: string, ago: number][]> = {
+  'Ada Lovelace': [
+    ['signed_up', 20 * day],
+    ['page_viewed', 19 * day],
+    ['plan_chosen', 19 * day - 3 * hour],
+    ['paid', 12 * day],
+  ],
+  'Grace Hopper': [
+    ['signed_up', 15 * day],
+    ['plan_chosen', 14 * day],
+  ],
+  'Edsger Dijkstra': [['signed_up', 40 * day]],
+  'Barbara Liskov': [['signed_up', 2 * hour]],
+  'Donald Knuth': [['paid', 3 * day]],
+  'Example GmbH': [
+    ['signed_up', 6 * day],
+    ['plan_chosen', 6 * day - 90 * minute],
+  ],
+  'Nobody & Sons GmbH': [],
+}
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  workspace = await cairn.workspace()
+  owner = await signUp(cairn, workspace, 'owner')
+  const { client, journey_id } = workspace
+  await client.updateJourney({ path: { journey_id }, body: { steps } })
+  for (const [customer_name, events] of Object.entries(done)) {
+    const customer_id = await enrol(workspace, customer_name)
+    for (const [event_id, ago] of events) {
+      const occurred_at = new Date(now - ago).toISOString()
+      await client.createEvent({ body: { journey_id, customer_id, event_id, occurred_at } })
+    }
+  }
+})
+
+afterAll(() => cairn?.stop())
+
+async function enrol({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
+  const customer_type = customer_name.endsWith('GmbH') ? 'account' : 'contact'
+  const body = { journey_id, customer_name, customer_type, client_customer_id: customer_name } as const
+  const { data, error } = await client.initializeCustomer({ body })
+  if (error) throw new Error(error.detail)
+  return data.customer_id
+}
+
+function open(screen: string, of = workspace, signedIn = owner.headers): Promise<Page> {
+  return openAdministration({ cairn, signedIn, path: screenPath(of, screen) })
+}
+
+function openReport(search = ''): Promise<Page> {
+  return open(`journeys/${workspace.journey_id}${search}`)
+}
+
+function stepTable(page: Page): Locator {
+  return page.getByRole('table', { name: 'Steps' })
+}
+
+/** The cells of a table that can be seen, row by row, as somebody reads them. */
+function cellsOf(table: Locator): Promise<string[][]> {
+  return table.locator('tbody tr').evaluateAll((rows) =>
+    rows.map((row) =>
+      Array.from(row.querySelectorAll<HTMLElement>('th, td'))
+        .filter((cell) => cell.checkVisibility())
+        .map((cell) => cell.innerText.replaceAll(/\s+/g, ' ').trim()),
+    ),
+  )
+}
+
+function query(page: Page): Record<string, string> {
+  return Object.fromEntries(new URL(page.url()).searchParams)
+}
+
+/** The report that a program gets for the filters in the address. */
+async function reportOf(page: Page): Promise<Schemas['JourneyReport']> {
+  const { client, journey_id } = workspace
+  const { data, error } = await client.getJourneyReport({ path: { journey_id }, query: query(page) })
+  if (error) throw new Error(error.detail)
+  return data
+}
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+
+/** A report as its table has to show it, all of it. */
+function expectedCells({ enrolled, steps }: Schemas['JourneyReport']): string[][] {
+  // Without a time limit it may still come.
+  const yet = steps.some(({ waiting }) => waiting !== null) ? '' : ' yet'
+  const share = (part: number | null) => (part === null ? '–' : plain(shareText(part)))
+  const customers = (count: number) => `${count} ${count === 1 ? 'customer' : 'customers'}`
+  const lost = ({ step, of_previous, not_reached, waiting, dropped }: Schemas['JourneyReportStep']) => {
+    if (not_reached === 0) return step === 1 ? 'All of them began.' : 'All of them went on.'
+    const who = `${customers(not_reached)} (${share(1 - (of_previous ?? 0))})`
+    if (step === 1) return `${who} did not begin${yet}`
+    if (waiting === null || dropped === null) return `${who} did not go on yet`
+    return `${who} did not go on: ${customers(dropped)} dropped out, ${customers(waiting)} still ${waiting === 1 ? 'has' : 'have'} time`
+  }
+  return [
+    ['Entered the journey', String(enrolled), '', '100 %', '–', '–'],
+    ...steps.flatMap((step) => [
+      [lost(step)],
+      [
+        `${step.step}. ${step.name} ${step.event_id}`,
+        String(step.reached),
+        '',
+        share(step.of_enrolled),
+        share(step.of_previous),
+        step.times.median_ms === null || step.times.p90_ms === null
+          ? '–'
+          : plain(
+              `median ${durationText(step.times.median_ms)} 9 of 10 within ${durationText(step.times.p90_ms)}`,
+            ),
+      ],
+    ]),
+  ]
+}
+
+describe('The report of a journey', () => {
+  it('fills while events arrive, from an empty journey on', async () => {
+    const empty = await cairn.workspace()
+    const hers = await signUp(cairn, empty, 'owner')
+    const page = await open(`journeys/${empty.journey_id}`, empty, hers.headers)
+    await page.getByRole('heading', { name: 'This journey has no steps yet' }).waitFor()
+    await page.getByRole('link', { name: 'Define the steps' }).click()
+    await page.getByRole('button', { name: 'Add step' }).click()
+    await page.keyboard.type('signed_up')
+    await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('Signed up')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('status').getByText('Saved.').waitFor()
+
+    await page.getByRole('link', { name: 'Report', exact: true }).click()
+    await page.getByRole('heading', { name: 'Nobody has entered this journey yet' }).waitFor()
+    await inspectScreen(page, 'report-nobody')
+    const { client, journey_id } = empty
+    for (const [index, name] of ['Ada Lovelace', 'Grace Hopper'].entries()) {
+      const customer_id = await enrol(empty, name)
+      await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+      const counts = async () => (await cellsOf(stepTable(page))).map(([, count]) => count)
+      await expect.poll(counts).toEqual([String(index + 1), undefined, String(index + 1)])
+    }
+  })
+
+  it.each(['', '?window=P7D', '?customer_type=account', '?window=P7D&customer_type=contact'])(
+    'shows the numbers of the API in every cell: %s',
+    async (search) => {
+      const page = await openReport(search)
+      await stepTable(page).waitFor()
+      await expect.poll(() => cellsOf(stepTable(page))).toEqual(expectedCells(await reportOf(page)))
+    },
+  )
+
+  it('says where most are lost, and who did a step out of order', async () => {
+    const page = await openReport()
+    await page.getByText('Of 7 customers who entered, 1 (14 %) reached the last step, “Paid”.').waitFor()
+    await page
+      .getByText('Most are lost between “Signed up” and “Chose a plan”: 2, 40 % of those who came so far.')
+      .waitFor()
+    const outOfOrder = page.getByRole('listitem').filter({ hasText: 'without the steps before it' })
+    expect(await outOfOrder.allInnerTexts()).toEqual(['1 customer did “Paid” without the steps before it'])
+    await page.getByText('How is this counted?').click()
+    await page.getByText('One customer counts once.').waitFor()
+    await outOfOrder.getByRole('link').click()
+    await page.getByRole('link', { name: 'Donald Knuth' }).waitFor()
+    expect(query(page)).toEqual({ out_of_order: '3' })
+  })
+
+  it('keeps its filters in the address, for reloads and its other pages', async () => {
+    const page = await openReport()
+    await page.getByRole('combobox', { name: 'Type of customer' }).selectOption('Contacts')
+    await page.getByRole('combobox', { name: 'Time limit for all steps' }).selectOption('Another…')
+    const own = page.getByRole('textbox', { name: 'Time limit of your own' })
+    await own.fill('a while')
+    await own.press('Enter')
+    await page.getByText('Write it like 36 h or 2 d 12 h').waitFor()
+    await own.fill('36 h')
+    await own.press('Enter')
+    await page.getByRole('textbox', { name: 'Entered from' }).fill('2 Jan 2026')
+    await page.keyboard.press('Enter')
+    const set = {
+      customer_type: 'contact',
+      window: 'PT36H',
+      entered_from: new Date(2026, 0, 2).toISOString(),
+    }
+    await expect.poll(() => query(page)).toEqual(set)
+    const expected = expectedCells(await reportOf(page))
+    await expect.poll(() => cellsOf(stepTable(page))).toEqual(expected)
+
+    await page.reload()
+    await expect.poll(() => cellsOf(stepTable(page))).toEqual(expected)
+    expect(await own.inputValue()).toBe('1 d 12 h')
+    await page.getByRole('navigation', { name: 'Journey' }).getByRole('link', { name: 'Customers' }).click()
+    await page.getByRole('table', { name: 'Customers in this journey' }).waitFor()
+    expect(query(page)).toEqual(set)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expect.poll(async () => (await cellsOf(stepTable(page)))[0]?.[1]).toBe('7')
+    expect(query(page)).toEqual({})
+  })
+
+  it.each(['', '?window=P7D'])(
+    'leads from every number of lost to exactly those customers: %s',
+    async (search) => {
+      const page = await openReport(search)
+      await stepTable(page).waitFor()
+      const links = await stepTable(page)
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href') ?? '']))
+      expect(links.length).toBeGreaterThan(2)
+      const { client, journey_id } = workspace
+      for (const [text = '', href = ''] of links) {
+        await page.goto(`${cairn.url}${href}`)
+        const { data } = await client.listJourneyCustomers({ path: { journey_id }, query: query(page) })
+        const expected = data?.data.map(({ customer_name }) => customer_name) ?? []
+        expect(expected).toHaveLength(Number.parseInt(text, 10))
+        if (expected.length === 0) await page.getByRole('heading', { name: 'Nobody stands there' }).waitFor()
+        const names = () => page.getByRole('table').locator('tbody td a').allInnerTexts()
+        await expect.poll(names).toEqual(expected)
+        // Each step with its time.
+        const times = page.getByRole('table').locator('tbody td:last-child time')
+        expect(
+          await times.evaluateAll((times) => times.map((time) => time.getAttribute('datetime'))),
+        ).toEqual(data?.data.flatMap(({ reached_at }) => reached_at))
+      }
+    },
+  )
+
+  it('is marked as old while all is counted anew, until it is done', async () => {
+    const page = await openReport()
+    await stepTable(page).waitFor()
+    let recomputing: Schemas['Recomputing'] = { done: 640, total: 1200 }
+    // Of seven customers it is done too soon to be seen: the server's answers are told to be from before.
+    await page.route('**/report*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), recomputing } })
+    })
+    const alert = page.getByRole('alert', { name: /^These numbers are old/ })
+    await alert.getByText('640 of 1,200 customers counted so far.').waitFor()
+    expect(await alert.getByRole('progressbar').getAttribute('aria-valuenow')).toMatch(/^53/)
+    await page.getByRole('heading', { name: 'How far customers came, before the change' }).waitFor()
+    await inspectScreen(page, 'report-recomputing')
+    recomputing = null
+    await alert.waitFor({ state: 'hidden' })
+    await page.getByRole('heading', { name: 'How far customers come' }).waitFor()
+  })
+
+  it('counts anew when the steps are changed, and tells who did not get to the new ones', async () => {
+    const own = await cairn.workspace()
+    const hers = await signUp(cairn, own, 'owner')
+    const { client, journey_id } = own
+    await client.updateJourney({ path: { journey_id }, body: { steps: steps.slice(0, 1) } })
+    const customer_id = await enrol(own, 'Ada Lovelace')
+    for (const event_id of ['signed_up', 'paid']) {
+      await client.createEvent({ body: { journey_id, customer_id, event_id } })
+    }
+    const page = await open(`journeys/${journey_id}`, own, hers.headers)
+    const names = async () =>
+      (await cellsOf(stepTable(page))).map(([name, count]) => count && `${name} ${count}`)
+    await expect.poll(names).toEqual(['Entered the journey 1', undefined, '1. Signed up signed_up 1'])
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    await expect
+      .poll(names)
+      .toEqual([
+        'Entered the journey 1',
+        undefined,
+        '1. Signed up signed_up 1',
+        undefined,
+        '2. Chose a plan plan_chosen 0',
+        undefined,
+        '3. Paid paid 0',
+      ])
+  })
+})
+
+describe('A chart', () => {
+  /** The files with the library for charts that a page has asked for. */
+  function chartFiles(page: Page): Set<string> {
+    const files = new Set<string>()
+    page.on('request', (request) => {
+      if (/\/charts-[^/]*\.js$/.test(request.url())) files.add(request.url())
+    })
+    return files
+  }
+
+  it('is loaded once it is in sight, and by no page before', async () => {
+    const page = await open('overview')
+    const files = chartFiles(page)
+    await page.setViewportSize({ width: 1280, height: 500 })
+    await page.reload()
+    await page.getByRole('figure').first().waitFor()
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${workspace.journey_id}`)}`)
+    await stepTable(page).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect([...files]).toEqual([])
+    await page.getByRole('heading', { name: 'How long it takes' }).scrollIntoViewIfNeeded()
+    await page.locator('.recharts-surface').first().waitFor()
+    expect(files.size).toBe(1)
+  })
+
+  it.each(['', '?window=P7D'])('of the trend has the numbers of the API in its table: %s', async (search) => {
+    const page = await openReport(search)
+    const { client, journey_id } = workspace
+    const region = page.getByRole('region', { name: 'Over time' })
+    await region.getByText('Weeks', { exact: true }).click()
+    await region.getByRole('combobox', { name: 'What the lines show' }).selectOption('Number of customers')
+    await region
+      .getByText('How many entered in each week, and how many of them have reached each step.')
+      .waitFor()
+    await region.getByRole('button', { name: 'Show as table' }).click()
+    const time_zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+    const { data } = await client.getJourneyTrend({
+      path: { journey_id },
+      query: { by: 'week', time_zone, ...(search && { window: 'P7D' }) },
+    })
+    const expected = data?.cohorts
+      .map(({ enrolled, reached, complete }) => [
+        ...[enrolled, ...reached].map(String),
+        complete ? 'yes' : 'not yet',
+      ])
+      .toReversed()
+    expect(expected?.length).toBeGreaterThan(20)
+    const shown = async () => (await cellsOf(region.getByRole('table'))).map(([, ...cells]) => cells)
+    await expect.poll(shown).toEqual(expected)
+    await page.reload()
+    await region.getByText('How many entered in each week').waitFor()
+  })
+
+  it('of the times has the numbers of the API in its table', async () => {
+    const page = await openReport()
+    const { client, journey_id } = workspace
+    const region = page.getByRole('region', { name: 'How long it takes' })
+    await region.getByText(/^How long 3 customers took from “Signed up” to “Chose a plan”/).waitFor()
+    await region.getByRole('combobox', { name: 'Between' }).selectOption('Chose a plan → Paid')
+    await region.getByText(/^How long 1 customer took/).waitFor()
+    await region.getByRole('button', { name: 'Show as table' }).click()
+    const { data } = await client.getJourneyStepTimes({ path: { journey_id }, query: { step: 3 } })
+    const shown = async () =>
+      (await cellsOf(region.getByRole('table'))).map(([from, , count]) => [from, count])
+    await expect
+      .poll(shown)
+      .toEqual(data?.classes.map(({ from_ms, count }) => [plain(durationText(from_ms)), String(count)]))
+    await inspectScreen(page, 'report-tables')
+  })
+})
+
+describe('The overview', () => {
+  it('tells whether data arrives, how far customers come and what was refused, with the numbers of the API', async () => {
+    const { client, journey_id } = workspace
+    const unknown = 'cus_00000000000000000000000000'
+    await client.createEvent({ body: { journey_id, customer_id: unknown, event_id: 'signed_up' } })
+    const page = await open('overview')
+    const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
+    await arrivals.getByText(/^Yes, data is arriving/).waitFor()
+    const stored = Object.values(done).flat().length
+    // All that this file has sent to this workspace.
+    const { data } = await client.getActivity({ query: { by: 'hour' } })
+    expect(data?.total).toMatchObject({ created: stored, rejected: 1 })
+    await expect.poll(() => arrivals.getByText(`${stored} events`, { exact: true }).count()).toBe(2)
+    await arrivals.getByRole('button', { name: 'Show as table' }).click()
+    const hours = await cellsOf(arrivals.getByRole('table'))
+    expect(hours).toHaveLength(24)
+    expect(hours.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(stored)
+
+    const journeys = page.getByRole('table', { name: 'Journeys' })
+    await expect.poll(() => cellsOf(journeys)).toEqual([['Onboarding', '7', '1 (14 %)', '']])
+    const refused = page.getByRole('table', { name: 'Refused events by key' })
+    const key = `First secret key …${workspace.secret_key.slice(-4)}`
+    await expect
+      .poll(async () => (await cellsOf(refused)).map((row) => row.slice(0, 2)))
+      .toEqual([[key, '1']])
+    await inspectScreen(page, 'overview-with-data')
+    await journeys.getByRole('link', { name: 'Onboarding' }).click()
+    await stepTable(page).waitFor()
+  })
+})
+
+describe('The page of a customer', () => {
+  async function openCustomer(name: string): Promise<Page> {
+    const { data } = await workspace.client.listCustomers({ query: { search: name } })
+    const page = await open(`customers/${data?.data[0]?.customer_id}`)
+    await heading(page, name).waitFor()
+    return page
+  }
+
+  it('shows where it stands in each journey and since when, and how much there is of it', async () => {
+    const page = await openCustomer('Grace Hopper')
+    const standing = page.getByRole('list', { name: 'Steps of Onboarding' }).getByRole('listitem')
+    await expect
+      .poll(async () => (await standing.allInnerTexts()).map((text) => text.split('\n')[0]))
+      .toEqual(['1. Signed up', '2. Chose a plan', '3. Paid'])
+    const times = standing.locator('time')
+    expect(await times.evaluateAll((times) => times.map((time) => time.getAttribute('datetime')))).toEqual([
+      new Date(now - 15 * day).toISOString(),
+      new Date(now - 14 * day).toISOString(),
+    ])
+    await page.getByText('2 of 3 steps').waitFor()
+    await page.getByText('2 events', { exact: true }).waitFor()
+    const facts = await page.locator('.mantine-DataList-item').allInnerTexts()
+    expect(facts.filter((fact) => /^(First|Last) seen/.test(fact))).toHaveLength(2)
+  })
+
+  it('has a line for each event that unfolds by the keyboard, and marks those that filled a step', async () => {
+    const page = await openCustomer('Ada Lovelace')
+    const lines = page.getByRole('region', { name: 'Timeline' }).locator('li > button')
+    const marks = async () =>
+      (await lines.allInnerTexts()).map(
+        (text) => /\S+_\S+|\bpaid\b/.exec(text)?.[0] + (/Step \d/.exec(text)?.[0] ?? ''),
+      )
+    await expect.poll(marks).toEqual(['paidStep 3', 'plan_chosenStep 2', 'page_viewed', 'signed_upStep 1'])
+    for (const line of await lines.all()) {
+      expect((await line.boundingBox())?.height).toBeLessThan(45)
+    }
+    await lines.nth(1).focus()
+    await page.keyboard.press('Enter')
+    expect(await lines.nth(1).getAttribute('aria-expanded')).toBe('true')
+    await page.getByText('message_id', { exact: true }).waitFor()
+    await inspectScreen(page, 'customer-unfolded')
+    await page.keyboard.press('Enter')
+    expect(await lines.nth(1).getAttribute('aria-expanded')).toBe('false')
+
+    await page.getByRole('searchbox', { name: 'event_id' }).fill('plan_chosen')
+    await expect.poll(marks).toEqual(['plan_chosenStep 2'])
+    await page.getByRole('combobox', { name: 'Journey' }).selectOption('Onboarding')
+    await expect
+      .poll(() => query(page))
+      .toEqual({ event_id: 'plan_chosen', journey_id: workspace.journey_id })
+    await page.getByRole('searchbox', { name: 'event_id' }).fill('plan')
+    await page.getByRole('heading', { name: 'No event matches these filters' }).waitFor()
+    await page.getByRole('button', { name: 'Show all events' }).click()
+    await expect.poll(() => lines.count()).toBe(4)
+  })
+})
+
+describe('The editor of steps', () => {
+  it('suggests the names that were received, with how often, and none that another step has', async () => {
+    const page = await open(`journeys/${workspace.journey_id}/settings`)
+    await page.getByRole('button', { name: 'Add step' }).click()
+    const field = page.getByRole('combobox', { name: 'event_id of step 4' })
+    await field.press('ArrowDown')
+    const options = page.getByRole('option')
+    await expect
+      .poll(async () => (await options.allInnerTexts()).map((text) => text.split('\n')))
+      .toHaveLength(1)
+    expect((await options.innerText()).replace(/, last .*/s, '').split(/\n+/)).toEqual([
+      'page_viewed',
+      '1 event',
+    ])
+    await options.click()
+    expect(await field.inputValue()).toBe('page_viewed')
+  })
+})
+
+describe('Numbers and times', () => {
+  it('are written for people, and never rounded to nothing or to all', () => {
+    const shares = [null, 0, 0.0004, 0.004, 0.4583, 0.996, 0.9996, 1].map((share) => plain(shareText(share)))
+    expect(shares).toEqual(['–', '0 %', '< 0.1 %', '0.4 %', '46 %', '99.6 %', '> 99.9 %', '100 %'])
+    expect(
+      [changeText(108, 100), changeText(50, 100), changeText(5, 5), changeText(5, 0)].map(
+        (text) => text && plain(text),
+      ),
+    ).toEqual(['+8 %', '−50 %', 'as many', undefined])
+    const times = [0, 840, 5200, 12_400, 59_600, 250_000, 2 * hour, 51 * hour + minute, 120 * day + 5 * hour]
+    expect(times.map((ms) => plain(durationText(ms)))).toEqual([
+      '0 ms',
+      '840 ms',
+      '5.2 s',
+      '12 s',
+      '1 min',
+      '4 min 10 s',
+      '2 h',
+      '2 d 3 h',
+      '120 d',
+    ])
+  })
+
+  it.each([
+    ['36 h', 'PT36H'],
+    ['2 d 12 h', 'P2DT12H'],
+    ['2 weeks', 'P14D'],
+    ['90 min', 'PT90M'],
+    ['P2W', 'P2W'],
+    ['a while', undefined],
+    ['0 h', undefined],
+  ])('are read as people type them: %s', (text, duration) => {
+    expect(durationOf(text)).toBe(duration)
+    if (duration) expect(lengthOf(duration)).toBeGreaterThan(0)
+  })
+})
