@@ -119,6 +119,7 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
       {customers.error && !customers.isFetchNextPageError && (
         <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />
       )}
+      {!report.data && <ProblemAlert error={report.error} onRetry={() => void report.refetch()} />}
       {(customers.isPending || report.isPending) && <Loading lines={8} />}
       {customers.data && report.data && (
         <Stack

@@ -128,7 +128,9 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
 function worstLoss(
   steps: readonly Schemas['JourneyReportStep'][],
 ): [worst?: Schemas['JourneyReportStep'] | undefined, before?: Schemas['JourneyReportStep'] | undefined] {
-  const [worst] = steps.toSorted((one, other) => other.not_reached - one.not_reached)
+  const [worst] = steps.toSorted(
+    (one, other) => other.not_reached - one.not_reached || (one.of_previous ?? 1) - (other.of_previous ?? 1),
+  )
   return [worst, worst && steps[worst.step - 2]]
 }
 

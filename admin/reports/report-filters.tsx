@@ -25,11 +25,11 @@ export function useReportFilters(): Filters<ReportFilterName> & { query: ReportQ
   return { ...filters, query: reportQuery(filters.values) }
 }
 
-/** The filters that are set, for the operations of reports. */
+/** Those of a report among the filters that are set, for its operations. */
 export function reportQuery(values: Readonly<Record<ReportFilterName, string>>): ReportQuery {
-  const { customer_type: type, ...others } = values
+  const { entered_from, entered_to, customer_type: type, window } = values
   const customer_type = type === 'account' || type === 'contact' ? type : undefined
-  return { ...given(others), ...(customer_type && { customer_type }) }
+  return { ...given({ entered_from, entered_to, window }), ...(customer_type && { customer_type }) }
 }
 
 /** The filters of a report as the query string of a link, with what else is given; '' for none. */
