@@ -114,7 +114,7 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
       {report.data && (
         <RecomputingAlert recomputing={report.data.recomputing} isFirst={report.data.as_of === null} />
       )}
-      <Text>{sentenceOf(values, steps)}</Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>{sentenceOf(values, steps)}</Text>
       <FoundStatus query={customers} noun="customer" />
       {customers.error && !customers.isFetchNextPageError && (
         <ProblemAlert error={customers.error} onRetry={() => void customers.refetch()} />

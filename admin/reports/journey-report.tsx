@@ -56,7 +56,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
               <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
             )
           ) : (
-            <Stack gap="xl" aria-busy={isPlaceholderData} style={{ opacity: isPlaceholderData ? 0.6 : 1 }}>
+            <Stack
+              gap="xl"
+              aria-busy={isPlaceholderData}
+              style={{ opacity: isPlaceholderData ? 0.6 : 1, overflowWrap: 'anywhere' }}
+            >
               <Stack component="section" gap="sm" aria-labelledby="steps-heading">
                 <Title order={2} size="h4" id="steps-heading">
                   {report.recomputing
@@ -213,8 +217,11 @@ function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey']; onCl
         )
       }
     >
-      The steps are defined: {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}.
-      The report fills here by itself as soon as customers and events arrive.
+      The steps are defined:{' '}
+      <span style={{ overflowWrap: 'anywhere' }}>
+        {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
+      </span>
+      . The report fills here by itself as soon as customers and events arrive.
     </EmptyState>
   )
 }

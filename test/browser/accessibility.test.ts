@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -569,6 +569,12 @@ describe('The color scheme', () => {
   })
 })
 
+/** How many bytes a file of the interface is by gzip, as the server sends it. */
+function sizeOf(path: string): number {
+  const file = `dist${path}`
+  return [`${file}.gz`, file].filter((file) => existsSync(file)).map((file) => statSync(file).size)[0] ?? 0
+}
+
 describe('A first visit', () => {
   // Without TLS browsers offer no brotli.
   const visits = [
@@ -576,10 +582,6 @@ describe('A first visit', () => {
     { name: 'sign-in', coding: 'gzip' },
     { name: 'journeys', coding: 'br' },
     { name: 'journeys', coding: 'gzip' },
-    { name: 'overview', coding: 'gzip' },
-    { name: 'journey', coding: 'gzip' },
-    { name: 'journey-settings', coding: 'gzip' },
-    { name: 'customer', coding: 'gzip' },
   ]
 
   it.each(visits)(
@@ -588,8 +590,6 @@ describe('A first visit', () => {
       const open = screens.find((screen) => screen.name === name)?.open
       if (!open) throw new Error(`there is no screen ${name}`)
       const page = await open()
-      // So low that no chart is in sight: what draws them comes with the first that is.
-      await page.setViewportSize({ width: 1440, height: 500 })
       const session = await page.context().newCDPSession(page)
       await session.send('Network.enable')
       await session.send('Network.setCacheDisabled', { cacheDisabled: true })
@@ -613,6 +613,26 @@ describe('A first visit', () => {
       // Else nothing was measured.
       expect(total).toBeGreaterThan(50_000)
       expect([...codings].filter(Boolean)).toEqual([coding])
+    },
+  )
+
+  it.each(['overview', 'journey', 'journey-customers', 'customer'])(
+    'loads at most 250 kB of the interface itself before a chart is in sight: %s',
+    async (name) => {
+      const page = await screens.find((screen) => screen.name === name)?.open()
+      if (!page) throw new Error(`there is no screen ${name}`)
+      await page.setViewportSize({ width: 1440, height: 500 })
+      const files = new Map<string, number>()
+      page.on('response', (response) => {
+        const { pathname } = new URL(response.url())
+        if (!pathname.startsWith('/admin/')) return
+        files.set(pathname, sizeOf(pathname))
+      })
+      await page.reload({ waitUntil: 'networkidle' })
+      await expect.poll(() => files.size).toBeGreaterThan(5)
+      const total = [...files.values()].reduce((sum, length) => sum + length, 0)
+      expect(total).toBeLessThan(250_000)
+      expect(total).toBeGreaterThan(50_000)
     },
   )
 
