@@ -200,10 +200,10 @@ describe('A customer', () => {
     const second = page.getByRole('region', { name: 'Events of Friday, 30 October 2026' })
     await first.getByText('first_report').waitFor()
     await second.getByText('Signed up', { exact: true }).waitFor()
-    await first.getByRole('button', { name: /first_report/ }).click()
+    await first.getByRole('button', { name: /first_report/ }).press('Enter')
 
     const time = first.getByText('31 Oct 2026, 00:30')
-    await second.getByRole('button', { name: /signed_up/ }).click()
+    await second.getByRole('button', { name: /signed_up/ }).press('Enter')
     await time.hover()
     await page.getByRole('tooltip', { name: early }).waitFor()
     await page.mouse.move(0, 0)
