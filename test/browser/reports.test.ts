@@ -392,7 +392,6 @@ describe('The overview', () => {
     await expect
       .poll(async () => (await cellsOf(refused)).map((row) => row.slice(0, 2)))
       .toEqual([[key, '1']])
-    await inspectScreen(page, 'overview-with-data')
     await journeys.getByRole('link', { name: 'Onboarding' }).click()
     await stepTable(page).waitFor()
   })
