@@ -4,7 +4,7 @@ import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Connection } from '../connection.ts'
 import type { TailRing } from '../tail.ts'
 import { keyOf } from './keys.ts'
-import { changesNothing, KnownStandings } from './known-standings.ts'
+import { KnownStandings } from './known-standings.ts'
 import type { FollowedUpTo } from './standings-file.ts'
 
 /** What was stored behind a position, or as much of it as is taken in at a time. */
@@ -151,7 +151,7 @@ export class FollowedStore {
         known = this.known.of(journey_ref, event_ids, json)
       }
       const at_ms = ring.at_ms(seq)
-      if (changesNothing(known, { customer, name: ring.name(seq), at_ms })) continue
+      if (known.changesNothing({ customer, name: ring.name(seq), at_ms })) continue
       found.push([seq, journey_ref, customer, '', at_ms])
     }
     if (!ring.isIntactBehind(from)) return this.#statements.events.all(from, to)

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import type { Standing } from '../../../../server/domain/journey-standing.ts'
+import { KnownStandings } from '../../../../server/storage/sqlite/standings/known-standings.ts'
+
+const names = Array.from({ length: 40 }, (_, step) => `step-${step}`)
+const hashOf = (name: string) => Number(name.split('-')[1])
+const at = (at_ms: number) => ({ at_ms, id: '0000000001' })
+
+function noted(standing: Partial<Standing>, hash = hashOf) {
+  const known = new KnownStandings(hash)
+  const journey = known.of(1, names, JSON.stringify(names))
+  known.note(1, 7, { customer_type: 'contact', entered_ms: 100, reached: [], early: [], ...standing })
+  return {
+    known,
+    changesNothing: (name: number, at_ms: number, customer = 7) =>
+      journey.changesNothing({ customer, name, at_ms }),
+  }
+}
+
+describe('what is known of a standing', () => {
+  it('tells of a step that is reached that what comes later changes nothing', () => {
+    const { changesNothing } = noted({ reached: [at(100), at(120)] })
+    expect([119, 120, 121].map((at_ms) => changesNothing(1, at_ms))).toEqual([false, false, true])
+    expect(changesNothing(2, 500)).toBe(false)
+  })
+
+  it('tells of a step that is early already that it stays so, also beyond the thirty-second', () => {
+    const { changesNothing } = noted({ reached: [at(100)], early: [2, 31, 39] })
+    expect([2, 3, 31, 32, 39].map((step) => changesNothing(step, 500))).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+    ])
+    // The next one is reached by it.
+    expect(changesNothing(1, 500)).toBe(false)
+  })
+
+  it('tells of another event that it changes nothing unless it is before the entry', () => {
+    const { changesNothing } = noted({})
+    expect([changesNothing(99, 100), changesNothing(99, 99), changesNothing(99, 100, 8)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it('holds for many customers, each by itself', () => {
+    const { known, changesNothing } = noted({})
+    for (let customer = 1; customer <= 1_000; customer += 1) {
+      const reached = [at(100 + customer)]
+      known.note(1, customer, { customer_type: 'account', entered_ms: customer, reached, early: [] })
+    }
+    for (const customer of [1, 64, 65, 999, 1_000]) {
+      expect(changesNothing(0, 100 + customer, customer)).toBe(false)
+      expect(changesNothing(0, 101 + customer, customer)).toBe(true)
+      expect(changesNothing(50, customer - 1, customer)).toBe(false)
+      expect(changesNothing(50, customer, customer)).toBe(true)
+    }
+  })
+
+  it('tells nothing where two steps cannot be told apart, and where steps were edited', () => {
+    const { changesNothing } = noted({ reached: [at(100)] }, () => 5)
+    expect([changesNothing(5, 500), changesNothing(6, 500)]).toEqual([false, false])
+    const { known } = noted({ reached: [at(100)] })
+    const edited = known.of(1, ['step-1'], '["step-1"]')
+    expect(edited.changesNothing({ customer: 7, name: 0, at_ms: 500 })).toBe(false)
+  })
+})
