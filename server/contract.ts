@@ -186,7 +186,12 @@ export async function loadContract(file: URL): Promise<Contract> {
         const parameters = (declared.parameters ?? []).map((parameter) =>
           resolve<Parameter & { in: string }>(document, 'parameters', parameter),
         )
-        const query = parameters.filter((parameter) => parameter.in === 'query')
+        const query = parameters
+          .filter((parameter) => parameter.in === 'query')
+          .map(({ name, schema }) => ({
+            name,
+            schema: resolve<Parameter['schema']>(document, 'schemas', schema),
+          }))
         const bodySchema = declared.requestBody?.content['application/json'].schema
         const shape = bodyShape(bodySchema, (schema) => resolve(document, 'schemas', schema))
         const counted = declared['x-counted']

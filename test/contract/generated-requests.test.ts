@@ -62,11 +62,13 @@ function values(operation: ContractOperation, callers = callersOf(operation)): f
   const names = namedBy(operation)
   const of = (place: Parameter['in']) => {
     const declared = parameters.filter((parameter) => parameter.in === place)
-    const fields = declared.map(({ name, schema }) => {
+    const fields: Record<string, fc.Arbitrary<unknown>> = {}
+    for (const { name, schema } of declared) {
       const value = allowed(schema)
-      return [name, names.includes(name) ? fc.oneof(value, fc.constant(REAL)) : value]
-    })
-    return fc.record(Object.fromEntries(fields), place === 'path' ? {} : { requiredKeys: [] })
+      fields[name] = names.includes(name) ? fc.oneof(value, fc.constant(REAL)) : value
+    }
+    const required = declared.filter((parameter) => parameter.required).map(({ name }) => name)
+    return fc.record(fields, { requiredKeys: required })
   }
   const content = body
     ? allowed(body.schema).chain((value) => withReal(value, names))
@@ -218,12 +220,14 @@ describe('a query that breaks one rule is refused with the name of the parameter
     const breaches = fc.constantFrom(...parameters).chain(({ name, schema }) => {
       return fc.record({ name: fc.constant(name), value: brokenText(schema) })
     })
+    const needed = parameters.filter((parameter) => parameter.required)
+    const required = Object.fromEntries(needed.map(({ name, example }) => [name, example]))
     const unknown = fc.constant({ name: 'no_such_parameter', value: '1' })
     const caller = fc.constantFrom(...callersOf(operation))
     await holds(
       fc.record({ caller, breach: fc.oneof(breaches, unknown) }),
       ({ caller, breach: { name, value } }) =>
-        requestOf(operation, { caller, path, query: { [name]: value } }, scene),
+        requestOf(operation, { caller, path, query: { ...required, [name]: value } }, scene),
       async (reply, { breach: { name } }) => {
         const problem = await reply.json()
         expect([reply.status, problem.code]).toEqual([400, 'invalid_request'])
