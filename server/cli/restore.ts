@@ -86,13 +86,18 @@ async function accessBefore(path: string): Promise<Access[] | undefined> {
   }
 }
 
+/**
+ * What a store has beside it. The logs first: left beside the restored file, one would be taken for its own and damage it. The
+ * standings are made anew of what is restored.
+ */
+const SUFFIXES = ['-wal', '-shm', '-journal', '-standings-wal', '-standings-shm', '-standings', '']
+
 /** Moves the store and what is beside it into a new folder. @returns the folder; null where there was no store */
 function moveAside(path: string, at_ms: number): string | null {
   if (statSync(path).size === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: 0o700 })
-  // The log first: left beside the restored file, it would be taken for its own and damage it.
-  for (const suffix of ['-wal', '-shm', '-journal', '']) {
+  for (const suffix of SUFFIXES) {
     if (existsSync(path + suffix)) renameSync(path + suffix, join(folder, basename(path) + suffix))
   }
   return folder
