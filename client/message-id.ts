@@ -10,5 +10,5 @@ export function newMessageId(): string {
     const marked = index === 0 ? 0x70 | (byte & 0x0f) : index === 2 ? 0x80 | (byte & 0x3f) : byte // version 7, variant 10
     return marked.toString(16).padStart(2, '0')
   })
-  return (time + rest.join('')).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return (time + rest.join('')).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -47,13 +47,13 @@ export type ServerOptions = {
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
   /** The answer; its body has been read. */
-  readonly response: Response
+  declare readonly response: Response
   /** What came instead: a JSON value, or else the text. */
-  readonly body: unknown
+  declare readonly body: unknown
 
   constructor(response: Response, body: unknown) {
-    const type = response.headers.get('content-type') ?? 'no content type'
-    super(`Not an answer of the Cairn API: status ${response.status}, ${type}. Check baseUrl and any proxy.`)
+    const type = response.headers.get('content-type') ?? 'no type'
+    super(`Not from Cairn: status ${response.status}, ${type}. Check baseUrl.`)
     this.response = response
     this.body = body
   }
@@ -86,8 +86,8 @@ export function operationCalls<Routes extends Record<string, Route>>(
   async function call(id: string, [method, pathname]: Route, request: AnyRequest): Promise<Result<unknown>> {
     const { body, path = {}, query, signal } = request
     // No URL can carry these two as a name: `/customers/../events` would reach `/events`, another operation.
-    const unsendable = Object.keys(path).find((name) => path[name] === '.' || path[name] === '..')
-    if (unsendable) throw new TypeError(`${unsendable} must not be "." or ".."`)
+    const unsendable = Object.keys(path).find((name) => /^\.\.?$/.test(path[name] ?? ''))
+    if (unsendable) throw new TypeError(`${unsendable} must not be . or ..`)
 
     const json: string | undefined = JSON.stringify(body)
     const answer = await transport[method](pathname, {
@@ -120,9 +120,8 @@ function toResult({ data, error, response }: Answer): Result<unknown> {
     if (isProblem(error)) return { error, response }
     throw new UnexpectedResponseError(response, error)
   }
-  if (response.status === 204) return { data: undefined, response }
   try {
-    return { data: JSON.parse(data ?? ''), response }
+    return { data: response.status === 204 ? undefined : JSON.parse(data ?? ''), response }
   } catch {
     throw new UnexpectedResponseError(response, data)
   }
@@ -130,7 +129,8 @@ function toResult({ data, error, response }: Answer): Result<unknown> {
 
 function isProblem(value: unknown): value is Problem {
   // A gateway may answer with JSON of its own, even with a `code`; `request_id` tells ours apart.
-  return typeof value === 'object' && value !== null && 'code' in value && 'request_id' in value
+  const problem = value as Partial<Problem> | null | undefined
+  return !!problem?.code && !!problem.request_id
 }
 
 type Result<Value> =

@@ -89,7 +89,7 @@ export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 
   constructor(queueLimit: number) {
-    super(`${queueLimit} events wait for their outcome. Track this one later, or raise queueLimit.`)
+    super(`${queueLimit} events wait. Track later, or raise queueLimit.`)
   }
 }
 
@@ -98,7 +98,7 @@ export class TrackerClosedError extends Error {
   override readonly name = 'TrackerClosedError'
 
   constructor() {
-    super('The tracker is closed. Create another one to track further events.')
+    super('The tracker is closed. Create another.')
   }
 }
 

@@ -450,7 +450,7 @@ describe('the queue', () => {
     const taken = [tracker.track('opened'), tracker.track('signed_up')]
 
     await expect(tracker.track('plan_chosen')).rejects.toThrow(
-      '2 events wait for their outcome. Track this one later, or raise queueLimit.',
+      '2 events wait. Track later, or raise queueLimit.',
     )
     await Promise.all(taken)
   })
