@@ -224,7 +224,7 @@ describe('A session that ends in the middle of work', () => {
     await page.getByRole('textbox', { name: 'Name' }).first().fill(written.name)
     await page.getByLabel('Description').fill(written.description)
     await page.getByRole('button', { name: 'Add step' }).click()
-    await page.getByLabel('event_id of step 1').fill(written.step.event_id)
+    await page.getByRole('combobox', { name: 'event_id of step 1' }).fill(written.step.event_id)
     await page.getByLabel('Display name of step 1').fill(written.step.name)
     return written
   }
@@ -234,7 +234,7 @@ describe('A session that ends in the middle of work', () => {
       name: await page.getByLabel('Name').and(page.locator('input')).first().inputValue(),
       description: await page.getByLabel('Description').inputValue(),
       step: {
-        event_id: await page.getByLabel('event_id of step 1').inputValue(),
+        event_id: await page.getByRole('combobox', { name: 'event_id of step 1' }).inputValue(),
         name: await page.getByLabel('Display name of step 1').inputValue(),
       },
     }).toEqual(written)
