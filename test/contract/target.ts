@@ -27,8 +27,8 @@ export type RawRequest = {
 
 /** The checks of a request come before the engine, and are tried in full on one. */
 const requestsFor = {
-  sqlite: casesToTry({ inCi: 200, elsewhere: 50 }),
-  postgres: casesToTry({ inCi: 50, elsewhere: 25 }),
+  sqlite: casesToTry({ inCi: 100, elsewhere: 50 }),
+  postgres: casesToTry({ inCi: 25, elsewhere: 25 }),
 }
 
 /** How to reach a deployment, and how many requests to generate; set by `npm run contract`, 50 or in CI 200 without it. */
