@@ -89,7 +89,8 @@ export class StandingsFollower {
     const slice = isNew ? followed.slice(from, now_ms) : undefined
     const changes = slice?.changes ?? []
     const edited = this.#roundsLeft > 0 ? this.#someEdited(open) : []
-    if (changes.length > 0 || edited.length > 0) {
+    // The position also of what changes nothing: the next slice would begin with it again, and never come further.
+    if (changes.length > 0 || edited.length > 0 || (slice && slice.events > 0)) {
       this.#assertRoom()
       await this.#transaction(open, async () => {
         for (const journey of edited) await adoptSteps(writer, journey, followed.eventIds(numberOf(journey)))
