@@ -135,7 +135,7 @@ export function createTracker(options: TrackerOptions): Tracker {
       if (!customer_id) initialization = client.initializeCustomer({ body: customer })
       const { data, error, response } = await initialization
       customer_id = data?.customer_id ?? ''
-      if (error) settleAll({ error, response })
+      if (error) settleAll(() => ({ error, response }))
       for (;;) {
         const waiting = [...queue].filter(({ call }) => !call)
         // One that is too large by itself goes too: the server says so.
@@ -144,13 +144,14 @@ export function createTracker(options: TrackerOptions): Tracker {
         await send(batch)
       }
     } catch (error) {
-      settleAll(Promise.reject(error))
+      // One for each event: where none waits, nobody would handle it.
+      settleAll(() => Promise.reject(error))
     }
     isWorking = false
   }
 
-  function settleAll(outcome: Outcome | Promise<Outcome>) {
-    for (const event of queue) event.settle(outcome)
+  function settleAll(outcome: () => Outcome | Promise<Outcome>) {
+    for (const event of queue) event.settle(outcome())
   }
 
   /** Takes from the events, the first first, those that may go in one request together. None, if the first does not fit. */

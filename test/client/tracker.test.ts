@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createTracker,
   QueueFullError,
@@ -223,6 +224,21 @@ describe('initialization', () => {
     expect(outcomes).toEqual(Array(3).fill({ status: 'rejected', reason: expect.any(TypeError) }))
     expect(data).toEqual(created)
     expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
+  })
+})
+
+describe('a tracker without events', () => {
+  it('leaves no rejection that nobody handles when its initialization finds no answer', async () => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    onTestFinished(() => void process.off('unhandledRejection', unhandled))
+    const { tracker } = await trackerOnScript([reset], { retries: 0 })
+
+    await expect(tracker.initialization()).rejects.toThrow(TypeError)
+    // Node tells of them after what the rejection has set off.
+    await setImmediate()
+
+    expect(unhandled).not.toHaveBeenCalled()
   })
 })
 
