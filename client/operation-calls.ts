@@ -1,4 +1,10 @@
-import createFetchClient from 'openapi-fetch'
+import {
+  createFinalURL,
+  createQuerySerializer,
+  defaultPathSerializer,
+  mergeHeaders,
+  removeTrailingSlash,
+} from 'openapi-fetch'
 import type { components, operations } from '../generated/contract.ts'
 
 /** The contract's schemas by name, for example `Schemas['Journey']`. */
@@ -75,36 +81,35 @@ export function operationCalls<Routes extends Record<string, Route>>(
   headers: Record<string, string | undefined>,
   send: (call: Call, attempt: (keepalive: boolean) => Promise<Response>) => Promise<Response>,
 ): OperationCalls<Routes> {
-  const transport: Transport = createFetchClient<AnyPaths>({
-    baseUrl,
-    headers,
-    // The contract has no redirects. To follow one would show the key to another host, or turn a POST into a GET.
-    redirect: 'manual',
-    bodySerializer: (json) => json,
-  })
+  // Of openapi-fetch what puts a request into words. Its client has middleware and more, which every page would load.
+  const address = {
+    baseUrl: removeTrailingSlash(baseUrl),
+    pathSerializer: defaultPathSerializer,
+    querySerializer: createQuerySerializer(),
+  }
 
   async function call(id: string, [method, pathname]: Route, request: AnyRequest): Promise<Result<unknown>> {
-    const { body, path = {}, query, signal } = request
+    const { body, path = {}, query = {}, signal } = request
     // No URL can carry these two as a name: `/customers/../events` would reach `/events`, another operation.
     const unsendable = Object.keys(path).find((name) => /^\.\.?$/.test(path[name] ?? ''))
     if (unsendable) throw new TypeError(`${unsendable} must not be . or ..`)
 
     const json: string | undefined = JSON.stringify(body)
-    const answer = await transport[method](pathname, {
-      params: { path, query },
-      body: json,
-      parseAs: 'text',
-      fetch: (request) =>
-        send({ id, method, json, signal }, async (keepalive) => {
-          const sent = new Request(request, { body: json ?? null, keepalive })
-          // The signal goes to fetch itself: in Node a request may lose its own to the garbage collector.
-          const response = await fetch(sent, { signal: signal ?? null })
-          // Read to its end, because a connection that breaks in the middle of a body is a network error too.
-          await response.clone().arrayBuffer()
-          return response
-        }),
+    const prepared = new Request(createFinalURL(pathname, { ...address, params: { path, query } }), {
+      method,
+      headers: mergeHeaders({ 'content-type': json && 'application/json' }, headers),
+      // The contract has no redirects. To follow one would show the key to another host, or turn a POST into a GET.
+      redirect: 'manual',
     })
-    return toResult(answer)
+    const response = await send({ id, method, json, signal }, async (keepalive) => {
+      const sent = new Request(prepared, { body: json ?? null, keepalive })
+      // The signal goes to fetch itself: in Node a request may lose its own to the garbage collector.
+      const response = await fetch(sent, { signal: signal ?? null })
+      // Read to its end, because a connection that breaks in the middle of a body is a network error too.
+      await response.clone().arrayBuffer()
+      return response
+    })
+    return toResult(response, await response.text())
   }
 
   const methods = Object.entries(routes).map(([id, route]) => [
@@ -115,16 +120,17 @@ export function operationCalls<Routes extends Record<string, Route>>(
   return Object.fromEntries(methods) as OperationCalls<Routes>
 }
 
-function toResult({ data, error, response }: Answer): Result<unknown> {
-  if (!response.ok) {
-    if (isProblem(error)) return { error, response }
-    throw new UnexpectedResponseError(response, error)
-  }
+function toResult(response: Response, text: string): Result<unknown> {
+  if (response.status === 204) return { data: undefined, response }
+  let body: unknown = text
   try {
-    return { data: response.status === 204 ? undefined : JSON.parse(data ?? ''), response }
+    body = JSON.parse(text)
+    if (response.ok) return { data: body, response }
+    if (isProblem(body)) return { error: body, response }
   } catch {
-    throw new UnexpectedResponseError(response, data)
+    // Then the text tells.
   }
+  throw new UnexpectedResponseError(response, body)
 }
 
 function isProblem(value: unknown): value is Problem {
@@ -170,30 +176,4 @@ type AnyRequest = {
   path?: Record<string, string>
   query?: Record<string, unknown>
   signal?: AbortSignal | undefined
-}
-
-/** What is used of openapi-fetch; whatever does the same can take its place. */
-type Transport = {
-  [Name in Method]: (
-    pathname: string,
-    init: {
-      params: { path: Record<string, string>; query: Record<string, unknown> | undefined }
-      body: string | undefined
-      parseAs: 'text'
-      fetch: (request: Request) => Promise<Response>
-    },
-  ) => Promise<Answer>
-}
-
-type Answer = { data?: string; error?: unknown; response: Response }
-
-/** The contract as openapi-fetch is told of it: every path alike, because `Client` has the types that matter. */
-type AnyPaths = {
-  [pathname: string]: {
-    [Name in Lowercase<Method>]: {
-      parameters: { path: Record<string, string>; query?: Record<string, unknown> | undefined }
-      requestBody: JsonContent<string | undefined>
-      responses: { 200: JsonContent<string> }
-    }
-  }
 }
