@@ -8,3 +8,10 @@ export class Unavailable extends Error {
     this.reason = reason
   }
 }
+
+/** An error on its way to another thread; `message` is for the log, `outage` what others are told. */
+export type Failure = { message: string; outage?: Unavailable['reason'] | undefined }
+
+export function errorOf({ message, outage }: Failure): Error {
+  return outage ? new Unavailable(outage, message) : new Error(message)
+}

@@ -15,7 +15,7 @@ import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
-import { PostgresStandings } from './standings/postgres-standings.ts'
+import { postgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
 /**
@@ -62,7 +62,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
 
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
-  const standings = new PostgresStandings({ url, onFailure: onIndexingFailure })
+  const standings = postgresStandings({ url, now, onFailure: onIndexingFailure })
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt }),

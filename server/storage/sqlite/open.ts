@@ -4,7 +4,7 @@ import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../stora
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
-import { SqliteStandings } from './standings/sqlite-standings.ts'
+import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
 import { Writer } from './writer.ts'
@@ -21,7 +21,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     await writer.close(Promise.resolve())
     throw error
   })
-  const standings = await SqliteStandings.open({ path, ring, now, onFailure: onIndexingFailure })
+  const standings = await openSqliteStandings({ path, ring, now, onFailure: onIndexingFailure })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
     new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
   // What only reads has no writer behind it; the type says so.

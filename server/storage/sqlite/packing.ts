@@ -1,6 +1,6 @@
 import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { Failure } from '../unavailable.ts'
 import type { EventRow } from './event-writer.ts'
-import type { Failure } from './statement.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 
 /**

@@ -3,10 +3,11 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../domain/paging.ts'
 import type { Activity, ActivityRequest } from '../activity.ts'
+import type { Failure } from '../unavailable.ts'
 import { ActivityReader } from './activity-reader.ts'
 import { openReadable } from './connection.ts'
 import { EventReader, type EventsRequest } from './event-reader.ts'
-import { type Failure, failureOf, runStatement, type Statement } from './statement.ts'
+import { failureOf, runStatement, type Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
 
 /** What a thread reads at a time. */

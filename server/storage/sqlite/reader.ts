@@ -4,12 +4,11 @@ import type { Activity } from '../activity.ts'
 import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
-import { Unavailable } from '../unavailable.ts'
+import { errorOf, Unavailable } from '../unavailable.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
-import { errorOf } from './writer.ts'
 
 /** Lists of so many workspaces are read at a time. */
 const LIST_THREADS = 2

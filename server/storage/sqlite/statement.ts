@@ -1,12 +1,10 @@
+import type { Failure } from '../unavailable.ts'
 import { type Connection, storageFailure } from './connection.ts'
 
 /** A compiled query on its way to another thread. */
 export type Statement = { sql: string; parameters: readonly unknown[] }
 
 export type StatementResult = { rows: unknown[]; changes: number } | { failure: Failure }
-
-/** An error on its way to another thread; `message` is for the log. */
-export type Failure = { message: string; outage?: 'storage_unavailable' | 'storage_full' | undefined }
 
 /** Runs one statement; what the driver throws becomes a failure. */
 export function runStatement(connection: Connection, { sql, parameters }: Statement): StatementResult {

@@ -4,12 +4,13 @@
  */
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Disk } from '../storage.ts'
+import type { Failure } from '../unavailable.ts'
 import { type Connection, takeServerLock } from './connection.ts'
 import { assertWhole } from './copy-state.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
-import type { Failure, Statement, StatementResult } from './statement.ts'
+import type { Statement, StatementResult } from './statement.ts'
 import { TailRing } from './tail.ts'
 import { WritingConnection } from './writing-connection.ts'
 

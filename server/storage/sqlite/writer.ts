@@ -1,11 +1,11 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
-import { Unavailable } from '../unavailable.ts'
+import { errorOf, Unavailable } from '../unavailable.ts'
 import { UnitQueue } from '../unit-queue.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
-import type { Failure, Statement } from './statement.ts'
+import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 import type { Unit, UnitOutcome } from './units.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
@@ -269,8 +269,4 @@ export class Writer {
     this.#refuseWaiting(unavailable)
     this.#options.onDeath(error)
   }
-}
-
-export function errorOf({ message, outage }: Failure): Error {
-  return outage ? new Unavailable(outage, message) : new Error(message)
 }

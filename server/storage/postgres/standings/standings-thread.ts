@@ -5,28 +5,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
-import { Unavailable } from '../../unavailable.ts'
+import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
+import { type Failure, Unavailable } from '../../unavailable.ts'
 import { seenFromOutside } from '../outages.ts'
 import { Pool, Servers } from '../pool.ts'
 import { parsedUuid } from '../uuids.ts'
 import { StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
-
-/** An error on its way to another thread; `message` is for the log. */
-export type Failure = { message: string; reason: Unavailable['reason'] | undefined }
-
-export type StandingsRequest =
-  | { kind: 'query'; number: number; query: StandingsQuery }
-  /** Nobody waits for the answer any more. */
-  | { kind: 'cancel'; number: number }
-  | { kind: 'close' }
-
-export type StandingsReply =
-  | { kind: 'answer'; number: number; answer: unknown }
-  | { kind: 'refused'; number: number; failure: Failure }
-  /** Nothing could be followed; it is tried again. */
-  | { kind: 'failed'; failure: Failure }
-  | { kind: 'connections'; connections: number }
 
 export type StandingsThreadData = {
   url: string
@@ -157,7 +142,7 @@ function failureOf(error: unknown): Failure {
   const seen = seenFromOutside(error)
   return {
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    reason: seen instanceof Unavailable ? seen.reason : undefined,
+    outage: seen instanceof Unavailable ? seen.reason : undefined,
   }
 }
 

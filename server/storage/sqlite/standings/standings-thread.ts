@@ -2,21 +2,12 @@
 import { getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StandingsQuery } from '../../standings/standings-query.ts'
+import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
+import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
-import { type Failure, failureOf } from '../statement.ts'
+import { failureOf } from '../statement.ts'
 import { TailRing } from '../tail.ts'
 import { NoRoom, StandingsFollower } from './standings-follower.ts'
-
-/** One is sent when the one before is answered; nobody waits any more for one that is abandoned. `now_ms` is when it was sent, by the clock of the main thread. */
-export type StandingsRequest = { query: StandingsQuery; now_ms: number } | 'abandon' | 'close'
-
-export type StandingsReply =
-  | { kind: 'opened' }
-  | { kind: 'answer'; result: unknown }
-  | { kind: 'refused'; failure: Failure }
-  /** Nothing could be followed; it is tried again. */
-  | { kind: 'failed'; failure: Failure }
 
 export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }
 
@@ -51,7 +42,7 @@ let onCaughtUp = () => {}
 
 const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
 
-/** Tells whether somebody waits for what is being read. */
+/** Tells whether somebody waits for what is being read: one is asked for when the one before is answered. */
 let unwanted = new AbortController()
 
 /** Waits until somebody asks, or so long. */
@@ -135,19 +126,20 @@ async function catchUp() {
 }
 
 parentPort?.on('message', async (request: StandingsRequest) => {
-  if (request === 'close') {
+  if (request.kind === 'close') {
     isClosing = true
     wake()
     return
   }
-  if (request === 'abandon') return unwanted.abort()
+  if (request.kind === 'cancel') return unwanted.abort()
+  const { number, query, now_ms } = request
   unwanted = new AbortController()
-  ahead_ms = request.now_ms - Date.now()
+  ahead_ms = now_ms - Date.now()
   await catchUp()
   try {
-    say({ kind: 'answer', result: await follower.answer(request.query, unwanted.signal) })
+    say({ kind: 'answer', number, answer: await follower.answer(query, unwanted.signal) })
   } catch (error) {
-    say({ kind: 'refused', failure: failureOf(error) })
+    say({ kind: 'refused', number, failure: failureOf(error) })
   }
 })
 
