@@ -36,6 +36,17 @@ export type EarliestEvent = { step: number; from_ms: number; to_ms: number }
 
 const NONE: readonly never[] = []
 
+/** The names of the events of a journey's steps. @param steps as they are stored, JSON */
+export function eventIdsOf(steps: string): string[] {
+  const parsed: { event_id: string }[] = JSON.parse(steps)
+  return parsed.map(({ event_id }) => event_id)
+}
+
+/** Whether two journeys' steps are reached by events of the same names, in the same order. */
+export function areSameSteps(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
+}
+
 /** The standing of somebody who is enrolled and has done nothing. */
 export function enrolled(customer_type: CustomerType, at_ms: number): Standing {
   return { customer_type, entered_ms: at_ms, reached: NONE, early: NONE }

@@ -1,4 +1,4 @@
-import type { Key } from '../../domain/journey-standing.ts'
+import { areSameSteps, type Key } from '../../domain/journey-standing.ts'
 import type {
   JourneyCohorts,
   JourneyNumbers,
@@ -105,8 +105,8 @@ export function standingsState(
   asked: AskedJourney,
   { event_ids, building }: JourneyState,
 ): StandingsState {
-  const isOfOthers = event_ids.join('\0') !== asked.event_ids.join('\0')
-  const isBegun = building?.event_ids.join('\0') === asked.event_ids.join('\0')
-  const { done, total } = building && isBegun ? building : { done: 0, total: 0 }
+  const isOfOthers = !areSameSteps(event_ids, asked.event_ids)
+  const isBegun = building && areSameSteps(building.event_ids, asked.event_ids)
+  const { done, total } = isBegun ? building : { done: 0, total: 0 }
   return { as_of_ms: reader.asOf_ms, recomputing: isOfOthers ? { done, total } : null, event_ids }
 }

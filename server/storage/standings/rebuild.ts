@@ -1,6 +1,12 @@
-import { type Key, type Standing, StandingFold, type StepNumbers } from '../../domain/journey-standing.ts'
+import {
+  areSameSteps,
+  type Key,
+  type Standing,
+  StandingFold,
+  type StepNumbers,
+} from '../../domain/journey-standing.ts'
 import { StandingPage } from './standing-page.ts'
-import type { Building, History, JourneyState, PageRow, StandingWriter } from './standing-store.ts'
+import type { History, JourneyState, PageRow, StandingWriter } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 
 /** So many pages are counted at a time. */
@@ -18,9 +24,10 @@ export async function adoptSteps(
   const state = await writer.journey(journey)
   if (!state) return await saved(writer, journey, { generation: 1, event_ids, version: 0, building: null })
   const { building } = state
-  if (isSame(building?.event_ids ?? state.event_ids, event_ids)) return state
+  if (areSameSteps(building?.event_ids ?? state.event_ids, event_ids)) return state
   if (building) await writer.dropGeneration(journey, building.generation)
-  if (isSame(state.event_ids, event_ids)) return await saved(writer, journey, { ...state, building: null })
+  if (areSameSteps(state.event_ids, event_ids))
+    return await saved(writer, journey, { ...state, building: null })
   const generation = (building?.generation ?? state.generation) + 1
   const total = await countStandings(writer, journey, state.generation)
   return await saved(writer, journey, {
@@ -113,10 +120,6 @@ async function countStandings(writer: StandingWriter, journey: Key, generation: 
 async function saved(writer: StandingWriter, journey: Key, state: JourneyState): Promise<JourneyState> {
   await writer.saveJourney(journey, state)
   return state
-}
-
-function isSame(one: Building['event_ids'], other: Building['event_ids']): boolean {
-  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
 }
 
 /** The numbers of steps by the names of their events. */

@@ -1,4 +1,4 @@
-import type { Key, StandingEvent } from '../../../domain/journey-standing.ts'
+import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Arrival } from '../arrivals.ts'
 import type { Connection } from '../connection.ts'
@@ -95,11 +95,6 @@ export async function configuredSteps(
     [idOf('wsp', workspace), journeys.map((journey) => idOf('jrn', journey))],
   )
   return new Map(rows.map(({ journey_id, steps }) => [uuidOf(journey_id), eventIdsOf(steps)]))
-}
-
-export function eventIdsOf(steps: string): string[] {
-  const parsed: { event_id: string }[] = JSON.parse(steps)
-  return parsed.map(({ event_id }) => event_id)
 }
 
 /** The first arrivals of events, and when they were looked for. */

@@ -1,11 +1,11 @@
-import type { Key } from '../../../domain/journey-standing.ts'
+import { eventIdsOf, type Key } from '../../../domain/journey-standing.ts'
 import { follow } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { Connection } from '../connection.ts'
 import { foldCounts } from '../fold-counts.ts'
 import type { Pool } from '../pool.ts'
 import { digitsOf, uuidOf } from '../uuids.ts'
-import { configuredSteps, eventIdsOf, takeSlice } from './arrived-slice.ts'
+import { configuredSteps, takeSlice } from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 

@@ -1,4 +1,4 @@
-import type { Key } from '../../../domain/journey-standing.ts'
+import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
 import { ConnectionLost } from '../outages.ts'
@@ -28,7 +28,7 @@ export class StandingsSnapshots {
       const state = await new StandingTablesReader(connection, workspace).journey(journey)
       const steps = state && (await configuredSteps(connection, workspace, [journey])).get(journey)
       const { event_ids } = state?.building ?? state ?? { event_ids: [] }
-      return { isArrived, isEdited: steps !== undefined && !isSame(steps, event_ids) }
+      return { isArrived, isEdited: steps !== undefined && !areSameSteps(steps, event_ids) }
     })
   }
 
@@ -98,10 +98,6 @@ class WholeStandings extends StandingTablesReader {
   override async journeysOf(customer: Key, before: Key | null, limit: number): Promise<readonly Key[]> {
     return this.asOf_ms === null ? [] : await super.journeysOf(customer, before, limit)
   }
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
 }
 
 /** Where nothing is in a queue, all that was acknowledged before this statement began is in the standings. */

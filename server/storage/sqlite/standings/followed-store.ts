@@ -1,4 +1,4 @@
-import type { StandingEvent } from '../../../domain/journey-standing.ts'
+import { eventIdsOf, type StandingEvent } from '../../../domain/journey-standing.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Connection } from '../connection.ts'
@@ -78,7 +78,7 @@ export class FollowedStore {
     const text = this.#statements.steps.get(journey_ref) ?? '[]'
     const known = this.#steps.get(journey_ref)
     if (known?.text === text) return known
-    const event_ids = (JSON.parse(text) as { event_id: string }[]).map(({ event_id }) => event_id)
+    const event_ids = eventIdsOf(text)
     const steps = { text, event_ids, json: JSON.stringify(event_ids) }
     if (this.#steps.size >= STEPS_KEPT) this.#steps.clear()
     this.#steps.set(journey_ref, steps)

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Key } from '../../../domain/journey-standing.ts'
+import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import { follow } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
@@ -190,7 +190,7 @@ export class StandingsFollower {
   async #lookAt(open: Open, journey: Key) {
     const event_ids = open.followed.eventIds(numberOf(journey))
     const state = await open.reading.reader.journey(journey)
-    if (!state || isSame(state.building?.event_ids ?? state.event_ids, event_ids)) return
+    if (!state || areSameSteps(state.building?.event_ids ?? state.event_ids, event_ids)) return
     this.#roundsLeft = 2
     this.#lookedAt = numberOf(journey) - 1
   }
@@ -251,8 +251,4 @@ export class StandingsFollower {
       throw error
     }
   }
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((event_id, step) => event_id === other[step])
 }
