@@ -9,7 +9,7 @@ import type {
   StandingWriter,
   TimesRow,
 } from '../../standings/standing-store.ts'
-import { type Connection, openDerived, openReadable } from '../connection.ts'
+import { type Connection, openDerived } from '../connection.ts'
 import { DERIVED_COMPANIONS } from '../private-files.ts'
 import { keyOf, numberOf } from './keys.ts'
 
@@ -74,10 +74,6 @@ export function openStandingsAnew(path: string): Connection {
     throw error
   }
   return connection
-}
-
-export function openStandingsToRead(path: string): Connection {
-  return openReadable(path)
 }
 
 const LAYOUT_STATEMENTS = [
