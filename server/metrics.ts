@@ -94,7 +94,7 @@ export class Metrics {
     })
     this.#listReads = new Counter({
       name: 'cairn_list_reads_total',
-      help: 'Reads for lists by how they ended: answered, refused, overdue, or abandoned by their caller.',
+      help: 'Reads for lists and reports by how they ended: answered, refused, overdue, or abandoned by their caller.',
       labelNames: ['outcome'],
       registers,
     })
@@ -166,7 +166,7 @@ export class Metrics {
     })
     this.#gauge(
       'cairn_waiting_list_reads',
-      'Reads for lists that wait for their turn.',
+      'Reads for lists and reports that wait for their turn.',
       (now) => now.listReads.waiting,
     )
   }

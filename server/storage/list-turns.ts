@@ -8,6 +8,17 @@ const WAITING = { perCaller: 100, inAll: 1_000 }
 /** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
 export const LIST_DEADLINE_MS = 5_000
 
+/** What is read for lists in turns of more than one kind. */
+export function sumOfReads(one: ListReads, other: ListReads): ListReads {
+  return {
+    waiting: one.waiting + other.waiting,
+    answered: one.answered + other.answered,
+    refused: one.refused + other.refused,
+    overdue: one.overdue + other.overdue,
+    abandoned: one.abandoned + other.abandoned,
+  }
+}
+
 /** How a read for a list can end. */
 type ListEnd = keyof Omit<ListReads, 'waiting'>
 

@@ -60,7 +60,7 @@ export type Disk = {
   refusing: 'disk' | 'log' | null
 }
 
-/** What is read for lists: how much waits, and how the rest since the store was opened has ended. */
+/** What is read for lists and reports: how much waits, and how the rest since the store was opened has ended. */
 export type ListReads = {
   waiting: number
   answered: number

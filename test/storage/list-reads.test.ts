@@ -25,6 +25,16 @@ describe('a look-up', () => {
   })
 })
 
+describe('a report', () => {
+  it('is counted among the lists that are read', async () => {
+    const store = await openStoreForTest()
+    const { workspace_id, journey_id } = await newSubject(store)
+    await store.standings.report(workspace_id, journey_id, {}, readingIn(workspace_id))
+    await count(store, readingIn(workspace_id), SHORT)
+    expect(store.statistics().listReads).toMatchObject({ waiting: 0, answered: 2 })
+  })
+})
+
 describe('a list', () => {
   it('does not wait for those of another workspace', async () => {
     const store = await openStoreForTest()

@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
+import { sumOfReads } from '../list-turns.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
 import { ChangeWatch } from './change-watch.ts'
@@ -113,7 +114,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     statistics: () => ({
       waitingRows: writer.waitingRows,
       waitingTransactions: pools.transactions.waiting,
-      listReads: lists.statistics(),
+      listReads: sumOfReads(lists.statistics(), standings.statistics()),
       ...NOT_HERE,
       connections: [...Object.values(pools), standings].reduce(
         (sum, { openConnections }) => sum + openConnections,

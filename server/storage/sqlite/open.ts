@@ -1,5 +1,6 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
+import { sumOfReads } from '../list-turns.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
@@ -44,7 +45,10 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     async assertWritable() {
       await writer.submit({ kind: 'probe' })
     },
-    statistics: () => ({ ...writer.statistics(), listReads: reader.statistics() }),
+    statistics: () => ({
+      ...writer.statistics(),
+      listReads: sumOfReads(reader.statistics(), standings.statistics()),
+    }),
     close: () => writer.close(Promise.all([reader.close(), standings.close()])),
   }
 }
