@@ -11,6 +11,7 @@ import type { ServiceKey } from '../storage/service-keys.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
+import { DERIVED, ENGINE_COMPANIONS } from '../storage/sqlite/private-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { sync, withStoreCopy } from './store-copy.ts'
@@ -87,17 +88,17 @@ async function accessBefore(path: string): Promise<Access[] | undefined> {
 }
 
 /**
- * What a store has beside it. The logs first: left beside the restored file, one would be taken for its own and damage it. The
- * standings are made anew of what is restored.
+ * What is moved of a store. The logs first: left beside the restored file, one would be taken for its own and damage it. The
+ * standings are made anew of what is restored. The lock stays, for it is held.
  */
-const SUFFIXES = ['-wal', '-shm', '-journal', '-standings-wal', '-standings-shm', '-standings', '']
+const MOVED = [...ENGINE_COMPANIONS, ...DERIVED, '']
 
 /** Moves the store and what is beside it into a new folder. @returns the folder; null where there was no store */
 function moveAside(path: string, at_ms: number): string | null {
   if (statSync(path).size === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
   mkdirSync(folder, { mode: 0o700 })
-  for (const suffix of SUFFIXES) {
+  for (const suffix of MOVED) {
     if (existsSync(path + suffix)) renameSync(path + suffix, join(folder, basename(path) + suffix))
   }
   return folder

@@ -10,14 +10,17 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** What the engine and we keep beside a store, by what is added to its name. */
-export const COMPANIONS = ['-wal', '-shm', '-journal', '.lock', '.lock-journal']
+/** What the engine keeps beside a store, by what is added to its name. */
+export const ENGINE_COMPANIONS = ['-wal', '-shm', '-journal']
+
+/** What the engine and we keep beside a store. */
+export const COMPANIONS = [...ENGINE_COMPANIONS, '.lock', '.lock-journal']
 
 /** What the engine keeps beside a file of derived data. */
 export const DERIVED_COMPANIONS = ['-wal', '-shm']
 
 /** What is derived from a store and kept beside it; without it, it is made anew. */
-export const DERIVED = ['-standings', ...DERIVED_COMPANIONS.map((suffix) => `-standings${suffix}`)]
+export const DERIVED = [...DERIVED_COMPANIONS.map((suffix) => `-standings${suffix}`), '-standings']
 
 /** Read and written by the owner, by nobody else. */
 const FILE_MODE = 0o600
