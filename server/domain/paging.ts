@@ -1,5 +1,6 @@
 import { cursorPosition, cursorText, type Position } from './cursors.ts'
 import type { IdPrefix } from './identifiers.ts'
+import { JsonBytes } from './json-bytes.ts'
 
 /** How much of a list to read: at most `limit`, beginning behind `after`. */
 export type Page = { limit: number; after?: Position }
@@ -30,18 +31,23 @@ export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; 
 }
 
 /**
- * The rows that a page has room for, one at the least, of rows that were read for it.
+ * The page as the contract has it, of the rows that it has room for, one at the least, of rows that were read for it. To know
+ * what they take they are made JSON, which is then the answer.
  * @param rows each with its position
  */
-export function fittingRows<Row>({ rows, next }: PageRows<{ row: Row; position: Position }>): PageRows<Row> {
+export function fittingPage<Item>({
+  rows,
+  next,
+}: PageRows<{ row: Item; position: Position }>): JsonBytes<ReturnType<typeof pageBody<Item>>> {
+  const texts = rows.map(({ row }) => JSON.stringify(row))
   let bytes = 0
-  const excess = rows.findIndex(({ row }, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(row))
+  const excess = texts.findIndex((text, index) => {
+    bytes += Buffer.byteLength(text)
     return bytes > PAGE_BYTES && index > 0
   })
-  const fitting = excess === -1 ? rows : rows.slice(0, excess)
-  return {
-    rows: fitting.map(({ row }) => row),
-    next: excess === -1 ? next : (fitting.at(-1)?.position ?? next),
-  }
+  const page =
+    excess === -1
+      ? { rows: texts, next }
+      : { rows: texts.slice(0, excess), next: rows[excess - 1]?.position ?? next }
+  return new JsonBytes(new TextEncoder().encode(pageText(page)))
 }

@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
-import { fittingRows, pageBody, pageOf } from '../domain/paging.ts'
+import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf } from '../domain/periods.ts'
 import { Problem } from '../problems.ts'
 import { customersWith, findCustomer } from '../storage/customers.ts'
@@ -121,7 +121,7 @@ export const listJourneyCustomers: Operation<'listJourneyCustomers'> = async (re
     }
     return { row, position: { ms: entered_ms, id: customer_id } }
   })
-  return { status: 200, body: pageBody(fittingRows({ rows, next: found.next })) }
+  return { status: 200, body: fittingPage({ rows, next: found.next }) }
 }
 
 export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (request, context) => {
@@ -141,7 +141,7 @@ export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (re
     const journey = journeys.get(journey_id)
     return journey ? { row: customerJourney(standing, journey), position: { ms: 0, id: journey_id } } : []
   })
-  return { status: 200, body: pageBody(fittingRows({ rows, next: found.next })) }
+  return { status: 200, body: fittingPage({ rows, next: found.next }) }
 }
 
 function filterOf({ entered_from, entered_to, customer_type, window }: FilterQuery): StandingFilter {
