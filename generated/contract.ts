@@ -1334,8 +1334,9 @@ export interface components {
         Share: number | null;
         /**
          * Recomputing
-         * @description Null where the numbers are of the journey's steps as they are now. Otherwise the steps were changed, or the store is new to
-         *     reports: all is being counted anew, `done` of `total` customers so far, and the numbers are those from before.
+         * @description Null where the numbers are of the journey's steps as they are now. Otherwise the steps were changed: all is being counted
+         *     anew, `done` of `total` customers so far, and the numbers are those from before. That a store is new to reports is told
+         *     by `as_of` alone, which is null or behind until all that it holds is counted.
          */
         Recomputing: {
             done: components["schemas"]["Count"];
@@ -1344,7 +1345,7 @@ export interface components {
         /**
          * As of
          * Format: date-time
-         * @description Every event acknowledged up to this instant is in the numbers. Null before anything was counted.
+         * @description Every event acknowledged up to this instant is in the numbers. Null before that is so for any instant.
          */
         AsOf: string | null;
         /**
@@ -1556,8 +1557,8 @@ export interface components {
         /**
          * Group of activity
          * @description How many events of one journey, name or key arrived in the whole span. The field that it is grouped by says which;
-         *     it is null for what belongs to none (a journey that does not exist; names beyond the first 1,000 of thirty days), and the
-         *     other two are null always.
+         *     it is null for what belongs to none (a journey that does not exist; names beyond the first 1,000 combinations of journey,
+         *     name and key in thirty days), and the other two are null always.
          */
         ActivityGroup: {
             /** @description The journey. */
@@ -1569,7 +1570,10 @@ export interface components {
             created: components["schemas"]["Count"];
             duplicate: components["schemas"]["Count"];
             rejected: components["schemas"]["Count"];
-            /** @description The start of the last period in which one arrived; a minute where it is no older than 8 days. */
+            /**
+             * @description The minute in which the last one arrived. Where more have arrived after `to`, it may be the start of the last
+             *     period with one instead.
+             */
             last_at: components["schemas"]["StoredInstant"];
         };
         /**

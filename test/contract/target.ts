@@ -28,10 +28,10 @@ export type RawRequest = {
 /** The checks of a request come before the engine, and are tried in full on one. */
 const requestsFor = {
   sqlite: casesToTry({ inCi: 100, elsewhere: 50 }),
-  postgres: casesToTry({ inCi: 25, elsewhere: 25 }),
+  postgres: 25,
 }
 
-/** How to reach a deployment, and how many requests to generate; set by `npm run contract`, 50 or in CI 200 without it. */
+/** How to reach a deployment, and how many requests to generate; set by `npm run contract`, the engine's without it. */
 export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   baseUrl: process.env.CAIRN_CONTRACT_BASE_URL,
