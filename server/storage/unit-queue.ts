@@ -18,6 +18,11 @@ export class UnitQueue<Item extends Queued> {
     return this.#rows
   }
 
+  /** A unit without rows is one that waits, too. */
+  get isEmpty(): boolean {
+    return this.#lines.size === 0
+  }
+
   /**
    * Whether there is room for more of a workspace: it may have as much waiting as it leaves free, alone half of it.
    * @param transactions so many wait besides; each counts as a row

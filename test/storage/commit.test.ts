@@ -32,6 +32,12 @@ describe('an answer', () => {
     expect(seen).toEqual(names.map(() => [{ customer_name: 'Ada Lovelace' }]))
   })
 
+  it('comes to who has nothing to store, as an empty one', async () => {
+    const store = await openStoreForTest()
+    const { workspace_id } = await newSubject(store)
+    expect(await store.events.insertEvents(workspace_id, [])).toEqual([])
+  })
+
   it('comes over HTTP when other programs can read the event', async () => {
     const cairn = await startCairnForTest()
     const { workspace, event } = await customerInJourney(cairn)

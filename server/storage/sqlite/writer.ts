@@ -172,13 +172,13 @@ export class Writer {
 
   #next() {
     // Many turns in a row must not hold up ingestion. On close the units that were taken go first.
-    const isForUnits = this.#waiting.rows > 0 && (this.#hadTurn || this.#closed)
+    const isForUnits = !this.#waiting.isEmpty && (this.#hadTurn || this.#closed)
     const turn = isForUnits ? undefined : this.#turns.shift()
     this.#hadTurn = turn !== undefined
     if (turn) {
       this.#busy = true
       turn.begin()
-    } else if (this.#waiting.rows > 0) {
+    } else if (!this.#waiting.isEmpty) {
       this.#busy = true
       void this.#commit(this.#waiting.take(GROUP_ROWS))
     }
