@@ -18,7 +18,7 @@ import { useMembership } from '../session/session.ts'
 /** By the path of a screen, the operation to begin with for who wants to do the same by a program. */
 const operations: Record<string, OperationId> = {
   'first-event': 'createEvent',
-  overview: 'listEvents',
+  overview: 'getActivity',
   journeys: 'listJourneys',
   customers: 'listCustomers',
   events: 'listEvents',
