@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { LeaveGuard } from '../parts/leave-guard.tsx'
+import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -16,7 +17,9 @@ import {
   journeyFaults,
 } from './journey-draft.ts'
 import { useReceivedNames } from './received-names.ts'
-import { StepList } from './step-list.tsx'
+
+/** Dragging and choosing from a list are more code than the rest of the form, which need not wait for them. */
+const StepList = lazy(() => import('./step-list.tsx').then((module) => ({ default: module.StepList })))
 
 /**
  * Edits name, description and steps. Only what was edited is sent. Where somebody else changes the journey in the
@@ -113,7 +116,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             names. A journey takes events of any other event_id too. To change the steps never changes stored
             events; the report is then counted anew.
           </Text>
-          <StepList form={form} received={received} />
+          <Suspense fallback={<Loading lines={3 * Math.max(form.values.steps.length, 1)} />}>
+            <StepList form={form} received={received} />
+          </Suspense>
         </section>
         {/* In sight however long the list of steps is, with what is to be said about saving. */}
         <Paper
