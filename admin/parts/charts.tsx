@@ -9,8 +9,12 @@ import type { LinePoint, Series } from './chart-figure.tsx'
 import { countText } from './number-text.ts'
 
 const countAxis = { width: 64, allowDecimals: false }
+const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }
 
-/** Lines over time. A point that is not settled yet is hollow. */
+/**
+ * Lines over time. A point that is not settled yet is hollow; where there is nothing to tell, a line goes on from what there
+ * was before.
+ */
 export function Lines({
   points,
   series,
@@ -34,7 +38,7 @@ export function Lines({
       }))}
       valueFormatter={shareText ?? countText}
       curveType="linear"
-      connectNulls={false}
+      connectNulls
       accessibilityLayer={false}
       tooltipAnimationDuration={0}
       lineProps={({ color }) => ({
@@ -50,25 +54,34 @@ export function Lines({
           />
         ),
       })}
-      yAxisProps={shareText ? { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] } : countAxis}
+      yAxisProps={shareText ? shareAxis : countAxis}
       xAxisProps={{ minTickGap: 24 }}
     />
   )
 }
 
 /** How many there are of each class. */
-export function Bars({ bars, noun }: { bars: readonly { label: string; value: number }[]; noun: string }) {
+export function Bars({
+  bars,
+  noun,
+  shareText,
+}: {
+  bars: readonly { label: string; value: number }[]
+  noun: string
+  /** Where they are shares, from 0 to 1: how one is written. */
+  shareText?: ((share: number) => string) | undefined
+}) {
   return (
     <BarChart
       h="100%"
       data={bars.map(({ label, value }) => ({ label, value }))}
       dataKey="label"
       series={[{ name: 'value', label: noun, color: 'var(--series-1)' }]}
-      valueFormatter={countText}
+      valueFormatter={shareText ?? countText}
       accessibilityLayer={false}
       tooltipAnimationDuration={0}
-      barProps={{ isAnimationActive: false }}
-      yAxisProps={countAxis}
+      barProps={{ isAnimationActive: false, maxBarSize: 96 }}
+      yAxisProps={shareText ? shareAxis : countAxis}
       xAxisProps={{ minTickGap: 24 }}
     />
   )

@@ -1,7 +1,7 @@
 import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
-import { ChartFigure, Lines, limitSeries, lookOf, type Series } from '../parts/chart-figure.tsx'
+import { Bars, ChartFigure, Lines, limitSeries, lookOf, type Series } from '../parts/chart-figure.tsx'
 import { useFilters } from '../parts/filters.ts'
 import { dayText, monthText } from '../parts/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -120,10 +120,14 @@ function TrendFigure({
       ...shown.map((step) => [`step_${step}`, measured(cohort, step, measure)]),
     ]),
   }))
+  const [only, another] = points.filter(({ values }) => values.enrolled)
+  // Of one period there is no line, and its points would lie above each other.
+  const isAlone = only !== undefined && another === undefined
+  const numbers = measure === 'count' ? {} : { shareText }
   return (
     <ChartFigure
       sentence={sentenceOf({ steps, cohorts, by, measure, line })}
-      series={series}
+      series={isAlone ? [] : series}
       columns={[
         { key: 'period', label: capitalized(by) },
         { key: 'enrolled', label: 'Entered' },
@@ -140,7 +144,15 @@ function TrendFigure({
         ],
       }))}
     >
-      <Lines points={points} series={series} {...(measure !== 'count' && { shareText })} />
+      {isAlone ? (
+        <Bars
+          bars={series.map(({ name, label }) => ({ label, value: only.values[name] ?? 0 }))}
+          noun={measures.find(({ value }) => value === measure)?.label ?? ''}
+          {...numbers}
+        />
+      ) : (
+        <Lines points={points} series={series} {...numbers} />
+      )}
     </ChartFigure>
   )
 }
@@ -161,6 +173,11 @@ function sentenceOf({
     of_previous: `Of those who entered in each ${by} and reached the step before, how many ${what}`,
     count: `How many entered in each ${by}, and how many of them ${what}`,
   }[measure]
+  const [only, another] = cohorts.filter(({ enrolled }) => enrolled > 0)
+  if (only && !another) {
+    const isOpen = only.complete ? '' : ', which is not complete yet'
+    return `${subject}. Here all entered in the ${by} of ${periodText(only, by)}${isOpen}.`
+  }
   const settled = cohorts.filter(({ complete, enrolled }) => complete && enrolled > 0)
   const [last, before] = [settled.at(-1), settled.at(-2)]
   const open = cohorts.filter(({ complete }) => !complete).length

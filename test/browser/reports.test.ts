@@ -349,6 +349,17 @@ describe('A chart', () => {
     await region.getByText('How many entered in each week').waitFor()
   })
 
+  it('of the trend has a bar for each step where all entered in one period', async () => {
+    const span = { entered_from: now - 21 * day, entered_to: now - 19 * day }
+    const search = Object.entries(span).map(([name, at_ms]) => [name, new Date(at_ms).toISOString()])
+    const page = await openReport(`?${new URLSearchParams(search)}`)
+    const region = page.getByRole('region', { name: 'Over time' })
+    await region.getByText(/Here all entered in the day of /).scrollIntoViewIfNeeded()
+    await expect.poll(() => region.locator('.recharts-bar-rectangle').count()).toBe(steps.length)
+    await region.getByText('Weeks', { exact: true }).click()
+    await region.getByText(/Here all entered in the week of /).waitFor()
+  })
+
   it('of the times has the numbers of the API in its table', async () => {
     const page = await openReport()
     const { client, journey_id } = workspace
