@@ -6,6 +6,7 @@ import type { Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
 import { END, type EventTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
 import type { Connection } from './connection.ts'
+import { prepareReferences } from './references.ts'
 import { postingKeys } from './runs/posting-keys.ts'
 import { postingsBelow } from './runs/postings.ts'
 import { RunStore } from './runs/run-store.ts'
@@ -265,16 +266,7 @@ function prepare(connection: Connection) {
     workspace: connection
       .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
       .pluck(),
-    journey: connection
-      .prepare<[string, string], number>(
-        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
-      )
-      .pluck(),
-    customer: connection
-      .prepare<[string, string], number>(
-        'SELECT customer_ref FROM customers WHERE workspace_id = ? AND customer_id = ?',
-      )
-      .pluck(),
+    ...prepareReferences(connection),
     lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
     indexed: connection.prepare<[], { indexed_seq: number; message_salt: string }>(
       'SELECT indexed_seq, message_salt FROM event_indexing',

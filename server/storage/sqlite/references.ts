@@ -66,6 +66,22 @@ export class References {
   }
 }
 
+/** Looks up by which number the store refers to a journey or a customer of a workspace. */
+export function prepareReferences(connection: Connection) {
+  return {
+    journey: connection
+      .prepare<[string, string], number>(
+        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+      )
+      .pluck(),
+    customer: connection
+      .prepare<[string, string], number>(
+        'SELECT customer_ref FROM customers WHERE workspace_id = ? AND customer_id = ?',
+      )
+      .pluck(),
+  }
+}
+
 function prepare(connection: Connection) {
   return {
     journey: connection.prepare<[string, string], JourneyRow>(

@@ -2,6 +2,7 @@ import { eventIdText } from '../../../domain/identifiers.ts'
 import type { Key } from '../../../domain/journey-standing.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
 import type { Connection } from '../connection.ts'
+import { prepareReferences } from '../references.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /** Tells how a store names things to its callers. */
@@ -31,16 +32,7 @@ export class Identifiers {
 
 function prepare(connection: Connection) {
   return {
-    journey: connection
-      .prepare<[string, string], number>(
-        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
-      )
-      .pluck(),
-    customer: connection
-      .prepare<[string, string], number>(
-        'SELECT customer_ref FROM customers WHERE workspace_id = ? AND customer_id = ?',
-      )
-      .pluck(),
+    ...prepareReferences(connection),
     journeyId: connection
       .prepare<[number], string>('SELECT journey_id FROM journeys WHERE journey_ref = ?')
       .pluck(),
