@@ -1,8 +1,9 @@
-import { Anchor, Button, DataList, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { IconFilter, IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
+import { Anchor, DataList, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { NoEventMatches } from '../events/no-event-matches.tsx'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
@@ -237,17 +238,7 @@ function CustomerTimeline({
       )}
       {events.isEmpty &&
         (isFiltered ? (
-          <EmptyState
-            title="No event matches these filters"
-            icon={<IconFilter />}
-            action={
-              <Button variant="default" onClick={filters.clear}>
-                Show all events
-              </Button>
-            }
-          >
-            An event_id is compared exactly, upper and lower case included.
-          </EmptyState>
+          <NoEventMatches onClear={filters.clear} />
         ) : (
           <EmptyState title="No events yet" icon={<IconTimelineEvent />}>
             The customer is registered. Its events appear here as soon as your application sends them with

@@ -1,5 +1,5 @@
-import { Anchor, Button, Stack, Switch, Table } from '@mantine/core'
-import { IconActivity, IconFilter } from '@tabler/icons-react'
+import { Anchor, Stack, Switch, Table } from '@mantine/core'
+import { IconActivity } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -22,6 +22,7 @@ import { SearchedSelect } from '../parts/searched-select.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { EventRow } from './event-row.tsx'
+import { NoEventMatches } from './no-event-matches.tsx'
 
 const followEveryMs = 5000
 
@@ -154,17 +155,7 @@ export function EventsScreen() {
         )}
         {events.isEmpty &&
           (filters.count > 0 ? (
-            <EmptyState
-              title="No event matches these filters"
-              icon={<IconFilter />}
-              action={
-                <Button variant="default" onClick={filters.clear}>
-                  Show all events
-                </Button>
-              }
-            >
-              An event_id is compared exactly, upper and lower case included.
-            </EmptyState>
+            <NoEventMatches onClear={filters.clear} />
           ) : (
             <EmptyState
               title="No events yet"
