@@ -7,10 +7,17 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { reportOptions, useReportsKey } from '../reports/report-query.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { OverviewPart } from './overview-part.tsx'
+import { OverviewPart, OverviewTable } from './overview-part.tsx'
 
 /** So many of the newest active journeys are shown. */
 const limit = 10
+
+const columns = [
+  { name: 'Journey' },
+  { name: 'Entered', width: 80, isNumber: true },
+  { name: 'Completed', width: 110, isNumber: true },
+  { width: '35%', onlyWide: true },
+]
 
 /** The newest active journeys, and how many customers get through each. */
 export function JourneysAtAGlance() {
@@ -39,25 +46,11 @@ export function JourneysAtAGlance() {
       {reports.error && <Text size="sm">The numbers of some journeys cannot be read at the moment.</Text>}
       {journeys.data && shown.length === 0 && <Text size="sm">There is no active journey.</Text>}
       {shown.length > 0 && (
-        <Table aria-label="Journeys" layout="fixed" verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Journey</Table.Th>
-              <Table.Th ta="right" w={80}>
-                Entered
-              </Table.Th>
-              <Table.Th ta="right" w={110}>
-                Completed
-              </Table.Th>
-              <Table.Th visibleFrom="sm" w="35%" aria-hidden />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map((journey) => (
-              <JourneyLine key={journey.journey_id} journey={journey} />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <OverviewTable label="Journeys" columns={columns}>
+          {shown.map((journey) => (
+            <JourneyLine key={journey.journey_id} journey={journey} />
+          ))}
+        </OverviewTable>
       )}
     </OverviewPart>
   )

@@ -1,4 +1,4 @@
-import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { Link } from 'react-router'
 import { Instant } from '../parts/instant.tsx'
@@ -57,5 +57,40 @@ export function Line({ at, children }: { at: string; children: ReactNode }) {
       </Text>
       <Instant at={at} />
     </Group>
+  )
+}
+
+/** A column without a name repeats another one for the eye. */
+type Column = { name?: string; width?: number | string; isNumber?: boolean; onlyWide?: boolean }
+
+/** What there is of each of some things, one row each. */
+export function OverviewTable({
+  label,
+  columns,
+  children,
+}: {
+  label: string
+  columns: readonly Column[]
+  children: ReactNode
+}) {
+  return (
+    <Table aria-label={label} layout="fixed" verticalSpacing={6}>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ name, width, isNumber, onlyWide }) => (
+            <Table.Th
+              key={name ?? ''}
+              {...(name === undefined && { 'aria-hidden': true })}
+              {...(isNumber && { ta: 'right' as const })}
+              {...(width !== undefined && { w: width })}
+              {...(onlyWide && { visibleFrom: 'sm' as const })}
+            >
+              {name}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>{children}</Table.Tbody>
+    </Table>
   )
 }

@@ -8,9 +8,16 @@ import { countOf, countText } from '../parts/number-text.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { OverviewPart } from './overview-part.tsx'
+import { OverviewPart, OverviewTable } from './overview-part.tsx'
 
 const hour_ms = 3_600_000
+
+const columns = [
+  { name: 'Key' },
+  { name: 'Refused', width: 80, isNumber: true },
+  { name: 'Stored', width: 80, isNumber: true },
+  { name: 'Last used', width: 180, onlyWide: true },
+]
 
 /** What was refused in the last 24 hours, by the key that it was sent with. */
 export function Refused() {
@@ -35,27 +42,11 @@ export function Refused() {
         </Text>
       )}
       {refused.length > 0 && (
-        <Table aria-label="Refused events by key" layout="fixed" verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Key</Table.Th>
-              <Table.Th ta="right" w={80}>
-                Refused
-              </Table.Th>
-              <Table.Th ta="right" w={80}>
-                Stored
-              </Table.Th>
-              <Table.Th visibleFrom="sm" w={180}>
-                Last used
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {refused.map((group) => (
-              <RefusedLine key={group.key_id} group={group} />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <OverviewTable label="Refused events by key" columns={columns}>
+          {refused.map((group) => (
+            <RefusedLine key={group.key_id} group={group} />
+          ))}
+        </OverviewTable>
       )}
     </OverviewPart>
   )
