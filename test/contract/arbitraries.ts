@@ -39,10 +39,23 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
   }
 }
 
+/** By what they are made of: to make one takes much longer than to draw a text from it. */
+const texts = new Map<string, Arbitrary<string>>()
+
+function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
+  const rules = { format, pattern, minLength, maxLength }
+  const key = JSON.stringify(rules)
+  const known = texts.get(key) ?? textsOf(rules)
+  texts.set(key, known)
+  return known
+}
+
 /** How the patterns of free text end. */
 const NO_NUL = /\[\^\\u0000\]\*(\)\?)?\$$/
 
-function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
+type TextRules = Record<'format' | 'pattern', string | undefined> & Record<'minLength' | 'maxLength', number>
+
+function textsOf({ format, pattern, minLength, maxLength }: TextRules): Arbitrary<string> {
   if (format === 'date-time') return instant
   if (format === 'email') return fc.emailAddress().filter((email) => email.length <= maxLength)
   // Free text has one of two patterns: no NUL, or besides that something that can be seen.
