@@ -18,7 +18,11 @@ export type ReaderWork =
 
 export type ReaderRequest = ReaderWork | 'close'
 
-export type ReaderResult = { read: unknown[] | Uint8Array<ArrayBuffer> | Activity } | { failure: Failure }
+/** Of what was read; `opened` comes first. */
+export type ReaderResult =
+  | 'opened'
+  | { read: unknown[] | Uint8Array<ArrayBuffer> | Activity }
+  | { failure: Failure }
 
 export type ReaderThreadData = {
   path: string
@@ -41,7 +45,7 @@ if (!data.isForLists) connection.pragma(`cache_size = -${LOOK_UP_CACHE_KIB}`)
 const events = new EventReader(connection, new TailRing(data.ring))
 const activity = new ActivityReader(connection)
 
-function read(work: ReaderWork): ReaderResult {
+function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
   if (work.kind === 'statement') {
     const result = runStatement(connection, work.statement)
     return 'failure' in result ? result : { read: result.rows }
@@ -66,4 +70,4 @@ parentPort?.on('message', (request: ReaderRequest) => {
   }
 })
 
-parentPort?.postMessage('opened')
+parentPort?.postMessage('opened' satisfies ReaderResult)

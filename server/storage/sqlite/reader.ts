@@ -10,7 +10,7 @@ import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from '
 import type { Statement } from './statement.ts'
 import type { TailRing } from './tail.ts'
 
-/** Lists of so many workspaces are read at a time. */
+/** Lists of so many workspaces are read at a time, each in a thread that is started when it is first needed. */
 const LIST_THREADS = 2
 
 /** More waiting look-ups than this are refused. */
@@ -25,51 +25,61 @@ type Work = {
   reject: (error: Error) => void
 }
 
+type ReaderOptions = {
+  /** A file that the writer has opened before. */
+  path: string
+  /** Which events the writer has not indexed yet. */
+  ring: TailRing
+  onDeath: (error: Error) => void
+}
+
 /**
  * Reads in threads of its own, each statement in the state of the last commit before it began. What ingestion and
  * signing in look up has a thread to itself; what is read for lists has others, and takes turns.
  */
 export class Reader {
+  readonly #options: ReaderOptions
   readonly #lookUpThread: Worker
-  readonly #threads: readonly Worker[]
-  readonly #idleListThreads: Worker[]
+  /** All that run. */
+  readonly #threads = new Set<Worker>()
+  readonly #idleListThreads: Worker[] = []
   readonly #waitingLookUps: Work[] = []
-  /** As many at a time as there are threads, so that one is idle when a turn begins. */
+  /** No more at a time than there may be threads. */
   readonly #lists = new ListTurns(LIST_THREADS)
   readonly #current = new Map<Worker, Work>()
   #closed: Unavailable['reason'] | undefined
 
-  private constructor(lookUpThread: Worker, listThreads: Worker[], onDeath: (error: Error) => void) {
-    this.#lookUpThread = lookUpThread
-    this.#threads = [lookUpThread, ...listThreads]
-    this.#idleListThreads = [...listThreads]
-    for (const thread of this.#threads) {
-      thread.on('message', (result: ReaderResult) => this.#settle(thread, result))
-      thread.on('error', (error) => this.#die(error, onDeath))
-      thread.on('exit', () => this.#die(new Error('a reading thread has ended'), onDeath))
-    }
+  private constructor(options: ReaderOptions) {
+    this.#options = options
+    this.#lookUpThread = this.#start({ isForLists: false })
   }
 
-  /**
-   * @param options.path a file that the writer has opened before
-   * @param options.ring which events the writer has not indexed yet
-   * @throws {Error} where it cannot be opened to read
-   */
-  static async open(options: {
-    path: string
-    ring: TailRing
-    onDeath: (error: Error) => void
-  }): Promise<Reader> {
-    const { path, ring, onDeath } = options
-    const start = (isForLists: boolean) => {
-      const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
-      return new Worker(threadModule('reader-thread', import.meta.url), { workerData })
-    }
-    const lookUpThread = start(false)
-    const listThreads = Array.from({ length: LIST_THREADS }, () => start(true))
+  /** @throws {Error} where the file cannot be opened to read */
+  static async open(options: ReaderOptions): Promise<Reader> {
+    const reader = new Reader(options)
     // The first message says that the file is open; a thread that cannot open it ends with an error.
-    await Promise.all([lookUpThread, ...listThreads].map((thread) => once(thread, 'message')))
-    return new Reader(lookUpThread, listThreads, onDeath)
+    await once(reader.#lookUpThread, 'message')
+    return reader
+  }
+
+  #start({ isForLists }: { isForLists: boolean }): Worker {
+    const { path, ring } = this.#options
+    const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
+    const thread = new Worker(threadModule('reader-thread', import.meta.url), { workerData })
+    this.#threads.add(thread)
+    let isOpen = false
+    thread.on('message', (result: ReaderResult) => {
+      if (result === 'opened') isOpen = true
+      else this.#settle(thread, result)
+    })
+    const end = (error: Error) => {
+      // One more file may not be open where many connections are. The list is refused, and the next one tries again.
+      if (isForLists && !isOpen) this.#lose(thread, error)
+      else this.#die(error)
+    }
+    thread.on('error', end)
+    thread.on('exit', () => end(new Error('a reading thread has ended')))
+    return thread
   }
 
   /** @throws {Unavailable} where a look-up would be refused */
@@ -113,12 +123,11 @@ export class Reader {
    */
   #list(work: ReaderWork, reading: Reading): Promise<Read> {
     return this.#lists.take(reading, async () => {
-      const thread = this.#idleListThreads.pop()
-      if (!thread) throw new Error('more lists have a turn than there are threads')
+      const thread = this.#idleListThreads.pop() ?? this.#start({ isForLists: true })
       try {
         return await new Promise<Read>((resolve, reject) => this.#run(thread, { work, resolve, reject }))
       } finally {
-        this.#idleListThreads.push(thread)
+        if (this.#threads.has(thread)) this.#idleListThreads.push(thread)
       }
     })
   }
@@ -128,7 +137,7 @@ export class Reader {
     this.#closed ??= 'shutting_down'
     this.#refuseWaiting(new Unavailable(this.#closed))
     await Promise.all(
-      this.#threads.map(async (thread) => {
+      Array.from(this.#threads, async (thread) => {
         // A thread that has died has no identifier any more and will not say so again.
         if (thread.threadId === -1) return
         const exited = once(thread, 'exit')
@@ -149,7 +158,7 @@ export class Reader {
     thread.postMessage(work.work satisfies ReaderRequest)
   }
 
-  #settle(thread: Worker, result: ReaderResult) {
+  #settle(thread: Worker, result: Exclude<ReaderResult, 'opened'>) {
     const work = this.#current.get(thread)
     this.#current.delete(thread)
     if ('failure' in result) work?.reject(errorOf(result.failure))
@@ -157,17 +166,24 @@ export class Reader {
     if (thread === this.#lookUpThread) this.#lookUpNext()
   }
 
+  /** Of a thread that could not open the file. */
+  #lose(thread: Worker, error: Error) {
+    this.#threads.delete(thread)
+    this.#current.get(thread)?.reject(new Unavailable('storage_unavailable', error))
+    this.#current.delete(thread)
+  }
+
   #refuseWaiting(error: Unavailable) {
     for (const { reject } of this.#waitingLookUps.splice(0)) reject(error)
     this.#lists.close(error)
   }
 
-  #die(error: Error, onDeath: (error: Error) => void) {
+  #die(error: Error) {
     if (this.#closed) return
     this.#closed = 'storage_unavailable'
     const unavailable = new Unavailable(this.#closed, error)
     for (const { reject } of this.#current.values()) reject(unavailable)
     this.#refuseWaiting(unavailable)
-    onDeath(error)
+    this.#options.onDeath(error)
   }
 }

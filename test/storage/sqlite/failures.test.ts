@@ -7,7 +7,7 @@ import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
 import { startCairnForTest } from '../../cairn.ts'
 import { customerInJourney } from '../../operations/customer.ts'
 import { withPatience } from '../../patience.ts'
-import { initialize, insert, newSubject, type Subject } from '../store.ts'
+import { initialize, insert, newSubject, readingIn, type Subject } from '../store.ts'
 import { connect, openStoreForTest, type Store, storedEvents } from './file-store.ts'
 
 /** The engine's codes for a disk that is read-only and for one that is full. */
@@ -91,6 +91,19 @@ describe('a file that is away', () => {
     renameSync(`${store.path}.away`, store.path)
     await insert(store, subject, { event_id: 'after' })
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
+  })
+
+  it('has no list, and no server ends for it; the next list is read when it is back', async () => {
+    const onDeath = vi.fn()
+    const store = await openStoreForTest({ onDeath })
+    const { workspace_id, journey_id } = await newSubject(store)
+    const list = () =>
+      store.lists(readingIn(workspace_id)).selectFrom('journeys').select('journey_id').execute()
+    renameSync(store.path, `${store.path}.away`)
+    await expect(list()).rejects.toMatchObject(unavailable.reason)
+    renameSync(`${store.path}.away`, store.path)
+    expect(await list()).toEqual([{ journey_id }])
+    expect(onDeath).not.toHaveBeenCalled()
   })
 })
 
