@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import ts from 'typescript'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairnForTest, temporaryFolder, unmadeStore, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
 import { installPackage, writeIn } from '../package/installation.ts'
@@ -28,14 +28,23 @@ const typed = {
   'First journey (optional)': 'Onboarding',
 }
 
-/** Starts a server on an empty store. @returns where it is, and the path of the link that it prints, below /admin */
-async function startFirstServer(): Promise<{ cairn: { url: string }; path: string }> {
+/** A server on an empty store: where it is, and the path of its link below /admin. */
+type FirstServer = { cairn: { url: string }; path: string }
+
+/** As an operator starts it, who finds the link in what it prints. */
+async function serveFirst(): Promise<FirstServer> {
   const cairn = await startChildServer({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })
-  const [, path = ''] = await vi.waitUntil(
-    () => /\/admin(\/setup#token=\S+)/.exec(cairn.stderr()),
-    withPatience,
-  )
+  const path = await vi.waitUntil(() => pathOfLink(cairn.stderr()), withPatience)
   return { cairn, path }
+}
+
+async function startFirstServer(): Promise<FirstServer> {
+  const cairn = await startCairnForTest({ databaseUrl: await unmadeStore() })
+  return { cairn, path: pathOfLink(cairn.setupLink ?? '') }
+}
+
+function pathOfLink(text: string): string {
+  return /\/admin(\/setup#token=\S+)/.exec(text)?.[1] ?? ''
 }
 
 async function fillIn(page: Page, values: Record<string, string>) {
@@ -71,7 +80,7 @@ function panelOf(page: Page) {
 
 describe('the first visit', () => {
   it('leads from the link that the server prints to a first event and its customer', async () => {
-    const { cairn, path } = await startFirstServer()
+    const { cairn, path } = await serveFirst()
     const page = await openAdministration({ cairn, path })
     await page.getByRole('heading', { name: 'Set up Cairn' }).waitFor()
     expect(page.url(), 'the token stays out of the address').toBe(`${cairn.url}/admin/setup`)
