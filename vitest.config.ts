@@ -51,8 +51,11 @@ const storeless = [
 
 /** Of those, what is settled before a store is asked for more than the caller's key: no engine has a part in it. */
 const beforeStores = [
+  'test/http/body-limits.test.ts',
+  'test/http/json-bodies.test.ts',
   'test/http/malformed-http.test.ts',
   'test/http/media-types.test.ts',
+  'test/http/rate-limit.test.ts',
   'test/http/reference.test.ts',
   'test/http/request-id.test.ts',
   'test/http/security-headers.test.ts',

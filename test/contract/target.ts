@@ -28,7 +28,7 @@ export type RawRequest = {
 /** The checks of a request come before the engine, and are tried in full on one. */
 const requestsFor = {
   sqlite: casesToTry({ inCi: 100, elsewhere: 50 }),
-  postgres: 25,
+  postgres: 10,
 }
 
 /** How to reach a deployment, and how many requests to generate; set by `npm run contract`, the engine's without it. */

@@ -71,7 +71,7 @@ describe('a standing', () => {
         }
         expect(asModel(standing)).toEqual(modelStandings(journey, NAMES)[0])
       }),
-      { numRuns: casesToTry({ inCi: 20_000, elsewhere: 2_000 }) },
+      { numRuns: casesToTry({ inCi: 5_000, elsewhere: 1_000 }) },
     )
   })
 
@@ -88,7 +88,7 @@ describe('a standing', () => {
         for (const event of events) fold.add(event)
         expect(asModel(fold.standing())).toEqual(modelStandings(journey, NAMES)[0])
       }),
-      { numRuns: casesToTry({ inCi: 20_000, elsewhere: 2_000 }) },
+      { numRuns: casesToTry({ inCi: 5_000, elsewhere: 1_000 }) },
     )
   })
 
@@ -108,7 +108,7 @@ describe('a standing', () => {
         for (const slice of slices) standing = take(standing, slice, journey.events)
         expect(asModel(standing)).toEqual(modelStandings(journey, NAMES)[0])
       }),
-      { numRuns: casesToTry({ inCi: 5_000, elsewhere: 500 }) },
+      { numRuns: casesToTry({ inCi: 2_000, elsewhere: 300 }) },
     )
   })
 
@@ -179,7 +179,7 @@ describe('what a standing asks for', () => {
           }
         }
       }),
-      { numRuns: casesToTry({ inCi: 5_000, elsewhere: 500 }) },
+      { numRuns: casesToTry({ inCi: 2_000, elsewhere: 300 }) },
     )
   })
 })

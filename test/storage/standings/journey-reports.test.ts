@@ -29,7 +29,7 @@ const filters: fc.Arbitrary<StandingFilter> = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 )
 
-const cases = { numRuns: casesToTry({ inCi: 2_000, elsewhere: 100 }) }
+const cases = { numRuns: casesToTry({ inCi: 500, elsewhere: 100 }) }
 
 describe('a report of a journey', () => {
   it('has the numbers that are counted one by one', async () => {
@@ -156,7 +156,7 @@ describe('the times of a step', () => {
         }
         expect(told.ranges.reduce((sum, { count }) => sum + count, 0)).toBe(expected.length)
       }),
-      { numRuns: casesToTry({ inCi: 1_000, elsewhere: 100 }) },
+      { numRuns: casesToTry({ inCi: 300, elsewhere: 100 }) },
     )
   })
 })
