@@ -275,7 +275,7 @@ describe('a journey', () => {
     await heading(page, expected.name).waitFor()
     await page.reload()
     await expect.poll(() => description(page).inputValue()).toBe(expected.description)
-    expect(await page.getByRole('listitem').count()).toBe(3)
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(3)
     await page.getByRole('button', { name: 'Remove Invited a colleague' }).click()
     await save(page)
     expect(await storedEventIds()).toEqual(['signed_up', 'paid'])
