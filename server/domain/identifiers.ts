@@ -44,9 +44,13 @@ export function eventIdBytes(id: string): Uint8Array {
  *
  * Layout: 48 bits of milliseconds, a 32-bit counter in rand_a and the top of rand_b (a random start each
  * millisecond), 42 random bits.
+ * @param writer of the processes that write at the same time, which one this is: it has the 12 bits of rand_a then, so that
+ *   what it makes at once lies together, whatever others make
  */
-export function ascendingIds(last?: Uint8Array): (now_ms: number) => Uint8Array {
+export function ascendingIds(last?: Uint8Array, writer?: number): (now_ms: number) => Uint8Array {
   const start = last && readUuid(last)
+  const fixed = writer === undefined ? 0 : (writer % 2 ** 12) * 2 ** 20
+  const free = writer === undefined ? 2 ** 32 : 2 ** 20
   let ms = start?.ms ?? 0
   let counter = start?.counter ?? 0
   const random = new Uint8Array(8192)
@@ -61,11 +65,11 @@ export function ascendingIds(last?: Uint8Array): (now_ms: number) => Uint8Array 
     used += 10
     if (now_ms > ms) {
       ms = now_ms
-      // The top bit stays free, so that the counter has two thousand million steps before it runs over.
-      counter = new DataView(pool.buffer, pool.byteOffset).getUint32(0) >>> 1
-    } else if (counter === 0xffffffff) {
+      // The top bit stays free, so that the counter has half of all its steps before it runs over.
+      counter = fixed + (new DataView(pool.buffer, pool.byteOffset).getUint32(0) % (free / 2))
+    } else if (counter === fixed + free - 1) {
       ms += 1
-      counter = 0
+      counter = fixed
     } else {
       counter += 1
     }

@@ -246,7 +246,7 @@ const WRITE = `
   ), arrived AS (
     INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
     SELECT $1, $6, json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
-      'customer_type', customer_type, 'enrolled_ms', $2::bigint))
+      'customer_type', customer_type, 'enrolled_ms', $2::bigint, 'made', customer_id IN (SELECT customer_id FROM made)))
     FROM enrolled JOIN entering USING (journey_id, customer_id) HAVING count(*) > 0
   )
   SELECT customer_id FROM done`

@@ -14,6 +14,8 @@ type EventWriterOptions = {
   now: () => number
   /** See the column. */
   messageSalt: string
+  /** The number of this process among those that write. */
+  writer: number
 }
 
 /** The events of one request. */
@@ -47,10 +49,11 @@ type Head = StoredEvent & { message: string; variables_bytes: number | null }
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
-  readonly #nextId = ascendingIds()
+  readonly #nextId: (now_ms: number) => Uint8Array
 
   constructor(options: EventWriterOptions) {
     this.#options = options
+    this.#nextId = ascendingIds(undefined, options.writer)
   }
 
   /**
@@ -93,8 +96,9 @@ export class EventWriter {
     const expected = outcomesOf(rows, known)
     for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
     for (const { series, counted } of rows) counts.add(series, counted)
+    const ids = rows.map(({ id }) => id)
     const found = await this.#store({ workspace, now_ms, rows, counts })
-    if (found.size === 0) return expected
+    if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
     for (const [message, event] of found) known.set(message, event)
     const outcomes = outcomesOf(rows, known)
     // A message with another content was taken for a duplicate, as nearly all are that are known.
@@ -180,9 +184,11 @@ export class EventWriter {
       for (const row of missing) row.counted = 'duplicate'
       for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
       missing = missing.filter(({ message }) => message === null || !known.has(message))
-      for (const { series } of missing) {
-        counts.add(series, 'duplicate', -1)
-        counts.add(series, 'created')
+      for (const row of missing) {
+        counts.add(row.series, 'duplicate', -1)
+        counts.add(row.series, 'created')
+        // Each statement's identifiers are its own, in one piece.
+        row.id = uuidText(this.#nextId(now_ms))
       }
     }
     return known

@@ -74,10 +74,20 @@ export function msOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 12), 16)
 }
 
+/** Which process has given a UUIDv7, by the three digits in which `ascendingIds` has it. */
+export function writerOf(uuid: string): string {
+  return uuid.slice(13, 16)
+}
+
 /** The least UUID that is a UUIDv7 of this millisecond, or before all of them. */
 export function firstUuidOf(ms: number): string {
   const clamped = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
   return clamped.toString(16).padStart(12, '0').padEnd(32, '0')
+}
+
+/** The greatest UUID of this millisecond. */
+export function lastUuidOf(ms: number): string {
+  return firstUuidOf(ms).slice(0, 12).padEnd(32, 'f')
 }
 
 /** The bytes as 32 hexadecimal digits. */

@@ -5,4 +5,5 @@ export const migrations: Migrations = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-event-counts': () => import('./0002-event-counts.ts'),
   '0003-standings': () => import('./0003-standings.ts'),
+  '0004-arrival-order': () => import('./0004-arrival-order.ts'),
 }

@@ -1,8 +1,9 @@
 import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
+import type { Span, Taken } from '../arrival-order.ts'
 import type { Arrival } from '../arrivals.ts'
 import type { Connection } from '../connection.ts'
-import { digitsOf, idOf, uuidOf } from '../uuids.ts'
+import { digitsOf, idOf, msOf, uuidOf } from '../uuids.ts'
 
 /** A slice has so many arrivals of events, and about so many events, at the most. */
 const SLICE_ARRIVALS = 1_000
@@ -17,8 +18,7 @@ export type ArrivedSlice = {
   changes: JourneyChange[]
   /** What was counted. */
   arrivals: Arrival[]
-  /** When nothing older was left, by the clock of the database; undefined where something was. */
-  asOf_ms: number | undefined
+  taken: Taken
 }
 
 type Enrolment = NonNullable<CustomerChange['enrolment']>
@@ -28,6 +28,8 @@ type EnrolmentRow = {
   customer_id: string
   customer_type: Enrolment['customer_type']
   enrolled_ms: number
+  /** Whether the customer was made with it; absent: of what was stored before, nobody knows. */
+  made?: boolean
 }
 type EventRow = { id: string; journey_id: string; customer_id: string; at_ms: number; name: string }
 type Change = { enrolment?: Enrolment; events: StandingEvent[] }
@@ -47,17 +49,50 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
     change.enrolment = { customer_type, entered_ms: enrolled_ms }
   }
   const arrivals = enrolments.isAll ? firstOf(seen) : []
+  const ids: string[] = []
   for (const event of await takeEvents(connection, workspace, arrivals)) {
-    const { id, journey_id, customer_id, name, at_ms } = event
-    changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id: digitsOf(id) })
+    const { journey_id, customer_id, name, at_ms } = event
+    const id = digitsOf(event.id)
+    ids.push(id)
+    changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id })
   }
-  const isAll = enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS
+  const customers = enrolments.rows.filter(({ made }) => made !== false)
   return {
     changes: await changes.ofJourneys(connection, workspace),
     arrivals,
-    asOf_ms: isAll ? now_ms : undefined,
+    taken: {
+      now_ms,
+      isAll: enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS,
+      left_ms: enrolments.isAll ? leftFrom(seen, arrivals) : undefined,
+      isOld: seen.some(isOld),
+      arrivals: arrivals.flatMap(spanOf),
+      ids,
+      customers: customers.map(({ customer_id, enrolled_ms }) => ({ customer_id, created_ms: enrolled_ms })),
+    },
   }
 }
+
+/** The least instant of the events that were seen and not taken, or where others may be left, about where they begin. */
+function leftFrom(seen: readonly Arrival[], taken: readonly Arrival[]): number | undefined {
+  const left = seen.slice(taken.length).flatMap(spanOf)
+  if (left.length > 0) return Math.min(...left.map(({ first }) => msOf(first)))
+  if (seen.length < SLICE_ARRIVALS) return undefined
+  return Math.max(...taken.flatMap(spanOf).map(({ last }) => msOf(last)))
+}
+
+function spanOf(arrival: Arrival): Span[] {
+  const { first_event, last_event } = arrival
+  if (first_event === null || last_event === null) return []
+  return [{ first: digitsOf(first_event), last: digitsOf(last_event), isOld: isOld(arrival) }]
+}
+
+/** Whether it is of what was stored before anything was counted. */
+function isOld({ counts }: Arrival): boolean {
+  return counts === NOTHING_COUNTED
+}
+
+/** The counts of what was stored before anything was counted. */
+export const NOTHING_COUNTED = '[]'
 
 /** What has arrived in a workspace, by journey and customer. */
 class Changes {

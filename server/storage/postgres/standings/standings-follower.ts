@@ -1,11 +1,13 @@
 import { eventIdsOf, type Key } from '../../../domain/journey-standing.ts'
 import { follow } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
 import type { Connection } from '../connection.ts'
+import { DURABLE } from '../dialect.ts'
 import { foldCounts } from '../fold-counts.ts'
 import type { Pool } from '../pool.ts'
 import { digitsOf, uuidOf } from '../uuids.ts'
-import { configuredSteps, takeSlice } from './arrived-slice.ts'
+import { configuredSteps, NOTHING_COUNTED, takeSlice } from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
@@ -57,18 +59,21 @@ export class StandingsFollower {
 
   /** Takes in the next slice of what has arrived in a workspace. */
   async follow(workspace: string): Promise<Followed> {
-    return await this.#inTurn(workspace, async (connection, writer) => {
-      const { changes, arrivals, asOf_ms } = await takeSlice(connection, workspace)
+    return await this.#inTurn(workspace, async (connection, writer, order) => {
+      const { changes, arrivals, taken } = await takeSlice(connection, workspace)
+      // What is told of the order to those who walk must not be forgotten by a server that fails.
+      await connection.run(`SELECT ${DURABLE}`)
+      await noteOrder(connection, workspace, order, taken)
       await follow(writer, new CustomerHistory(connection, workspace), changes)
       await foldCounts(
         connection,
         workspace,
         arrivals.filter(({ counts }) => counts !== NOTHING_COUNTED),
       )
-      if (asOf_ms === undefined) return 'more'
+      if (!taken.isAll) return 'more'
       await connection.run(
         'UPDATE event_following SET as_of_ms = greatest(as_of_ms, $2) WHERE workspace_id = $1',
-        [workspace, asOf_ms],
+        [workspace, taken.now_ms],
       )
       return 'all'
     })
@@ -143,14 +148,14 @@ export class StandingsFollower {
   /** Does something in a transaction in which nobody else does anything in the workspace. */
   async #inTurn(
     workspace: string,
-    work: (connection: Connection, writer: StandingTablesWriter) => Promise<Followed>,
+    work: (connection: Connection, writer: StandingTablesWriter, order: ArrivalOrder) => Promise<Followed>,
   ): Promise<Followed> {
     return await this.#pool.use(async (connection) => {
       // What is derived and what it is derived from are in one transaction: none is lost where the commit is.
       await connection.run('BEGIN; SET LOCAL synchronous_commit = off')
       try {
-        const lock = await connection.run(LOCK, [workspace])
-        if (lock.changes === 0) {
+        const [order] = (await connection.run<ArrivalOrder>(LOCK, [workspace])).rows
+        if (!order) {
           await connection.run(
             'INSERT INTO event_following (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING',
             [workspace],
@@ -158,7 +163,7 @@ export class StandingsFollower {
           await connection.run('COMMIT')
           return 'busy'
         }
-        const followed = await work(connection, new StandingTablesWriter(connection, workspace))
+        const followed = await work(connection, new StandingTablesWriter(connection, workspace), order)
         await connection.run('COMMIT')
         return followed
       } catch (error) {
@@ -171,13 +176,12 @@ export class StandingsFollower {
 
 type JourneyRow = { workspace_id: string; journey_id: string; steps: string; updated_ms: number }
 
-/** The counts of what was stored before anything was counted. */
-const NOTHING_COUNTED = '[]'
-
-const LOCK = 'SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE SKIP LOCKED'
+const LOCK = `SELECT ${ORDER_COLUMNS} FROM event_following WHERE workspace_id = $1 FOR UPDATE SKIP LOCKED`
 
 const DUE = `
   SELECT 'events' AS kind, workspace_id::text AS workspace, NULL::bigint AS changes FROM event_arrivals
+  UNION SELECT 'order', workspace_id::text, NULL FROM event_following
+  WHERE greatest_ms >= closed_ms AND greatest_ms < extract(epoch FROM statement_timestamp()) * 1000 - ${SETTLING_MS}
   UNION SELECT 'enrolments', workspace_id, NULL FROM enrolment_arrivals
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_journeys WHERE building IS NOT NULL
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_spaces WHERE generation IS NULL
