@@ -97,9 +97,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List events, newest arrival first
+         * List events in the order of arrival
          * @description The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
          *     listed from the moment its creation was answered with 2xx.
+         *
+         *     With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
+         *     also by an empty page, and from there the list goes on, now or in a year. Each event comes once, whatever is stored
+         *     meanwhile and on whichever replica; with several replicas not quite in the order of `id`, and not in the first
+         *     moment. `caught_up_to` says whether more is there already, and if not, up to when nothing is missing.
          *
          *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
          */
@@ -1087,6 +1092,15 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Caught up to
+         * Format: date-time
+         * @description Only where the list was asked for oldest first. Null: more is there already, behind `next_cursor`. Else the page is
+         *     the last for now: what was acknowledged by this instant, on whichever replica, is in it or was before it. It is
+         *     about now; with several replicas usually a second ago, and longer ago where that is what they need to agree on the
+         *     order.
+         */
+        CaughtUpTo: string | null;
+        /**
          * Custom variables
          * @description What you want to keep with the event: a JSON object of any JSON values, or one string. Returned equal as a JSON
          *     value; numbers are doubles. At most 100 top-level names, so that a report can list them.
@@ -1225,6 +1239,7 @@ export interface components {
             /** @description The events, in the order of the list. */
             data: components["schemas"]["Event"][];
             next_cursor: components["schemas"]["NextCursor"];
+            caught_up_to?: components["schemas"]["CaughtUpTo"];
         };
         /**
          * Journey status
@@ -2574,8 +2589,14 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-         *     that page had.
+         * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
+         *     order in which it was given.
+         * @example oldest
+         */
+        Order: "newest" | "oldest";
+        /**
+         * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+         *     items that page had.
          * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
          */
         Cursor: string;
@@ -2853,14 +2874,20 @@ export interface operations {
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
+                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
+                 *     order in which it was given.
+                 * @example oldest
+                 */
+                order?: components["parameters"]["Order"];
+                /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3009,8 +3036,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3107,8 +3134,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3166,8 +3193,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3236,8 +3263,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3804,8 +3831,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4412,8 +4439,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -4676,8 +4703,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5135,8 +5162,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -5479,8 +5506,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];

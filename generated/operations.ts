@@ -46,10 +46,15 @@ export const operationPaths = {
    */
   createEvents: ['POST', '/events/batch'],
   /**
-   * List events, newest arrival first
+   * List events in the order of arrival
    *
    * The events of the workspace in the order of their arrival, the newest first; `id` ascends with it. An event is
    * listed from the moment its creation was answered with 2xx.
+   *
+   * With `order=oldest` the list goes forward, and a program can follow it for ever: `next_cursor` is always given,
+   * also by an empty page, and from there the list goes on, now or in a year. Each event comes once, whatever is stored
+   * meanwhile and on whichever replica; with several replicas not quite in the order of `id`, and not in the first
+   * moment. `caught_up_to` says whether more is there already, and if not, up to when nothing is missing.
    *
    * Filters are not references: one that matches nothing, or an empty span of time, gives an empty list.
    */

@@ -1,5 +1,6 @@
 import { cursorPosition, cursorText, type Position } from './cursors.ts'
 import type { IdPrefix } from './identifiers.ts'
+import { instantText } from './instants.ts'
 import { JsonBytes } from './json-bytes.ts'
 
 /** How much of a list to read: at most `limit`, beginning behind `after`. */
@@ -7,6 +8,13 @@ export type Page = { limit: number; after?: Position }
 
 /** What was read for a page. `next` is the position to go on behind; it is null at the end of the list alone. */
 export type PageRows<Row> = { rows: Row[]; next: Position | null }
+
+/**
+ * What was read for a page of a walk forward, which has no end.
+ * @property next where to go on
+ * @property caughtUp_ms null where more is there already; else what was acknowledged by then is in this page or before it
+ */
+export type ForwardRows<Row> = { rows: Row[]; next: Position; caughtUp_ms: number | null }
 
 /** A page has so many bytes of JSON at the most, or one row: 500 of ordinary size, and no burden to whoever holds it. */
 export const PAGE_BYTES = 1024 * 1024
@@ -20,14 +28,26 @@ export function pageOf(query: { limit?: number; cursor?: string }, prefix: IdPre
   return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, prefix) }
 }
 
-/** The page as the contract has it, as JSON. @param items each as JSON */
-export function pageText({ rows, next }: PageRows<string>): string {
-  return `{"data":[${rows.join()}],"next_cursor":${JSON.stringify(next && cursorText(next))}}`
+/** The page as the contract has it, as JSON. @param page its rows each as JSON */
+export function pageText(page: PageRows<string> | ForwardRows<string>): string {
+  const { rows, next } = page
+  const cursor = JSON.stringify(next && cursorText(next))
+  const caughtUp = 'caughtUp_ms' in page ? `,"caught_up_to":${JSON.stringify(caughtUpTo(page))}` : ''
+  return `{"data":[${rows.join()}],"next_cursor":${cursor}${caughtUp}}`
 }
 
 /** The page as the contract has it. */
 export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; next_cursor: string | null } {
   return { data: rows, next_cursor: next && cursorText(next) }
+}
+
+/** The page of a walk forward as the contract has it. */
+export function forwardPageBody<Item>(page: ForwardRows<Item>) {
+  return { data: page.rows, next_cursor: cursorText(page.next), caught_up_to: caughtUpTo(page) }
+}
+
+function caughtUpTo({ caughtUp_ms }: ForwardRows<unknown>): string | null {
+  return caughtUp_ms === null ? null : instantText(caughtUp_ms)
 }
 
 /**

@@ -65,6 +65,17 @@ export type EventStore = {
     reading: Reading,
   ): Promise<JsonBytes<EventPage>>
 
+  /**
+   * Events of the workspace in the order of their arrival, oldest first: each once, whatever else is stored meanwhile and
+   * wherever. On several replicas that is not quite the order of `id`.
+   */
+  oldestEvents(
+    workspaceId: string,
+    filter: EventFilter,
+    page: Page,
+    reading: Reading,
+  ): Promise<JsonBytes<EventPage>>
+
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
   customerEvents(
     workspaceId: string,

@@ -1,10 +1,13 @@
 import type { components } from '../../generated/contract.ts'
 import type { Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
+import { type ForwardRows, PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
 
 /** Events, each as the JSON of the contract's `Event`. */
 export type EventTexts = PageRows<string>
+
+/** The same, walking forward. */
+export type ForwardTexts = ForwardRows<string>
 
 /** An event as it is listed. */
 export type ListedEvent = {

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Position } from '../../server/domain/cursors.ts'
+import { uuidOf } from '../../server/storage/postgres/uuids.ts'
 import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
+import { followed, forwardPage } from '../storage/following.ts'
 import {
+  connectTo,
   eventPage,
   idOf,
   initialize,
@@ -95,6 +99,61 @@ describe('two replicas', () => {
     await Promise.all(storing)
     expect(new Set(seen).size).toBe(seen.length)
     expect(seen).toEqual(expect.arrayContaining([...before]))
+  })
+
+  it('give those who follow each event once, whatever their clocks say', async () => {
+    const [behind, ahead] = (await replicas({
+      clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
+    })) as [Store, Store]
+    const subject = await newSubject(behind)
+    const { workspace_id } = subject
+    const stored: string[] = []
+    let isOver = false
+    const storing = [behind, ahead].map(async (store) => {
+      while (!isOver) {
+        const events = Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => newEvent(subject))
+        stored.push(...(await store.events.insertEvents(workspace_id, events)).map(idOf))
+      }
+    })
+    const seen: string[] = []
+    let next: Position | undefined
+    while (seen.length < 200) {
+      const page = await forwardPage(ahead, workspace_id, { limit: 30, ...(next && { after: next }) })
+      seen.push(...page.rows.map(({ id }) => id))
+      next = page.next
+    }
+    isOver = true
+    await Promise.all(storing)
+    const rest = await followed(behind, workspace_id, { ...(next && { from: next }) })
+    seen.push(...rest.rows.map(({ id }) => id))
+    expect(seen.toSorted()).toEqual(stored.toSorted())
+    // Whoever begins later sees the same.
+    const again = await followed(ahead, workspace_id, { limit: 17 })
+    expect(again.rows.map(({ id }) => id)).toEqual(seen)
+  })
+
+  it('give those who follow what is committed late when it is there', async () => {
+    const [first, second] = (await replicas()) as [Store, Store]
+    const subject = await newSubject(first)
+    const { workspace_id } = subject
+    const other = await connectTo(first.databaseUrl)
+    const message_id = randomUUID()
+    await other.run('BEGIN')
+    await other.run(
+      `INSERT INTO event_messages VALUES ('${uuidOf(workspace_id)}', '${message_id}', gen_random_uuid())`,
+    )
+    // Waits for whoever has taken its message.
+    const late = insert(first, subject, { message_id })
+    const meanwhile = [idOf(await insert(second, subject)), idOf(await insert(second, subject))]
+    const before = await followed(second, workspace_id)
+    expect(before.rows.map(({ id }) => id)).toEqual(meanwhile)
+    await other.run('ROLLBACK')
+    const id = idOf(await late)
+    expect(id < (meanwhile[1] ?? '')).toBe(true)
+    const after = await followed(second, workspace_id, { from: before.next })
+    expect(after.rows.map((event) => event.id)).toEqual([id])
+    const all = await followed(first, workspace_id, { limit: 1 })
+    expect(all.rows.map((event) => event.id)).toEqual([...meanwhile, id])
   })
 
   it('obey within a second what one of them has revoked', async () => {

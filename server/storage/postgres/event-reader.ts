@@ -1,10 +1,11 @@
-import type { Position } from '../../domain/cursors.ts'
+import { firstPosition, isBefore, type Position } from '../../domain/cursors.ts'
 import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
-import { END, type EventTexts, OTHER_BYTES, PageTexts } from '../event-texts.ts'
+import { END, type EventTexts, type ForwardTexts, OTHER_BYTES, PageTexts } from '../event-texts.ts'
+import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
-import { digitsOf, firstUuidOf, idOf, msOf, parsedUuid, uuidOf } from './uuids.ts'
+import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, parsedUuid, uuidOf } from './uuids.ts'
 
 /**
  * So many events are looked at for a page, or of a customer sorted. Only where a filter finds few events among many are
@@ -13,6 +14,8 @@ import { digitsOf, firstUuidOf, idOf, msOf, parsedUuid, uuidOf } from './uuids.t
 const LOOKED_AT = 10_000
 
 type EventRow = StoredEvent & {
+  /** Where it stands in the order of arrival, where that is asked for. */
+  order_ms?: number
   /** Null also where the event is beyond the page. */
   custom_variables: string | null
   fits: boolean
@@ -36,11 +39,10 @@ export async function readNewest(
   filter: EventFilter,
   page: Page,
 ): Promise<EventTexts> {
-  const { journey_id, customer_id, event_id, from_ms, to_ms } = filter
-  const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
-  const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
-  if (journey === null || customer === null) return END
-
+  const narrowed = narrowedBy(filter)
+  if (!narrowed) return END
+  const { from_ms, to_ms } = filter
+  const { customer, isNarrowed, matching } = narrowed
   const end = earliest(
     page.after && uuidOf(page.after.id),
     to_ms === undefined ? undefined : firstUuidOf(to_ms),
@@ -51,23 +53,140 @@ export async function readNewest(
     ...(end === undefined ? [] : [`id < ${parameters.add(end)}`]),
     ...(begin === undefined ? [] : [`id >= ${parameters.add(begin)}`]),
   ]
-  const matching = (parameters: Parameters) => [
-    ...(journey === undefined ? [] : [`journey_id = ${parameters.add(journey)}`]),
-    ...(customer === undefined ? [] : [`customer_id = ${parameters.add(customer)}`]),
-    ...(event_id === undefined ? [] : [`event_id = ${parameters.add(event_id)}`]),
-  ]
-  const isNarrowed = journey !== undefined || customer !== undefined || event_id !== undefined
   const ofCustomer = customer === undefined ? undefined : await fewOf(connection, customer)
-  const walkedTo = isNarrowed && !ofCustomer ? await walkEnd(connection, span) : undefined
+  const walkedTo = isNarrowed && !ofCustomer ? await walkEnd(connection, span, 'DESC') : undefined
 
   const parameters = new Parameters()
   const conditions = [...span(parameters), ...matching(parameters)]
   if (walkedTo !== undefined) conditions.push(`id >= ${parameters.add(walkedTo)}`)
   if (ofCustomer) conditions.push(`id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
-  const sql = pageOf({ conditions, order: 'id DESC', limit: parameters.add(page.limit + 1) })
+  const limit = parameters.add(page.limit + 1)
+  const listed = listedOf({ conditions, order: 'id DESC', limit })
+  const sql = pageOf({ listed, order: 'id DESC' })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const early = walkedTo === undefined ? undefined : newestPosition(walkedTo)
   return textsOf(rows, page, (row) => newestPosition(digitsOf(row.id)), early)
+}
+
+/**
+ * Events in the order of arrival, oldest first, see `ArrivalOrder`. What is in the queue of what has arrived, at an instant
+ * up to which the order is closed, will be a stray; it stands elsewhere.
+ */
+export async function readOldest(
+  connection: Connection,
+  workspace_id: string,
+  filter: EventFilter,
+  page: Page,
+): Promise<ForwardTexts> {
+  const workspace = uuidOf(workspace_id)
+  const { closed_ms, told_ms } = await readWalkEnd(connection, workspace)
+  const closed = firstPosition('evt', closed_ms)
+  const after = page.after ?? firstPosition('evt')
+  const end = { rows: [], next: isBefore(after, closed) ? closed : after, caughtUp_ms: told_ms }
+  const narrowed = narrowedBy(filter)
+  if (!narrowed || !isBefore(after, closed)) return end
+
+  const { from_ms, to_ms } = filter
+  const { customer, isNarrowed, matching } = narrowed
+  const ofCustomer = customer === undefined ? undefined : await fewOf(connection, customer)
+  // A position of the order among the identifiers: that of a stray lies elsewhere.
+  const begin = uuidAt(after)
+  const received = (parameters: Parameters) => [
+    ...(from_ms === undefined ? [] : [`events.id >= ${parameters.add(firstUuidOf(from_ms))}`]),
+    ...(to_ms === undefined ? [] : [`events.id < ${parameters.add(firstUuidOf(to_ms))}`]),
+  ]
+  const among = (parameters: Parameters) => [
+    `workspace_id = ${parameters.add(workspace)}`,
+    `events.id > ${parameters.add(begin)}`,
+    `events.id < ${parameters.add(firstUuidOf(closed_ms))}`,
+    ...received(parameters),
+  ]
+  const isWalked = isNarrowed && !ofCustomer
+  const ends = isWalked
+    ? [await walkEnd(connection, among, 'ASC'), await strayWalkEnd(connection, workspace, after, closed_ms)]
+    : []
+  const early = ends
+    .flatMap((end) => (end === undefined ? [] : typeof end === 'string' ? newestPosition(end) : end))
+    .reduce<Position | undefined>((a, b) => (a && isBefore(a, b) ? a : b), undefined)
+
+  const parameters = new Parameters()
+  const own = parameters.add(workspace)
+  const limit = parameters.add(page.limit + 1)
+  const matched = [...matching(parameters)]
+  if (ofCustomer) matched.push(`events.id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
+  const conditions = [...among(parameters), ...matched, IN_PLACE]
+  if (early) conditions.push(`events.id <= ${parameters.add(uuidAt(early))}`)
+  const { ms, id } = after
+  const strayed = [
+    `(event_strays.at_ms, event_strays.id) > (${parameters.add(ms)}, ${parameters.add(uuidOf(id))}::uuid)`,
+    `event_strays.at_ms < ${parameters.add(closed_ms)}`,
+    ...received(parameters),
+    ...matched,
+  ]
+  if (early) {
+    const last = `(${parameters.add(early.ms)}, ${parameters.add(uuidOf(early.id))}::uuid)`
+    strayed.push(`(event_strays.at_ms, event_strays.id) <= ${last}`)
+  }
+  const listed = `
+    SELECT * FROM (
+      (
+        SELECT events.*, ${ID_MS} AS order_ms FROM events
+        WHERE ${conditions.join(' AND ')} ORDER BY events.id LIMIT ${limit}
+      )
+      UNION ALL (
+        SELECT events.*, event_strays.at_ms FROM event_strays JOIN events USING (workspace_id, id)
+        WHERE event_strays.workspace_id = ${own} AND ${strayed.join(' AND ')}
+        ORDER BY event_strays.at_ms, event_strays.id LIMIT ${limit}
+      )
+    ) AS both_kinds ORDER BY order_ms, id LIMIT ${limit}`
+  const sql = `${straying(own, parameters.add(firstUuidOf(closed_ms)))}
+    ${pageOf({ listed, order: 'order_ms, id', columns: 'order_ms, ' })}`
+  const { rows } = await connection.run<EventRow>(sql, parameters.values)
+  const positionOf = ({ order_ms, id }: EventRow) => ({ ms: order_ms ?? 0, id: idOf('evt', digitsOf(id)) })
+  const texts = textsOf(rows, page, positionOf, early)
+  return { rows: texts.rows, next: texts.next ?? end.next, caughtUp_ms: texts.next ? null : told_ms }
+}
+
+/** The instant in an identifier. */
+const ID_MS = `('x' || substr(replace(events.id::text, '-', ''), 1, 12))::bit(48)::bigint`
+
+/** Arrivals that nobody has taken out of the queue, of which some will be strays. */
+function straying(workspace: string, closed: string): string {
+  return `WITH straying AS MATERIALIZED (
+    SELECT first_event, last_event, substr(first_event::text, 16, 3) AS writer FROM event_arrivals
+    WHERE workspace_id = ${workspace} AND first_event < ${closed}
+  )`
+}
+
+/** Looked up event by event: nearly none is a stray, and joined all of these might be read for each page. */
+const IN_PLACE = `
+  (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id AND event_strays.id = events.id)
+    IS NULL
+  AND (SELECT true FROM straying
+    WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NULL`
+
+/** Where a page ends at the latest for the strays in it, as `walkEnd` has it for the others. */
+async function strayWalkEnd(
+  connection: Connection,
+  workspace: string,
+  after: Position,
+  closed_ms: number,
+): Promise<Position | undefined> {
+  const { rows } = await connection.run<{ ms: number; id: string }>(
+    `SELECT at_ms AS ms, id FROM event_strays
+    WHERE workspace_id = $1 AND (at_ms, id) > ($2, $3::uuid) AND at_ms < $4
+    ORDER BY at_ms, id OFFSET ${LOOKED_AT - 1} LIMIT 1`,
+    [workspace, after.ms, uuidOf(after.id), closed_ms],
+  )
+  return rows[0] && { ms: rows[0].ms, id: idOf('evt', digitsOf(rows[0].id)) }
+}
+
+/** The identifier behind which those lie that are in their places and behind a position: its own, but for a stray's. */
+function uuidAt({ ms, id }: Position): string {
+  const uuid = uuidOf(id)
+  if (msOf(uuid) === ms) return uuid
+  // Of the same instant those are behind the stray that have a greater identifier: all of them, or none.
+  return msOf(uuid) < ms ? lastUuidOf(ms - 1) : lastUuidOf(ms)
 }
 
 /** Events of a customer by (`at_ms`, `id`), latest first. */
@@ -88,7 +207,9 @@ export async function readTimeline(
     const { ms, id } = page.after
     conditions.push(`(at_ms, id) < (${parameters.add(ms)}, ${parameters.add(uuidOf(id))}::uuid)`)
   }
-  const sql = pageOf({ conditions, order: 'at_ms DESC, id DESC', limit: parameters.add(page.limit + 1) })
+  const order = 'at_ms DESC, id DESC'
+  const listed = listedOf({ conditions, order, limit: parameters.add(page.limit + 1) })
+  const sql = pageOf({ listed, order })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   return textsOf(rows, page, ({ at_ms, id }) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) }))
 }
@@ -96,6 +217,20 @@ export async function readTimeline(
 /** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
 function parsedIdentifier(prefix: 'jrn' | 'cus', id: string): string | null {
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
+}
+
+/** What a filter asks of an event; undefined where none can be found. */
+function narrowedBy({ journey_id, customer_id, event_id }: EventFilter) {
+  const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
+  const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
+  if (journey === null || customer === null) return undefined
+  const matching = (parameters: Parameters) => [
+    ...(journey === undefined ? [] : [`journey_id = ${parameters.add(journey)}`]),
+    ...(customer === undefined ? [] : [`customer_id = ${parameters.add(customer)}`]),
+    ...(event_id === undefined ? [] : [`event_id = ${parameters.add(event_id)}`]),
+  ]
+  const isNarrowed = journey !== undefined || customer !== undefined || event_id !== undefined
+  return { customer, isNarrowed, matching }
 }
 
 function earliest(a: string | undefined, b: string | undefined): string | undefined {
@@ -116,11 +251,12 @@ async function fewOf(connection: Connection, customer: string): Promise<string[]
 async function walkEnd(
   connection: Connection,
   span: (parameters: Parameters) => string[],
+  order: 'ASC' | 'DESC',
 ): Promise<string | undefined> {
   const parameters = new Parameters()
   const { rows } = await connection.run<{ id: string }>(
     `SELECT id FROM events WHERE ${span(parameters).join(' AND ')}
-      ORDER BY id DESC OFFSET ${LOOKED_AT - 1} LIMIT 1`,
+      ORDER BY id ${order} OFFSET ${LOOKED_AT - 1} LIMIT 1`,
     parameters.values,
   )
   return rows[0] && digitsOf(rows[0].id)
@@ -131,26 +267,32 @@ async function walkEnd(
  * stands at the head of the row.
  */
 function pageOf({
-  conditions,
+  listed,
   order,
-  limit,
+  columns = '',
 }: {
-  conditions: string[]
+  /** A query of the events, in whatever order. */
+  listed: string
   order: string
-  limit: string
+  /** Others that the query has, each with a comma behind it. */
+  columns?: string
 }): string {
   return `
-    SELECT id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, fits,
+    SELECT ${columns}id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, fits,
       CASE WHEN fits THEN custom_variables END AS custom_variables
     FROM (
       SELECT *, row_number() OVER page = 1 OR sum(${OTHER_BYTES} + coalesce(octet_length(custom_variables), 0))
         OVER page <= ${PAGE_BYTES} AS fits
-      FROM (
-        SELECT * FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}
-      ) AS listed
+      FROM (${listed}) AS listed
       WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
     ) AS measured
     ORDER BY ${order}`
+}
+
+type Listed = { conditions: string[]; order: string; limit: string }
+
+function listedOf({ conditions, order, limit }: Listed): string {
+  return `SELECT * FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`
 }
 
 function newestPosition(uuid: string): Position {

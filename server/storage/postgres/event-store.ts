@@ -1,5 +1,5 @@
 import type { EventStore } from '../event-store.ts'
-import { readNewest, readTimeline } from './event-reader.ts'
+import { readNewest, readOldest, readTimeline } from './event-reader.ts'
 import type { ListReader } from './list-reader.ts'
 import type { Writer } from './writer.ts'
 
@@ -10,6 +10,8 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
     insertEvents: (workspaceId, events, key_id = '') => writer.insert(workspaceId, { key_id, events }),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
+    oldestEvents: (workspaceId, filter, page, reading) =>
+      lists.events(reading, (connection) => readOldest(connection, workspaceId, filter, page)),
     customerEvents: (workspaceId, customerId, page, reading) =>
       lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
   }

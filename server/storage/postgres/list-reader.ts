@@ -1,6 +1,6 @@
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import { pageText } from '../../domain/paging.ts'
-import type { EventTexts } from '../event-texts.ts'
+import type { EventTexts, ForwardTexts } from '../event-texts.ts'
 import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -40,7 +40,7 @@ export class ListReader {
   /** Reads a page of events, as the JSON of the contract's `EventPage`. */
   async events<Value>(
     reading: Reading,
-    read: (connection: Connection) => Promise<EventTexts>,
+    read: (connection: Connection) => Promise<EventTexts | ForwardTexts>,
   ): Promise<JsonBytes<Value>> {
     const texts = await this.read(reading, read)
     return new JsonBytes<Value>(new TextEncoder().encode(pageText(texts)))

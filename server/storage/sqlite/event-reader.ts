@@ -1,14 +1,14 @@
-import type { Position } from '../../domain/cursors.ts'
+import { firstPosition, type Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
 import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
-import { END, type EventTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
+import { END, type EventTexts, type ForwardTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
 import type { Connection } from './connection.ts'
 import { prepareReferences } from './references.ts'
 import { postingKeys } from './runs/posting-keys.ts'
-import { postingsBelow } from './runs/postings.ts'
+import { postingsBelow, postingsFrom } from './runs/postings.ts'
 import { RunStore } from './runs/run-store.ts'
 import { isBefore, type TimelineEntry, timelineBefore } from './runs/timeline.ts'
 import { type Interval, SpanReader } from './spans.ts'
@@ -17,6 +17,8 @@ import type { TailFilter, TailRing } from './tail.ts'
 /** A page of a list of events, to be read. */
 export type EventsRequest =
   | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
+  /** `now_ms`: what was acknowledged by then is in the file. */
+  | { list: 'oldest'; workspace_id: string; filter: EventFilter; page: Page; now_ms: number }
   | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
 
 type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
@@ -63,11 +65,12 @@ export class EventReader {
     this.#statements = prepare(connection)
   }
 
-  read(request: EventsRequest): EventTexts {
+  read(request: EventsRequest): EventTexts | ForwardTexts {
     for (let attempt = 1; ; attempt += 1) {
       this.#connection.exec('BEGIN')
       try {
-        return request.list === 'newest' ? this.#newest(request) : this.#timeline(request)
+        if (request.list === 'newest') return this.#newest(request)
+        return request.list === 'oldest' ? this.#oldest(request) : this.#timeline(request)
       } catch (error) {
         if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
       } finally {
@@ -96,6 +99,31 @@ export class EventReader {
       }
     }
     return rows.ending()
+  }
+
+  /** In the same order from the other end. The order of numbers is that of commits, as one thread writes. */
+  #oldest({ workspace_id, filter, page, now_ms }: EventsRequest & { list: 'oldest' }): ForwardTexts {
+    const rows = new PageTexts(page)
+    let last = page.after ?? firstPosition('evt')
+    const narrowed = this.#narrowed(workspace_id, filter)
+    if (!narrowed) return { rows: [], next: last, caughtUp_ms: now_ms }
+    const { key, refs, matches } = narrowed
+    const first = this.#firstBehind(page)
+    let looked = 0
+    for (const { from, to } of [...this.#spans.intervals(filter, this.#lastSeq())].reverse()) {
+      for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
+        if (looked === LOOKED_AT) return { ...rows.ending(), next: last, caughtUp_ms: null }
+        looked += 1
+        const head = this.#statements.head.get(seq)
+        if (!head) continue
+        const position = newestPosition(head)
+        if (matches(head) && !rows.add(this.#row(seq), position)) {
+          return { ...rows.ending(), next: last, caughtUp_ms: null }
+        }
+        last = position
+      }
+    }
+    return { ...rows.ending(), next: last, caughtUp_ms: now_ms }
   }
 
   /** By (`at_ms`, number), of all runs and the tail side by side. */
@@ -159,6 +187,26 @@ export class EventReader {
     }
   }
 
+  /** The same, the earliest first. */
+  *#candidatesForward(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
+    const indexed = this.#indexedSeq()
+    for (const run of this.#runs.all().reverse()) {
+      if (run.last_seq < from) continue
+      if (run.first_seq > to) return
+      for (const seq of postingsFrom(run, this.#runs.readPage, { key, from })) {
+        if (seq > to) return
+        yield seq
+      }
+    }
+    for (let seq = Math.max(from, indexed + 1); ; seq += 1) {
+      seq = this.#ring.firstMatch(refs, seq, to)
+      // What was found before may be of another event that has overwritten it.
+      this.#assertIntact(indexed)
+      if (seq === -1) return
+      yield seq
+    }
+  }
+
   /** Of a customer's timeline what is behind the page's position, the latest first. */
   *#latest(customer: number, page: Page): Generator<TimelineEntry> {
     const before = page.after
@@ -205,6 +253,13 @@ export class EventReader {
   #lastBefore({ after }: Page): number {
     const last = this.#lastSeq()
     return after ? Math.min(last, this.#spans.firstFrom(eventIdBytes(after.id)) - 1) : last
+  }
+
+  #firstBehind({ after }: Page): number {
+    if (!after) return 0
+    const seq = this.#spans.firstFrom(eventIdBytes(after.id))
+    const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
+    return head && eventIdText(head.id) === after.id ? seq + 1 : seq
   }
 
   /** 0 where there are no events. */

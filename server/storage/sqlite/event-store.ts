@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 type EventPage = components['schemas']['EventPage']
 
 /** Events in SQLite: written by the writer in groups, read by the reader. */
-export function sqliteEventStore(reader: Reader, writer: Writer): EventStore {
+export function sqliteEventStore(reader: Reader, writer: Writer, now: () => number): EventStore {
   const list = async (request: EventsRequest, reading: Reading) =>
     new JsonBytes<EventPage>(await reader.events(request, reading))
   return {
@@ -24,6 +24,8 @@ export function sqliteEventStore(reader: Reader, writer: Writer): EventStore {
 
     newestEvents: (workspace_id, filter, page, reading) =>
       list({ list: 'newest', workspace_id, filter, page }, reading),
+    oldestEvents: (workspace_id, filter, page, reading) =>
+      list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading),
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }

@@ -31,7 +31,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   return {
     db: database((statement) => reader.lookUp(statement)),
     lists,
-    events: sqliteEventStore(reader, writer),
+    events: sqliteEventStore(reader, writer, now),
     activity: (workspace_id, request, reading) =>
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,

@@ -97,16 +97,23 @@ export class TailRing {
   }
 
   /** The greatest number from `from` down to `to` of an event that the filter lets through; -1 where there is none. */
-  lastMatch({ workspace, journey, customer, name }: TailFilter, from: number, to: number): number {
-    for (let seq = from; seq >= to; seq -= 1) {
-      const slot = seq % RING_EVENTS
-      if (customer !== undefined && this.#customers[slot] !== customer) continue
-      if (journey !== undefined && this.#journeys[slot] !== journey) continue
-      if (name !== undefined && this.#names[slot] !== name) continue
-      if (workspace !== undefined && this.#workspaces[slot] !== workspace) continue
-      return seq
-    }
+  lastMatch(filter: TailFilter, from: number, to: number): number {
+    for (let seq = from; seq >= to; seq -= 1) if (this.#matches(filter, seq)) return seq
     return -1
+  }
+
+  /** The least number from `from` up to `to` of such an event; -1 where there is none. */
+  firstMatch(filter: TailFilter, from: number, to: number): number {
+    for (let seq = from; seq <= to; seq += 1) if (this.#matches(filter, seq)) return seq
+    return -1
+  }
+
+  #matches({ workspace, journey, customer, name }: TailFilter, seq: number): boolean {
+    const slot = seq % RING_EVENTS
+    if (customer !== undefined && this.#customers[slot] !== customer) return false
+    if (journey !== undefined && this.#journeys[slot] !== journey) return false
+    if (name !== undefined && this.#names[slot] !== name) return false
+    return workspace === undefined || this.#workspaces[slot] === workspace
   }
 }
 

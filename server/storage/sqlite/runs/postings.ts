@@ -133,6 +133,22 @@ export function* postingsBelow(
   }
 }
 
+/** Numbers of events with a key from a bound on, in ascending order, page by page as they are asked for. */
+export function* postingsFrom(
+  run: Run,
+  readPage: PageSource,
+  { key, from }: { key: number; from: number },
+): Generator<number> {
+  const { firsts } = run.postings
+  for (let page = Math.max(lastPageUpTo(run.postings, key, from), 0); page < firsts.length; page += 1) {
+    const first = firsts[page] as number
+    if (first > key) return
+    for (const seq of postingsOfPage(readPage(run, 'postings', page), run, { first, key })) {
+      if (seq >= from) yield seq
+    }
+  }
+}
+
 function postingsOfPage(
   bytes: Uint8Array,
   run: Run,

@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { engine } from '../engine.ts'
+import { followed, forwardPage } from './following.ts'
+import {
+  connectTo,
+  idOf,
+  insert,
+  newEvent,
+  newSubject,
+  openStore,
+  openStoreForTest,
+  type Store,
+} from './store.ts'
+
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore()
+  return store.close
+})
+
+describe('oldestEvents', () => {
+  it.each([1, 3, 100])('gives each event once in pages of %i, in the order of arrival', async (limit) => {
+    const subject = await newSubject(store)
+    const ids: string[] = []
+    for (let index = 0; index < 7; index += 1) ids.push(idOf(await insert(store, subject)))
+    const { rows } = await followed(store, subject.workspace_id, { limit })
+    expect(rows.map(({ id }) => id)).toEqual(ids)
+  })
+
+  it('goes on where it was at its end, in an empty workspace too', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const begin = await followed(store, workspace_id)
+    expect(begin.rows).toEqual([])
+    const first = idOf(await insert(store, subject))
+    const second = await followed(store, workspace_id, { from: begin.next })
+    expect(second.rows.map(({ id }) => id)).toEqual([first])
+    const third = idOf(await insert(store, subject))
+    const last = await followed(store, workspace_id, { from: second.next })
+    expect(last.rows.map(({ id }) => id)).toEqual([third])
+  })
+
+  it('misses nothing while others store, and gives nothing twice', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const stored: string[] = []
+    let isOver = false
+    const storing = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const events = Array.from({ length: 1 + Math.floor(Math.random() * 9) }, () => newEvent(subject))
+        stored.push(...(await store.events.insertEvents(workspace_id, events)).map(idOf))
+      }
+    })
+    const seen: string[] = []
+    let next: Awaited<ReturnType<typeof forwardPage>>['next'] | undefined
+    while (seen.length < 300) {
+      const page = await forwardPage(store, workspace_id, { limit: 40, ...(next && { after: next }) })
+      next = page.next
+      seen.push(...page.rows.map(({ id }) => id))
+    }
+    isOver = true
+    await Promise.all(storing)
+    const rest = await followed(store, workspace_id, { ...(next && { from: next }) })
+    seen.push(...rest.rows.map(({ id }) => id))
+    expect(seen.toSorted()).toEqual(stored.toSorted())
+  })
+
+  it('gives what a filter asks for', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id, journey_id, customer_id } = subject
+    const other = idOf(
+      await store.events.initializeCustomer(workspace_id, {
+        journey_id,
+        client_customer_id: 'user-2',
+        customer_type: 'account',
+        customer_name: 'Grace',
+      }),
+    )
+    const all: string[] = []
+    for (const event_id of ['a', 'b', 'a', 'b', 'c']) {
+      all.push(idOf(await insert(store, subject, { event_id })))
+      all.push(idOf(await insert(store, { ...subject, customer_id: other }, { event_id })))
+    }
+    const given = async (filter: object) => {
+      const { rows } = await followed(store, workspace_id, { limit: 2, filter })
+      return rows.map(({ id }) => all.indexOf(id))
+    }
+    expect(await given({ event_id: 'a' })).toEqual([0, 1, 4, 5])
+    expect(await given({ customer_id })).toEqual([0, 2, 4, 6, 8])
+    expect(await given({ journey_id, customer_id: other, event_id: 'b' })).toEqual([3, 7])
+    expect(await given({ journey_id: 'jrn_00000000000000000000000000' })).toEqual([])
+    expect(await given({ to_ms: 0 })).toEqual([])
+    expect(await given({ from_ms: Date.now() + 60_000 })).toEqual([])
+    expect(await given({ from_ms: Date.now() - 60_000, to_ms: Date.now() + 60_000 })).toHaveLength(10)
+  })
+
+  it('looks at ten thousand events for a page at the most, and goes on behind them', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    for (let batch = 0; batch < 11; batch += 1) {
+      const events = Array.from({ length: 1000 }, () => newEvent(subject))
+      await store.events.insertEvents(workspace_id, events)
+    }
+    const rare = idOf(await insert(store, subject, { event_id: 'rare' }))
+    const filter = { event_id: 'rare', journey_id: subject.journey_id }
+    await followed(store, workspace_id)
+    const page = await forwardPage(store, workspace_id, { limit: 10 }, filter)
+    // Where an index finds them, nothing has to be looked at.
+    if (engine === 'postgres') expect(page).toMatchObject({ rows: [], caughtUpTo: null })
+    const { rows } = await followed(store, workspace_id, { filter })
+    expect(rows.map(({ id }) => id)).toEqual([rare])
+  })
+
+  it('keeps the order where the clock steps back', async () => {
+    let now = Date.now()
+    const stepping = await openStoreForTest({ now: () => now })
+    const subject = await newSubject(stepping)
+    const ids: string[] = []
+    let from: Awaited<ReturnType<typeof followed>>['next'] | undefined
+    for (const step of [0, -3_600_000, 1, 3_600_000 * 24, -5]) {
+      now += step
+      ids.push(idOf(await insert(stepping, subject)), idOf(await insert(stepping, subject)))
+      const begun_ms = engine === 'postgres' ? Date.now() : now
+      const { rows, next } = await followed(stepping, subject.workspace_id, {
+        begun_ms,
+        ...(from && { from }),
+      })
+      expect(rows.map(({ id }) => id)).toEqual(ids.slice(-2))
+      from = next
+    }
+    const { rows } = await followed(stepping, subject.workspace_id, { limit: 3, begun_ms: 0 })
+    expect(rows.map(({ id }) => id)).toEqual(ids)
+  })
+
+  it('is not held up by a transaction that does not end', async () => {
+    const subject = await newSubject(store)
+    const others = await connectTo(store.databaseUrl)
+    await others.run(engine === 'postgres' ? 'BEGIN; CREATE TABLE held (one integer)' : 'BEGIN')
+    const id = idOf(await insert(store, subject))
+    const { rows } = await followed(store, subject.workspace_id)
+    expect(rows.map((event) => event.id)).toEqual([id])
+    await others.run('ROLLBACK')
+  })
+})

@@ -1,0 +1,42 @@
+import type { Schemas } from '../../client/index.ts'
+import { cursorPosition } from '../../server/domain/cursors.ts'
+import type { Page } from '../../server/domain/paging.ts'
+import type { EventFilter } from '../../server/storage/event-store.ts'
+import { readingIn, type Store } from './store.ts'
+
+/** A page of a walk forward, with the position behind it. */
+export async function forwardPage(
+  { events }: Pick<Store, 'events'>,
+  workspace_id: string,
+  page: Page,
+  filter: EventFilter = {},
+) {
+  const read = await events.oldestEvents(workspace_id, filter, page, readingIn(workspace_id))
+  const { data, next_cursor, caught_up_to }: Schemas['EventPage'] = JSON.parse(
+    new TextDecoder().decode(read.bytes),
+  )
+  if (next_cursor === null) throw new Error('a walk forward has no end')
+  return { rows: data, next: cursorPosition(next_cursor, 'evt'), caughtUpTo: caught_up_to ?? null }
+}
+
+type Following = { limit?: number; filter?: EventFilter; from?: Page['after']; begun_ms?: number }
+
+/**
+ * Walks a workspace forward, until all is there that was acknowledged before.
+ * @param options.begun_ms when that was, where the store has another clock
+ * @returns the events in their order
+ */
+export async function followed(
+  store: Pick<Store, 'events'>,
+  workspace_id: string,
+  { limit = 100, filter = {}, from, begun_ms = Date.now() }: Following = {},
+) {
+  const rows: Schemas['Event'][] = []
+  let after = from
+  for (;;) {
+    const page = await forwardPage(store, workspace_id, { limit, ...(after && { after }) }, filter)
+    rows.push(...page.rows)
+    after = page.next
+    if (page.caughtUpTo !== null && Date.parse(page.caughtUpTo) >= begun_ms) return { rows, next: after }
+  }
+}
