@@ -153,9 +153,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List customers, newest first
+         * List customers in the order of arrival
          * @description The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
          *     with whom it belongs to, whenever they were created.
+         *
+         *     With `order=oldest` the list goes forward, and a program can follow it for ever, as it can the list of events: each
+         *     customer comes once, as it is when it is read; a new name does not bring it again. A `search` then finds the same
+         *     customers, none of them first.
          */
         get: operations["listCustomers"];
         put?: never;
@@ -1090,6 +1094,7 @@ export interface components {
             /** @description The customers, in the order of the list. */
             data: components["schemas"]["Customer"][];
             next_cursor: components["schemas"]["NextCursor"];
+            caught_up_to?: components["schemas"]["CaughtUpTo"];
         };
         /**
          * Caught up to
@@ -3029,6 +3034,12 @@ export interface operations {
                  * @example love
                  */
                 search?: components["schemas"]["CustomerSearch"];
+                /**
+                 * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
+                 *     order in which it was given.
+                 * @example oldest
+                 */
+                order?: components["parameters"]["Order"];
                 /**
                  * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
                  *     1 MiB too, and where enough rows have been looked at.

@@ -74,10 +74,14 @@ export const operationPaths = {
    */
   getActivity: ['GET', '/activity'],
   /**
-   * List customers, newest first
+   * List customers in the order of arrival
    *
    * The customers of the workspace by (`created_at`, `customer_id`), newest first. A `search` for an identifier begins
    * with whom it belongs to, whenever they were created.
+   *
+   * With `order=oldest` the list goes forward, and a program can follow it for ever, as it can the list of events: each
+   * customer comes once, as it is when it is read; a new name does not bring it again. A `search` then finds the same
+   * customers, none of them first.
    */
   listCustomers: ['GET', '/customers'],
   /**

@@ -1,12 +1,19 @@
 import type { Operation } from '../contract.ts'
-import { pageBody, pageOf } from '../domain/paging.ts'
+import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
+import { oldestCustomers } from '../storage/arrived-customers.ts'
 import { findCustomer, newestCustomers } from '../storage/customers.ts'
 
 export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, context) => {
   const { storage, reading } = context
-  const page = await newestCustomers(storage.lists(reading), workspaceId, query, pageOf(query, 'cus'))
-  return { status: 200, body: pageBody(page) }
+  const lists = storage.lists(reading)
+  const page = pageOf(query, 'cus')
+  if (query.order === 'oldest') {
+    const arrived = await storage.arrivedCustomers(reading)
+    const walked = await oldestCustomers(lists, workspaceId, query, page, arrived)
+    return { status: 200, body: forwardPageBody(walked) }
+  }
+  return { status: 200, body: pageBody(await newestCustomers(lists, workspaceId, query, page)) }
 }
 
 export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path }, { storage }) => {

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { ReadActivity } from './activity.ts'
+import type { Arrived } from './arrived-customers.ts'
 import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
 import type { Standings } from './standings.ts'
@@ -99,6 +100,8 @@ export type Storage = {
    */
   lists(reading: Reading): ReadingDatabase
   events: EventStore
+  /** How far customers can be walked forward now, and in which order. To be asked before they are read. */
+  arrivedCustomers(reading: Reading): Promise<Arrived>
   activity: ReadActivity
   /** Where customers stand in their journeys. */
   standings: Standings

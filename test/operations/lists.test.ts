@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
 import { addMember, newPerson, signUp } from '../people.ts'
 import { customerInJourney, initialize } from './customer.ts'
 
@@ -254,5 +255,40 @@ describe('a page that ends among rows of one millisecond', () => {
       expect(all.length, name).toBeGreaterThanOrEqual(numbers.length)
       for (const limit of [1, 2, 3]) expect(await pages(read, limit), `${name}, ${limit}`).toEqual(all)
     }
+  })
+})
+
+describe('a list that is asked for oldest first', () => {
+  it('has a cursor also where it is empty, says so, and goes on from there', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const read = async (list: 'listEvents' | 'listCustomers', cursor?: string | null) => {
+      const query = { order: 'oldest', limit: 1, ...(cursor && { cursor }) } as const
+      const { data } = await client[list]({ query })
+      if (!data) throw new Error('refused')
+      return data
+    }
+    const empty = await read('listEvents')
+    expect(empty).toEqual({
+      data: [],
+      next_cursor: expect.any(String),
+      caught_up_to: expect.stringMatching(/Z$/),
+    })
+    const { data: first } = await client.createEvent({ body: event })
+    const { data: second } = await client.createEvent({ body: event })
+    const ids: (string | undefined)[] = []
+    let cursor = empty.next_cursor
+    while (ids.length < 2) {
+      const page = await read('listEvents', cursor)
+      for (const item of page.data) ids.push('id' in item ? item.id : undefined)
+      cursor = page.next_cursor
+    }
+    expect(ids).toEqual([first?.id, second?.id])
+    const customers = await vi.waitUntil(async () => {
+      const page = await read('listCustomers')
+      return page.data.length > 0 && page
+    }, withPatience)
+    expect(customers.data).toMatchObject([{ customer_id: event.customer_id }])
+    expect((await read('listCustomers', customers.next_cursor)).data).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { uuidOf } from '../../server/storage/postgres/uuids.ts'
 import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
-import { followed, forwardPage } from '../storage/following.ts'
+import { followed, followedCustomers, forwardPage } from '../storage/following.ts'
 import {
   connectTo,
   eventPage,
@@ -130,6 +130,27 @@ describe('two replicas', () => {
     // Whoever begins later sees the same.
     const again = await followed(ahead, workspace_id, { limit: 17 })
     expect(again.rows.map(({ id }) => id)).toEqual(seen)
+  })
+
+  it('give those who follow each customer once, whatever their clocks say', async () => {
+    const [behind, ahead] = (await replicas({
+      clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
+    })) as [Store, Store]
+    const subject = await newSubject(behind)
+    const made = ['user-1']
+    const making = [behind, ahead].map(async (store, maker) => {
+      for (let index = 0; index < 40; index += 1) {
+        const own = `user-${maker}-${index}`
+        made.push(own)
+        await initialize(store, subject, own)
+      }
+    })
+    const first = await followedCustomers(ahead, subject.workspace_id, { limit: 9 })
+    await Promise.all(making)
+    const rest = await followedCustomers(behind, subject.workspace_id, { limit: 9, from: first.next })
+    expect([...first.own, ...rest.own].toSorted()).toEqual(made.toSorted())
+    const again = await followedCustomers(ahead, subject.workspace_id)
+    expect(again.own).toEqual([...first.own, ...rest.own])
   })
 
   it('give those who follow what is committed late when it is there', async () => {

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
+import { insertJourney } from '../../server/storage/journeys.ts'
 import { engine } from '../engine.ts'
-import { followed, forwardPage } from './following.ts'
+import { followed, followedCustomers, forwardPage } from './following.ts'
 import {
   connectTo,
   idOf,
+  initialize,
   insert,
   newEvent,
   newSubject,
@@ -141,5 +144,39 @@ describe('oldestEvents', () => {
     const { rows } = await followed(store, subject.workspace_id)
     expect(rows.map((event) => event.id)).toEqual([id])
     await others.run('ROLLBACK')
+  })
+})
+
+describe('oldestCustomers', () => {
+  it('gives each customer once while others are made, however they are found', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const made = ['user-1']
+    const making = [0, 1].map(async (maker) => {
+      for (let index = 0; index < 40; index += 1) {
+        const own = `user-${maker}-${index}`
+        made.push(own)
+        await initialize(store, subject, own)
+      }
+    })
+    const first = await followedCustomers(store, workspace_id, { limit: 7 })
+    await Promise.all(making)
+    // Whoever comes again in another journey does not come again here.
+    const journey_id = newId('jrn')
+    const journey = { journey_id, name: 'Renewal', description: '', steps: [] }
+    await store.db
+      .transaction()
+      .execute((db) => insertJourney(db, workspace_id, { ...journey, created_ms: Date.now() }))
+    await initialize(store, { workspace_id, journey_id }, 'user-0-0')
+    const rest = await followedCustomers(store, workspace_id, { limit: 7, from: first.next })
+    expect([...first.own, ...rest.own].toSorted()).toEqual(made.toSorted())
+    const again = await followedCustomers(store, workspace_id)
+    expect(again.own).toEqual([...first.own, ...rest.own])
+    const found = await followedCustomers(store, workspace_id, { filter: { search: 'user-1-' } })
+    expect(found.own).toEqual(again.own.filter((own) => own.startsWith('user-1-')))
+    const one = await followedCustomers(store, workspace_id, { filter: { client_customer_id: 'user-1-7' } })
+    expect(one.own).toEqual(['user-1-7'])
+    const none = await followedCustomers(store, workspace_id, { filter: { customer_type: 'account' } })
+    expect(none.own).toEqual([])
   })
 })

@@ -1,6 +1,8 @@
 import type { Schemas } from '../../client/index.ts'
 import { cursorPosition } from '../../server/domain/cursors.ts'
 import type { Page } from '../../server/domain/paging.ts'
+import { oldestCustomers } from '../../server/storage/arrived-customers.ts'
+import type { CustomerFilter } from '../../server/storage/customers.ts'
 import type { EventFilter } from '../../server/storage/event-store.ts'
 import { readingIn, type Store } from './store.ts'
 
@@ -38,5 +40,24 @@ export async function followed(
     rows.push(...page.rows)
     after = page.next
     if (page.caughtUpTo !== null && Date.parse(page.caughtUpTo) >= begun_ms) return { rows, next: after }
+  }
+}
+
+/** The same of customers, each by its own identifier. */
+export async function followedCustomers(
+  store: Pick<Store, 'arrivedCustomers' | 'lists'>,
+  workspace_id: string,
+  { limit = 100, filter = {}, from, begun_ms = Date.now() }: Following & { filter?: CustomerFilter } = {},
+) {
+  const reading = readingIn(workspace_id)
+  const own: string[] = []
+  let after = from
+  for (;;) {
+    const arrived = await store.arrivedCustomers(reading)
+    const page = { limit, ...(after && { after }) }
+    const walked = await oldestCustomers(store.lists(reading), workspace_id, filter, page, arrived)
+    own.push(...walked.rows.map(({ client_customer_id }) => client_customer_id))
+    after = walked.next
+    if (walked.caughtUp_ms !== null && walked.caughtUp_ms >= begun_ms) return { own, next: after }
   }
 }

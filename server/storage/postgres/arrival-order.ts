@@ -108,7 +108,7 @@ function isIn({ first, last, isOld }: Span, id: string): boolean {
 
 /** How far a workspace can be walked forward. */
 export type WalkEnd = {
-  /** What stands at an instant before is all there; null: nothing can be read yet. */
+  /** What stands at an instant before is all there. */
   closed_ms: number
   /** What was acknowledged by then stands there. */
   told_ms: number
@@ -123,11 +123,11 @@ export async function readWalkEnd(connection: Connection, workspace: string): Pr
 const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 const WALK_END = `
-  SELECT closed_ms, CASE
-    WHEN greatest_ms < closed_ms AND NOT EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
+  SELECT coalesce(closed_ms, 0) AS closed_ms, CASE
+    WHEN coalesce(greatest_ms < closed_ms, true) AND NOT EXISTS (SELECT FROM event_arrivals WHERE workspace_id = $1)
       AND NOT EXISTS (SELECT FROM enrolment_arrivals WHERE workspace_id = $2) THEN ${NOW_MS}
-    ELSE told_ms END AS told_ms
-  FROM event_following WHERE workspace_id = $1`
+    ELSE coalesce(told_ms, 0) END AS told_ms
+  FROM (SELECT) AS always LEFT JOIN event_following ON workspace_id = $1`
 
 const STRAY_EVENTS = `
   INSERT INTO event_strays (workspace_id, id, at_ms) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS strayed (id)

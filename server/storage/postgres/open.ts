@@ -4,6 +4,7 @@ import { readAddress } from '../../domain/postgres-urls.ts'
 import { sumOfReads } from '../list-turns.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
+import { arrivedCustomers } from './arrived-customers.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { assertWhole } from './copy-state.ts'
 import { CustomerWriter } from './customer-writer.ts'
@@ -89,6 +90,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
     events: postgresEventStore(lists, writer),
+    arrivedCustomers: (reading) =>
+      lists.read(reading, (connection) => arrivedCustomers(connection, reading.workspaceId)),
     activity: (workspaceId, request, reading) =>
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     standings,

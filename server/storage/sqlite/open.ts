@@ -2,6 +2,7 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { sumOfReads } from '../list-turns.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
+import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
@@ -32,6 +33,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     db: database((statement) => reader.lookUp(statement)),
     lists,
     events: sqliteEventStore(reader, writer, now),
+    arrivedCustomers: (reading) => arrivedCustomers(lists(reading), reading.workspaceId, now()),
     activity: (workspace_id, request, reading) =>
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,

@@ -11,4 +11,5 @@ export const migrations: Migrations = {
   '0007-name-search': () => import('./0007-name-search.ts'),
   '0008-enrolment-numbers': () => import('./0008-enrolment-numbers.ts'),
   '0009-event-counts': () => import('./0009-event-counts.ts'),
+  '0010-customers-arrived': () => import('./0010-customers-arrived.ts'),
 }

@@ -1,0 +1,74 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { components } from '../../generated/contract.ts'
+import type { DB } from '../../generated/tables.ts'
+import { firstPosition, type Position } from '../domain/cursors.ts'
+import type { ForwardRows, Page } from '../domain/paging.ts'
+import { matches, searchOf } from './customer-search.ts'
+import { type CustomerFilter, customersWith } from './customers.ts'
+import { bytes, readPage, unindexed, WALKED_ROWS } from './pages.ts'
+
+type Customer = components['schemas']['Customer']
+
+/** Customers in the order of their arrival, as an engine keeps it. */
+export type Arrived = {
+  /**
+   * A query of the places of some customers behind a position, as `ms` and `id`, the first ones in their order. Between
+   * those nothing appears any more.
+   */
+  places: (after: Position, limit: number) => RawBuilder<Position>
+  /** Where they end for now. */
+  end: Position
+  /** Everything that was acknowledged by then is before that. */
+  caughtUp_ms: number
+}
+
+/**
+ * Customers in the order of arrival, oldest first: each once, whoever else is made meanwhile and wherever. A page of those
+ * that a filter asks for ends after so many that were looked at.
+ */
+export async function oldestCustomers(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: CustomerFilter,
+  page: Page,
+  { places, end, caughtUp_ms }: Arrived,
+): Promise<ForwardRows<Customer>> {
+  const after = page.after ?? firstPosition('cus')
+  const conditions = conditionsOf(filter)
+  const isFiltered = conditions.length > 0
+  const limit = isFiltered ? WALKED_ROWS : page.limit + 1
+  const arrived = db.selectFrom(sql<Position>`(${places(after, limit)})`.as<'arrived'>(sql.ref('arrived')))
+  const [last] = isFiltered
+    ? await arrived
+        .select(['ms', 'id'])
+        .orderBy('ms')
+        .orderBy('id')
+        .offset(limit - 1)
+        .limit(1)
+        .execute()
+    : []
+  // A cross join, because SQLite takes its sides in this order.
+  let keys = arrived
+    .crossJoin('customers')
+    .whereRef('customer_id', '=', 'arrived.id')
+    .where('workspace_id', '=', workspaceId)
+    .select(['arrived.ms', 'arrived.id'])
+    .select(bytes({ text: ['client_customer_id', 'customer_name'] }))
+    .orderBy('arrived.ms')
+    .orderBy('arrived.id')
+  for (const condition of conditions) keys = keys.where(condition)
+  const read = async (ids: string[]) => [...(await customersWith(db, workspaceId, ids))]
+  const { rows, next } = await readPage(keys, page, read, { end: last })
+  return next ? { rows, next, caughtUp_ms: null } : { rows, next: end, caughtUp_ms }
+}
+
+/** What a filter asks of each customer. */
+function conditionsOf({ customer_type, client_customer_id, search }: CustomerFilter) {
+  const conditions: RawBuilder<boolean>[] = []
+  if (customer_type !== undefined) conditions.push(sql`customer_type = ${customer_type}`)
+  if (client_customer_id !== undefined) conditions.push(sql`client_customer_id = ${client_customer_id}`)
+  if (search !== undefined) {
+    conditions.push(sql`(customers.customer_id = ${search} OR ${matches(searchOf(search))})`)
+  }
+  return conditions.map((condition) => unindexed(condition))
+}

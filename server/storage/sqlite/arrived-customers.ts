@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import { firstPosition } from '../../domain/cursors.ts'
+import type { Arrived } from '../arrived-customers.ts'
+import type { ReadingDatabase } from '../storage.ts'
+
+/** Customers by their row numbers, which one thread gives, in the order of commits. */
+export async function arrivedCustomers(
+  db: ReadingDatabase,
+  workspaceId: string,
+  now_ms: number,
+): Promise<Arrived> {
+  const found = await sql<{ last: number | null }>`
+    SELECT max(customer_ref) AS last FROM customers WHERE workspace_id = ${workspaceId}`.execute(db)
+  const last = found.rows[0]?.last ?? 0
+  return {
+    places: (after, limit) => sql`
+      SELECT customer_ref AS ms, customer_id AS id FROM customers
+      WHERE workspace_id = ${workspaceId} AND customer_ref > ${after.ms} AND customer_ref <= ${last}
+      ORDER BY customer_ref LIMIT ${limit}`,
+    end: firstPosition('cus', last),
+    caughtUp_ms: now_ms,
+  }
+}
