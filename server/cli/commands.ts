@@ -51,6 +51,10 @@ const commands: Record<string, Listed> = {
     description: 'send the events and customers of a file through the API',
     load: async () => (await import('./import.ts')).defineImport,
   },
+  export: {
+    description: 'write the events or the customers of a workspace to a file, through the API',
+    load: async () => (await import('./export.ts')).defineExport,
+  },
 }
 
 const program = new Command('cairn')

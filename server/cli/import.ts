@@ -1,14 +1,15 @@
-import { createReadStream, existsSync, fstatSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { createReadStream, existsSync, fstatSync, type Stats, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
-import { type Config, processEnvironment } from '../config.ts'
+import type { Config } from '../config.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
 import { Importer } from './import/importer.ts'
 import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
 import { baseUrl, duration_ms, name } from './options.ts'
+import { serviceKey } from './service-key.ts'
 
 type ImportOptions = {
   baseUrl?: string
@@ -66,7 +67,11 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   const { input, stats } = open(file)
   const stop = new AbortController()
   const delivery = new Delivery({
-    client: createClient({ baseUrl: url, serviceKey: dryRun ? '' : serviceKey(options.keyFile), retries: 0 }),
+    client: createClient({
+      baseUrl: url,
+      serviceKey: dryRun ? '' : serviceKey(options.keyFile, 'the import'),
+      retries: 0,
+    }),
     baseUrl: url,
     patience_ms: options.giveUpAfter,
     signal: stop.signal,
@@ -129,24 +134,6 @@ function open(file: string): { input: Readable; stats: Stats } {
   const stats = statSync(file)
   if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
   return { input: createReadStream(file), stats }
-}
-
-/** @throws {CommandFailure} where none is given */
-function serviceKey(keyFile: string | undefined): string {
-  const key = keyFile === undefined ? processEnvironment().CAIRN_SERVICE_KEY : textOf(keyFile)
-  if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key
-  const place = keyFile ?? 'CAIRN_SERVICE_KEY'
-  const fault = key ? `${place} holds something else than a service key` : 'the import needs a service key'
-  throw new CommandFailure(`${fault}. Set CAIRN_SERVICE_KEY, or name a file with --key-file.`, ExitCode.usage)
-}
-
-function textOf(keyFile: string): string {
-  try {
-    return readFileSync(keyFile, 'utf8').trim()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new CommandFailure(`cannot read the key file: ${reason}`, ExitCode.usage)
-  }
 }
 
 type Summary = Omit<Importer['counts'], 'read_bytes'> & { seconds: number; held_seconds: number }

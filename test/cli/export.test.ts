@@ -1,0 +1,150 @@
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Cairn, startCairn, temporaryFolder } from '../cairn.ts'
+import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** What runs `cairn export` for a workspace, in a folder of its own. */
+async function newExport(count: number) {
+  const { workspace, event } = await customerInJourney(cairn)
+  const folder = temporaryFolder()
+  const environment = { CAIRN_SERVICE_KEY: workspace.secret_key, DATABASE_URL: `sqlite:${folder}/none.db` }
+  const args = (list: string, file: string, more: string[], baseUrl = `${cairn.url}/v1`) => {
+    return ['export', list, join(folder, file), '--base-url', baseUrl, '--json', ...more]
+  }
+  const send = async (events: number) => {
+    const ids: string[] = []
+    for (let sent = 0; sent < events; sent += 1000) {
+      const body = { events: Array.from({ length: Math.min(1000, events - sent) }, () => event) }
+      const { data } = await workspace.client.createEvents({ body })
+      ids.push(...(data?.results.flatMap(({ id }) => id ?? []) ?? []))
+    }
+    return ids
+  }
+  return {
+    workspace,
+    event,
+    folder,
+    send,
+    ids: await send(count),
+    export: (list: string, file: string, ...more: string[]) =>
+      runCairn(args(list, file, more), { environment, folder }),
+    start: (file: string, baseUrl: string) =>
+      startCommand(process.execPath, [cairnFile, ...args('events', file, [], baseUrl)], {
+        environment,
+        folder,
+      }),
+    lines: (file: string) => linesOf(join(folder, file)),
+  }
+}
+
+function linesOf(path: string): Record<string, unknown>[] {
+  const text = readFileSync(path, 'utf8')
+  expect(text.endsWith('\n')).toBe(true)
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+/** What passes requests on until it has passed so many, and then answers none. */
+async function startStalling(passed: number) {
+  let requests = 0
+  const server = createServer(async (req, res) => {
+    requests += 1
+    if (requests > passed) return
+    const key = String(req.headers['x-service-key'])
+    const answer = await fetch(cairn.url + req.url, { headers: { 'x-service-key': key } })
+    res.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/v1`, requests: () => requests }
+}
+
+describe('cairn export', () => {
+  it('writes what has arrived, says where it ends, and goes on from there in another file', async () => {
+    const own = await newExport(0)
+    const custom_variables = { note: 'two\u2028lines', __proto__: 1 }
+    await own.workspace.client.createEvent({ body: { ...own.event, custom_variables } })
+    const ids = await own.send(3)
+    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0, stderr: '' })
+    const first = own.lines('a.ndjson')
+    expect(first.at(-1)).toMatchObject({ end: 4, list: 'events', filter: {} })
+    expect(first.slice(1, -1).map(({ id }) => id)).toEqual(ids)
+    expect(first[0]).toMatchObject({ custom_variables: { note: 'two\u2028lines' } })
+    expect(statSync(join(own.folder, 'a.ndjson')).mode & 0o777).toBe(0o600)
+
+    const later = await own.send(2)
+    const since = ['--since', join(own.folder, 'a.ndjson')]
+    expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({ code: 0 })
+    const second = own.lines('b.ndjson')
+    expect(second.slice(0, -1).map(({ id }) => id)).toEqual(later)
+    expect(second.at(-1)).toMatchObject({ end: 2 })
+    // Nothing is written over.
+    expect(await own.export('events', 'b.ndjson')).toMatchObject({ code: 3 })
+    expect(await own.export('customers', 'c.ndjson', ...since)).toMatchObject({ code: 2 })
+
+    expect(await own.export('customers', 'c.ndjson', '--filter', 'customer_type=contact')).toMatchObject({
+      code: 0,
+    })
+    const customers = own.lines('c.ndjson')
+    expect(customers).toMatchObject([
+      { customer_id: own.event.customer_id },
+      { end: 1, filter: { customer_type: 'contact' } },
+    ])
+    const wrong = await own.export('customers', 'd.ndjson', '--filter', 'event_id=a')
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('client_customer_id') })
+  })
+
+  it.each(['SIGINT', 'SIGKILL'] as const)('goes on after a %s, with each line once', async (signal) => {
+    const own = await newExport(2300)
+    const stalling = await startStalling(3)
+    const command = own.start('a.ndjson', stalling.url)
+    await vi.waitUntil(() => stalling.requests() > 3, withPatience)
+    command.process.kill(signal)
+    const ended = await command.ended
+    if (signal === 'SIGINT')
+      expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('again') })
+    expect(() => own.lines('a.ndjson')).toThrow('no such file')
+    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
+    const lines = own.lines('a.ndjson')
+    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
+    expect(lines.at(-1)).toMatchObject({ end: 2300 })
+    expect(() => statSync(join(own.folder, 'a.ndjson.part'))).toThrow('no such file')
+  })
+
+  it('goes on from no file that was cut short or has lost a line', async () => {
+    const own = await newExport(5)
+    expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
+    const path = join(own.folder, 'a.ndjson')
+    const whole = readFileSync(path, 'utf8')
+    const since = ['--since', path]
+    writeFileSync(path, whole.slice(whole.indexOf('\n') + 1))
+    expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('it has 4 lines, and says 5'),
+    })
+    writeFileSync(path, whole)
+    truncateSync(path, whole.length - 1 - Math.floor(Math.random() * (whole.length - 1)))
+    expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cut short'),
+    })
+  })
+})
