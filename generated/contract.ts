@@ -1071,8 +1071,9 @@ export interface components {
          */
         InitializedCustomer: {
             customer_id: components["schemas"]["CustomerId"];
-            /** @description Whether this call made the customer. */
+            /** @description Whether this call made the customer; of a dry run, whether it would have. */
             created: boolean;
+            dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
          * Customer
@@ -1138,7 +1139,7 @@ export interface components {
          */
         CreatedEvent: {
             /**
-             * @description Always true. The event is on disk and readable.
+             * @description Always true. The event is on disk and readable, unless this was a dry run.
              * @constant
              */
             success: true;
@@ -1146,7 +1147,15 @@ export interface components {
             /** @description Whether this message had been stored before. */
             duplicate: boolean;
             received_at: components["schemas"]["StoredInstant"];
+            dry_run?: components["schemas"]["DryRunMark"];
         };
+        /**
+         * Mark of a dry run
+         * @description Nothing was stored, because `dry_run=true` asked so; absent otherwise. What would be new has the identifier of 26
+         *     zeros, which nothing ever has.
+         * @constant
+         */
+        DryRunMark: true;
         /**
          * Batch of events
          * @description Events to save together.
@@ -1166,6 +1175,7 @@ export interface components {
             rejected: components["schemas"]["EventCount"];
             /** @description One result for each event, in the order of the request. */
             results: components["schemas"]["EventResult"][];
+            dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
          * Number of events
@@ -2161,6 +2171,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        BadIngestion: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A parameter is not well formed or not known. `errors` names each. */
         BadParameter: {
             headers: {
@@ -2588,6 +2611,13 @@ export interface components {
          */
         Window: components["schemas"]["Duration"];
         /**
+         * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+         *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+         *     [Trying without storing](#section/Trying-without-storing).
+         * @example true
+         */
+        DryRun: boolean;
+        /**
          * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
          *     1 MiB too, and where enough rows have been looked at.
          * @example 50
@@ -2663,7 +2693,15 @@ export type $defs = Record<string, never>;
 export interface operations {
     initializeCustomer: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2701,7 +2739,7 @@ export interface operations {
                     "application/json": components["schemas"]["InitializedCustomer"];
                 };
             };
-            400: components["responses"]["BadBody"];
+            400: components["responses"]["BadIngestion"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
@@ -2730,7 +2768,15 @@ export interface operations {
     };
     createEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2768,7 +2814,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedEvent"];
                 };
             };
-            400: components["responses"]["BadBody"];
+            400: components["responses"]["BadIngestion"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             /** @description The workspace has no such journey, or no such customer. */
@@ -2809,7 +2855,15 @@ export interface operations {
     };
     createEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2837,7 +2891,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventBatchResult"];
                 };
             };
-            400: components["responses"]["BadBody"];
+            400: components["responses"]["BadIngestion"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OriginNotAllowed"];
             408: components["responses"]["RequestTimeout"];

@@ -215,7 +215,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             const request = {
               method: req.method,
               headers: req.headers,
-              originalUrl: query.length > 0 ? req.originalUrl : '',
+              originalUrl: query.length > 0 && req.originalUrl.includes('?') ? req.originalUrl : '',
               params: req.params,
               query: values,
               openapi: { ...metadata, pathParams },

@@ -9,6 +9,14 @@ export function newId(prefix: IdPrefix): string {
   return typeidUnboxed(prefix)
 }
 
+/**
+ * What a dry run answers in the place of an identifier that nothing has yet (contract: "Trying without storing"). New ones
+ * begin with the time and never have it.
+ */
+export function unmadeId<Prefix extends 'cus' | 'evt'>(prefix: Prefix): `${Prefix}_${string}` {
+  return `${prefix}_${'0'.repeat(26)}`
+}
+
 /** `evt_…` of the 16 bytes under which an event is stored. */
 export function eventIdText(bytes: Uint8Array): string {
   // 128 bits in 26 digits of 5 bits: the first has 3, and 25 follow in pairs and a last one. In place of the library's

@@ -9,26 +9,29 @@ type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
-  { workspaceId, body },
+  { workspaceId, body, query },
   { storage, tally, rejected },
 ) => {
-  const outcome = await storage.events.initializeCustomer(workspaceId, body)
+  const outcome = query.dry_run
+    ? await storage.events.checkCustomer(workspaceId, body)
+    : await storage.events.initializeCustomer(workspaceId, body)
   if (outcome.status === 'refused') {
     rejected(1)
     throw new Problem(outcome.code)
   }
-  tally.customer(outcome)
+  if (!query.dry_run) tally.customer(outcome)
   const { customer_id, created } = outcome
-  return { status: created ? 201 : 200, body: { customer_id, created } }
+  return { status: created ? 201 : 200, body: { customer_id, created, ...markOf(query) } }
 }
 
 export const createEvent: Operation<'createEvent'> = async (
-  { workspaceId, body },
+  { workspaceId, body, query },
   { storage, tally, rejected, caller },
 ) => {
-  const [outcome] = await tally.events(1, () =>
-    storage.events.insertEvents(workspaceId, [newEvent(body)], keyIdOf(caller)),
-  )
+  const events = [newEvent(body)]
+  const [outcome] = query.dry_run
+    ? await storage.events.checkEvents(workspaceId, events)
+    : await tally.events(1, () => storage.events.insertEvents(workspaceId, events, keyIdOf(caller)))
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
@@ -38,25 +41,30 @@ export const createEvent: Operation<'createEvent'> = async (
   const duplicate = outcome.status === 'duplicate'
   return {
     status: duplicate ? 200 : 201,
-    body: { success: true, id, duplicate, received_at: instantText(received_ms) },
+    body: { success: true, id, duplicate, received_at: instantText(received_ms), ...markOf(query) },
   }
 }
 
 export const createEvents: Operation<'createEvents'> = async (
-  { workspaceId, body },
+  { workspaceId, body, query },
   { storage, tally, rejected, caller },
 ) => {
   const { events } = body
-  const outcomes = await tally.events(events.length, () =>
-    storage.events.insertEvents(workspaceId, events.map(newBatchEvent), keyIdOf(caller)),
-  )
+  const rows = events.map(newBatchEvent)
+  const outcomes = query.dry_run
+    ? await storage.events.checkEvents(workspaceId, rows)
+    : await tally.events(rows.length, () => storage.events.insertEvents(workspaceId, rows, keyIdOf(caller)))
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
     return resultOf(outcome, events[index]?.message_id ?? null)
   })
   if (count.rejected > 0) rejected(count.rejected)
-  return { status: 200, body: { received: events.length, ...count, results } }
+  return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
+}
+
+function markOf({ dry_run }: { dry_run?: boolean }) {
+  return dry_run ? ({ dry_run: true } as const) : undefined
 }
 
 /** An event of a batch has a bound of its own; alone it has that of its body. */

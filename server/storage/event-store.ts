@@ -57,6 +57,15 @@ export type EventStore = {
    */
   insertEvents(workspaceId: string, events: readonly NewEvent[], keyId?: string): Promise<EventOutcome[]>
 
+  /** What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`. */
+  checkCustomer(workspaceId: string, customer: Customer): Promise<InitializeOutcome>
+
+  /**
+   * What `insertEvents` would answer now. Nothing is stored, and nothing counted; what would be created is the `unmadeId`,
+   * received now.
+   */
+  checkEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
+
   /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
   newestEvents(
     workspaceId: string,

@@ -224,10 +224,11 @@ describe('a query that breaks one rule is refused with the name of the parameter
     const required = Object.fromEntries(needed.map(({ name, example }) => [name, example]))
     const unknown = fc.constant({ name: 'no_such_parameter', value: '1' })
     const caller = fc.constantFrom(...callersOf(operation))
+    const body = operation.body ? allowed(operation.body.schema) : fc.constant(undefined)
     await holds(
-      fc.record({ caller, breach: fc.oneof(breaches, unknown) }),
-      ({ caller, breach: { name, value } }) =>
-        requestOf(operation, { caller, path, query: { ...required, [name]: value } }, scene),
+      fc.record({ caller, body, breach: fc.oneof(breaches, unknown) }),
+      ({ caller, body, breach: { name, value } }) =>
+        requestOf(operation, { caller, body, path, query: { ...required, [name]: value } }, scene),
       async (reply, { breach: { name } }) => {
         const problem = await reply.json()
         expect([reply.status, problem.code]).toEqual([400, 'invalid_request'])

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/contract.ts'
-import { ascendingIds, newId } from '../../domain/identifiers.ts'
+import { ascendingIds, newId, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
@@ -62,6 +62,22 @@ export class CustomerWriter {
       if (done === due.length) return outcomesOf(calls, { statuses, plans, newIds })
     }
     throw new Error('customers are renamed faster than they can be found')
+  }
+
+  /** What `initialize` would answer to each call now, if it were the only one. */
+  async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
+    const { statuses, known } = await this.#look(workspace_id, calls)
+    return calls.map((call) => {
+      const status = statuses.get(call.journey_id)
+      if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
+      if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
+      const customer_id = known.get(keyOf(call))?.customer_id
+      return {
+        status: 'stored',
+        customer_id: customer_id ?? unmadeId('cus'),
+        created: customer_id === undefined,
+      }
+    })
   }
 
   async #look(workspace_id: string, calls: readonly Initialization[]) {

@@ -8,6 +8,8 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
   return {
     initializeCustomer: (workspaceId, customer) => writer.initialize(workspaceId, customer),
     insertEvents: (workspaceId, events, key_id = '') => writer.insert(workspaceId, { key_id, events }),
+    checkCustomer: (workspaceId, customer) => writer.checkCustomer(workspaceId, customer),
+    checkEvents: (workspaceId, events) => writer.checkEvents(workspaceId, events),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     oldestEvents: (workspaceId, filter, page, reading) =>

@@ -1,5 +1,5 @@
 import { type EventContent, isInFuture, isSameContent } from '../../domain/event-content.ts'
-import { ascendingIds } from '../../domain/identifiers.ts'
+import { ascendingIds, unmadeId } from '../../domain/identifiers.ts'
 import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import { GroupCounts, insertCounts } from './arrivals.ts'
@@ -64,8 +64,7 @@ export class EventWriter {
    * looked up then, and before, for recognition, what a rule would refuse.
    */
   async insert(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
-    const { now, messageSalt } = this.#options
-    const now_ms = now()
+    const now_ms = this.#options.now()
     const rules = await this.#rules(
       workspace_id,
       sent.flatMap(({ events }) => events),
@@ -74,10 +73,9 @@ export class EventWriter {
     const counts = new GroupCounts()
     const rows = sent.flatMap(({ key_id, events }) =>
       events.map((event): Row => {
-        const { message_id, event_id, isTooLarge } = event
-        const message = message_id === null || isTooLarge ? null : messageUuid(message_id, messageSalt)
+        const { event_id } = event
         const series = counts.numberOf({ journey_id: rules.journeyOf(event), event_id, key_id })
-        return { event, series, message, refusal: rules.refusalOf(event) }
+        return { event, series, message: this.#messageOf(event), refusal: rules.refusalOf(event) }
       }),
     )
     if (rows.length === 0) return []
@@ -85,14 +83,7 @@ export class EventWriter {
     const questioned = rows.filter(({ refusal }) => refusal !== undefined)
     const known = await this.#known(workspace, questioned, rows)
 
-    /** The first event of each message that is to be stored. */
-    const holders = new Map<string, Row>()
-    for (const row of rows) {
-      if (row.refusal || (row.message !== null && (known.has(row.message) || holders.has(row.message))))
-        continue
-      row.id = uuidText(this.#nextId(now_ms))
-      if (row.message !== null) holders.set(row.message, row)
-    }
+    this.#giveIds(rows, known, now_ms)
     const expected = outcomesOf(rows, known)
     for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
     for (const { series, counted } of rows) counts.add(series, counted)
@@ -108,6 +99,44 @@ export class EventWriter {
     }
     if (!counts.isNothing) await this.#count({ workspace, now_ms, counts })
     return outcomes
+  }
+
+  /** What `insert` would answer to each request now, if it were the only one. */
+  async check(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
+    const now_ms = this.#options.now()
+    const all = sent.flatMap(({ events }) => events)
+    const rules = await this.#rules(workspace_id, all, now_ms)
+    const checked = sent.map(({ events }) =>
+      events.map((event): Row => {
+        return { event, series: 0, message: this.#messageOf(event), refusal: rules.refusalOf(event) }
+      }),
+    )
+    const rows = checked.flat()
+    const known = await this.#known(uuidOf(workspace_id), rows, rows)
+    return checked.flatMap((rows) => {
+      this.#giveIds(rows, known, now_ms)
+      const unmade = new Set(rows.flatMap(({ id }) => (id === undefined ? [] : idOf('evt', id))))
+      return outcomesOf(rows, known).map((outcome) =>
+        outcome.status !== 'rejected' && unmade.has(outcome.id)
+          ? { ...outcome, id: unmadeId('evt'), received_ms: now_ms }
+          : outcome,
+      )
+    })
+  }
+
+  /** Gives an identifier to what is to be stored: of each message the first event. */
+  #giveIds(rows: readonly Row[], known: ReadonlyMap<string, Known>, now_ms: number) {
+    const held = new Set<string>()
+    for (const row of rows) {
+      const { message, refusal } = row
+      if (refusal || (message !== null && (known.has(message) || held.has(message)))) continue
+      row.id = uuidText(this.#nextId(now_ms))
+      if (message !== null) held.add(message)
+    }
+  }
+
+  #messageOf({ message_id, isTooLarge }: NewEvent): string | null {
+    return message_id === null || isTooLarge ? null : messageUuid(message_id, this.#options.messageSalt)
   }
 
   /** Puts into the queue what was counted and is in no statement that stores. */

@@ -12,8 +12,14 @@ type Initialization = components['schemas']['CustomerInitialization']
 /** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
-type Unit = { kind: 'initialize'; customer: Initialization } | ({ kind: 'events' } & Sending)
+/** What is checked only is written nowhere. */
+type Unit =
+  | { kind: 'initialize' | 'check-customer'; customer: Initialization }
+  | ({ kind: 'events' | 'check-events' } & Sending)
 type UnitOutcome = InitializeOutcome | EventOutcome[]
+
+/** Customers first, whom events of the same group may be about. Each kind has a commit of its own. */
+const KINDS = ['initialize', 'events', 'check-customer', 'check-events'] as const satisfies Unit['kind'][]
 
 type Waiting = {
   unit: Unit
@@ -75,6 +81,16 @@ export class Writer {
     return (await this.#submit(workspaceId, { kind: 'events', ...sending })) as EventOutcome[]
   }
 
+  /** What `initialize` would answer now. */
+  async checkCustomer(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
+    return (await this.#submit(workspaceId, { kind: 'check-customer', customer })) as InitializeOutcome
+  }
+
+  /** What `insert` would answer now. */
+  async checkEvents(workspaceId: string, events: Sending['events']): Promise<EventOutcome[]> {
+    return (await this.#submit(workspaceId, { kind: 'check-events', key_id: '', events })) as EventOutcome[]
+  }
+
   /** Refuses new work and finishes what was taken. */
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>()
@@ -85,7 +101,7 @@ export class Writer {
   #submit(workspaceId: string, unit: Unit): Promise<UnitOutcome> {
     return new Promise((resolve, reject) => {
       this.assertAvailable(workspaceId)
-      const rows = unit.kind === 'events' ? unit.events.length : 1
+      const rows = 'events' in unit ? unit.events.length : 1
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
@@ -122,11 +138,11 @@ export class Writer {
 
   async #commit(workspaceId: string, group: readonly Waiting[]) {
     const began_ms = performance.now()
-    // Customers first, whom events of the same group may be about. Each kind has a commit of its own.
-    const isInitialization = ({ unit }: Waiting) => unit.kind === 'initialize'
-    const others = group.filter((waiting) => !isInitialization(waiting))
-    const areInitialized = await this.#writeEach(workspaceId, group.filter(isInitialization))
-    const failed = !(await this.#writeEach(workspaceId, others)) || !areInitialized
+    let failed = false
+    for (const kind of KINDS) {
+      const ofKind = group.filter(({ unit }) => unit.kind === kind)
+      if (!(await this.#writeEach(workspaceId, ofKind))) failed = true
+    }
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#committing -= 1
@@ -158,10 +174,12 @@ export class Writer {
 
   /** @param group of one kind */
   async #write(workspaceId: string, group: readonly Waiting[]): Promise<UnitOutcome[]> {
-    const calls = group.flatMap(({ unit }) => (unit.kind === 'initialize' ? unit.customer : []))
-    if (calls.length > 0) return await this.#options.customers.initialize(workspaceId, calls)
-    const sent = group.flatMap(({ unit }) => (unit.kind === 'events' ? unit : []))
-    const outcomes = await this.#options.events.insert(workspaceId, sent)
+    const { customers, events } = this.#options
+    const isChecked = group.some(({ unit }) => unit.kind.startsWith('check-'))
+    const calls = group.flatMap(({ unit }) => ('customer' in unit ? unit.customer : []))
+    if (calls.length > 0) return await customers[isChecked ? 'check' : 'initialize'](workspaceId, calls)
+    const sent = group.flatMap(({ unit }) => ('events' in unit ? unit : []))
+    const outcomes = await events[isChecked ? 'check' : 'insert'](workspaceId, sent)
     let end = 0
     return group.map(({ rows }) => {
       end += rows

@@ -1,4 +1,4 @@
-import { newId } from '../../domain/identifiers.ts'
+import { newId, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
@@ -28,11 +28,10 @@ export class CustomerWriter {
 
   initialize(unit: Initialization, now_ms: number): InitializeOutcome {
     const { workspace_id, customer_type, client_customer_id, customer_name } = unit
-    const journey = this.#references.journey(workspace_id, unit.journey_id)
-    if (!journey) return { status: 'refused', code: 'journey_not_found' }
-    if (journey.status === 'archived') return { status: 'refused', code: 'journey_archived' }
+    const journey = this.#journey(unit)
+    if (typeof journey === 'string') return { status: 'refused', code: journey }
 
-    const known = this.#statements.customer.get(workspace_id, customer_type, client_customer_id)
+    const known = this.#known(unit)
     const customer_id = known?.customer_id ?? newId('cus')
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
@@ -54,6 +53,29 @@ export class CustomerWriter {
     const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
     if (changes > 0) number.run(journey.journey_ref, customer_ref)
     return { status: 'stored', customer_id, created: known === undefined }
+  }
+
+  /** What `initialize` would answer now. */
+  check(unit: Initialization): InitializeOutcome {
+    const journey = this.#journey(unit)
+    if (typeof journey === 'string') return { status: 'refused', code: journey }
+    const known = this.#known(unit)
+    return {
+      status: 'stored',
+      customer_id: known?.customer_id ?? unmadeId('cus'),
+      created: known === undefined,
+    }
+  }
+
+  /** The journey, or why nobody can enter it. */
+  #journey({ workspace_id, journey_id }: Initialization) {
+    const journey = this.#references.journey(workspace_id, journey_id)
+    if (!journey) return 'journey_not_found'
+    return journey.status === 'archived' ? 'journey_archived' : journey
+  }
+
+  #known({ workspace_id, customer_type, client_customer_id }: Initialization): KnownCustomer | undefined {
+    return this.#statements.customer.get(workspace_id, customer_type, client_customer_id)
   }
 
   #rename(workspace_id: string, known: KnownCustomer, customer_name: string, now_ms: number) {

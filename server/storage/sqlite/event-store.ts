@@ -22,6 +22,19 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
       return (await writer.submit({ kind: 'events', workspace_id, key_id, events })) as EventOutcome[]
     },
 
+    async checkCustomer(workspace_id, customer) {
+      return (await writer.submit({ kind: 'check-customer', workspace_id, ...customer })) as InitializeOutcome
+    },
+
+    async checkEvents(workspace_id, events) {
+      return (await writer.submit({
+        kind: 'check-events',
+        workspace_id,
+        key_id: '',
+        events,
+      })) as EventOutcome[]
+    },
+
     newestEvents: (workspace_id, filter, page, reading) =>
       list({ list: 'newest', workspace_id, filter, page }, reading),
     oldestEvents: (workspace_id, filter, page, reading) =>

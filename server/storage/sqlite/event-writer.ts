@@ -1,5 +1,5 @@
 import { type EventContent, isInFuture, isSameContent } from '../../domain/event-content.ts'
-import { ascendingIds, eventIdText } from '../../domain/identifiers.ts'
+import { ascendingIds, eventIdText, unmadeId } from '../../domain/identifiers.ts'
 import {
   messageIdText,
   messageKeys,
@@ -177,23 +177,34 @@ export class EventWriter {
     this.tail.cut(this.#committedSeq)
   }
 
-  /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
+  /** What `insert` would answer now: nothing is appended and nothing counted. */
+  check({ workspace_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+    /** By message_id, of those that would be appended. */
+    const taken = new Map<string, EventRow>()
+    return events.map((event): EventOutcome => {
+      const recognized = this.#recognized(workspace_id, event)
+      if (recognized) return recognized
+      const made = { id: unmadeId('evt'), received_ms: now_ms }
+      const before = event.message_id === null ? undefined : taken.get(event.message_id)
+      if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
+      if (before) return { status: 'duplicate', ...made }
+      const place = this.#place(workspace_id, event, now_ms)
+      if (typeof place === 'string') return rejected(place)
+      if (event.message_id !== null) taken.set(event.message_id, event)
+      return { status: 'created', ...made }
+    })
+  }
+
   #insertEvent(workspace_id: string, event: EventRow, now_ms: number): EventOutcome {
+    const recognized = this.#recognized(workspace_id, event)
+    if (recognized) return recognized
+    const place = this.#place(workspace_id, event, now_ms)
+    if (typeof place === 'string') return rejected(place)
+
     const { message, occurred_ms } = event
-    if (event.isTooLarge) return rejected('event_too_large')
-    const stored = message && this.#stored(workspace_id, message)
-    if (stored && !isSameContent(stored, event)) return rejected('message_id_conflict')
-    if (stored) return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
-
-    const journey = this.#references.journey(workspace_id, event.journey_id)
-    if (!journey) return rejected('journey_not_found')
-    const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
-    if (typeof customer_ref === 'string') return rejected(customer_ref)
-    if (journey.status === 'archived') return rejected('journey_archived')
-    if (isInFuture(event, now_ms)) return rejected('occurred_at_in_future')
-
     const id = this.#nextId(now_ms)
     const seq = this.tail.nextSeq
+    const { journey, customer_ref } = place
     const { workspace_ref, journey_ref } = journey
     const name = this.#nameOf(event.event_id)
     const at_ms = occurred_ms ?? now_ms
@@ -204,6 +215,26 @@ export class EventWriter {
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
     return { status: 'created', id: eventIdText(id), received_ms: now_ms }
+  }
+
+  /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
+  #recognized(workspace_id: string, event: EventRow): EventOutcome | undefined {
+    if (event.isTooLarge) return rejected('event_too_large')
+    const stored = event.message && this.#stored(workspace_id, event.message)
+    if (!stored) return undefined
+    if (!isSameContent(stored, event)) return rejected('message_id_conflict')
+    return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
+  }
+
+  /** To what an event belongs, or the rule that it breaks. */
+  #place(workspace_id: string, event: EventRow, now_ms: number) {
+    const journey = this.#references.journey(workspace_id, event.journey_id)
+    if (!journey) return 'journey_not_found'
+    const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
+    if (typeof customer_ref === 'string') return customer_ref
+    if (journey.status === 'archived') return 'journey_archived'
+    if (isInFuture(event, now_ms)) return 'occurred_at_in_future'
+    return { journey, customer_ref }
   }
 
   /** The journey of an event that was refused; '' where there is none such. */

@@ -15,18 +15,19 @@ const NULL = -1
 const STATUSES = ['created', 'duplicate', 'rejected'] as const
 const OTHER = 0
 const EVENTS = 1
+const CHECKED_EVENTS = 2
 const TOO_LARGE = { isTooLarge: true } as const
 
 export function packGroup(group: readonly Unit[]): Packed {
   const packer = new Packer()
   packer.number(group.length)
   for (const unit of group) {
-    if (unit.kind !== 'events') {
+    if (!('events' in unit)) {
       packer.number(OTHER)
       packer.string(JSON.stringify(unit))
       continue
     }
-    packer.number(EVENTS)
+    packer.number(unit.kind === 'events' ? EVENTS : CHECKED_EVENTS)
     packer.shared(unit.workspace_id)
     packer.shared(unit.key_id)
     packer.number(unit.events.length)
@@ -51,7 +52,8 @@ export function packGroup(group: readonly Unit[]): Packed {
 export function unpackGroup(packed: Packed): Unit[] {
   const unpacker = new Unpacker(packed)
   return unpacker.list(() => {
-    if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
+    const packed = unpacker.number()
+    if (packed === OTHER) return JSON.parse(unpacker.string())
     const workspace_id = unpacker.shared()
     const key_id = unpacker.shared()
     const events = unpacker.list(
@@ -65,7 +67,7 @@ export function unpackGroup(packed: Packed): Unit[] {
       }),
     )
     for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, TOO_LARGE)
-    return { kind: 'events', workspace_id, key_id, events }
+    return { kind: packed === EVENTS ? 'events' : 'check-events', workspace_id, key_id, events }
   })
 }
 

@@ -8,8 +8,8 @@ import type { Tail, TailRing } from './tail.ts'
 
 /** A piece of work that the writer does whole or not at all, in one transaction with others. */
 export type Unit =
-  | ({ kind: 'initialize' } & Initialization)
-  | ({ kind: 'events' } & EventsUnit)
+  | ({ kind: 'initialize' | 'check-customer' } & Initialization)
+  | ({ kind: 'events' | 'check-events' } & EventsUnit)
   | { kind: 'key-used'; key_id: string }
   | { kind: 'probe' }
 
@@ -43,7 +43,7 @@ export class Units {
    * `committed`.
    */
   run(group: readonly Unit[], now_ms: number): UnitOutcome[] {
-    this.#events.beginGroup(group.filter((unit) => unit.kind === 'events'))
+    this.#events.beginGroup(group.filter((unit) => 'events' in unit))
     const outcomes = group.map((unit) => this.#runUnit(unit, now_ms))
     this.#events.endGroup()
     return outcomes
@@ -62,6 +62,8 @@ export class Units {
   #runUnit(unit: Unit, now_ms: number): UnitOutcome {
     if (unit.kind === 'initialize') return this.#customers.initialize(unit, now_ms)
     if (unit.kind === 'events') return this.#events.insert(unit, now_ms)
+    if (unit.kind === 'check-customer') return this.#customers.check(unit)
+    if (unit.kind === 'check-events') return this.#events.check(unit, now_ms)
     if (unit.kind === 'key-used') this.#statements.keyUsed.run(now_ms, unit.key_id)
     else this.#statements.probe.run()
     return 'written'

@@ -113,7 +113,7 @@ export class Writer {
     return new Promise((resolve, reject) => {
       const workspaceId = 'workspace_id' in unit ? unit.workspace_id : ''
       this.assertAvailable(workspaceId)
-      const rows = unit.kind === 'events' ? unit.events.length : 1
+      const rows = 'events' in unit ? unit.events.length : 1
       this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
       this.#schedule()
     })
