@@ -34,6 +34,7 @@ export class Metrics {
   readonly #failures: Counter
   readonly #keyLookUps: Counter
   readonly #listReads: Counter
+  readonly #refusals: Counter
   readonly #refusing: Gauge
   readonly #slowPeers: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
@@ -95,6 +96,12 @@ export class Metrics {
     this.#listReads = new Counter({
       name: 'cairn_list_reads_total',
       help: 'Reads for lists and reports by how they ended: answered, refused, overdue, or abandoned by their caller.',
+      labelNames: ['outcome'],
+      registers,
+    })
+    this.#refusals = new Counter({
+      name: 'cairn_refusals_total',
+      help: 'Refusals of what was sent for its content: kept to be looked at, or left out where more came than are kept.',
       labelNames: ['outcome'],
       registers,
     })
@@ -205,6 +212,10 @@ export class Metrics {
     for (const reason of ['disk', 'log']) {
       this.#refusing.set({ reason }, statistics.disk.refusing === reason ? 1 : 0)
     }
+    const { kept, leftOut } = statistics.refusals
+    this.#refusals.reset()
+    this.#refusals.inc({ outcome: 'kept' }, kept)
+    this.#refusals.inc({ outcome: 'left_out' }, leftOut)
     const { waiting: _, ...ended } = statistics.listReads
     this.#listReads.reset()
     for (const [outcome, count] of Object.entries(ended)) this.#listReads.inc({ outcome }, count)

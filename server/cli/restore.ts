@@ -89,7 +89,7 @@ async function accessBefore(path: string): Promise<Access[] | undefined> {
 
 /**
  * What is moved of a store. The logs first: left beside the restored file, one would be taken for its own and damage it. The
- * standings are made anew of what is restored. The lock stays, for it is held.
+ * standings are made anew of what is restored, and refusals begin at nothing. The lock stays, for it is held.
  */
 const MOVED = [...ENGINE_COMPANIONS, ...DERIVED, '']
 

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import { TypeID, typeidUnboxed } from 'typeid-js'
 
 /** The kinds of identifier: TypeIDs (TypeID 0.3), a prefix and 26 characters that sort by time. */
-export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud'
+export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud' | 'rfs'
 
 /** A new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
 export function newId(prefix: IdPrefix): string {
@@ -29,6 +29,11 @@ export function eventIdText(bytes: Uint8Array): string {
     text += (PAIRS[high >>> 10] as string) + PAIRS[high & 1023] + PAIRS[low >>> 10] + PAIRS[low & 1023]
   }
   return text
+}
+
+/** `rfs_…` of the 16 bytes of a UUIDv7. */
+export function refusalIdText(bytes: Uint8Array): string {
+  return `rfs_${eventIdText(bytes).slice('evt_'.length)}`
 }
 
 /** Crockford's base 32, in lower case. */

@@ -4,6 +4,8 @@ import type { ReadActivity } from './activity.ts'
 import type { Arrived } from './arrived-customers.ts'
 import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
+import type { RefusalLimits } from './refusals/refusal-bounds.ts'
+import type { RefusalStatistics, Refusals } from './refusals/refusals.ts'
 import type { Standings } from './standings.ts'
 
 export type StorageOptions = {
@@ -23,6 +25,10 @@ export type StorageOptions = {
   onIndexingFailure?: (error: Error) => void
   /** Called when writes begin to be refused for the disk's sake, and when they are taken again. */
   onDisk?: (disk: Disk) => void
+  /** How much is kept of what was refused. */
+  refusalLimits?: RefusalLimits
+  /** Called when refusals could not be kept. */
+  onRefusalsFailure?: (error: Error) => void
 }
 
 /** Writes that were made in one transaction. */
@@ -45,6 +51,7 @@ export type StorageStatistics = {
   longestIndexingPause_ms: number
   listReads: ListReads
   disk: Disk
+  refusals: RefusalStatistics
   /** Open connections to the engine, where it is another process. */
   connections?: number
 }
@@ -105,6 +112,8 @@ export type Storage = {
   activity: ReadActivity
   /** Where customers stand in their journeys. */
   standings: Standings
+  /** What was refused for its content. */
+  refusals: Refusals
   /** Where several processes can be on the store: what they count together. */
   guesses?: GuessCounts
   /**

@@ -239,6 +239,7 @@ describe('the text', () => {
       unindexedEvents: 0,
       longestIndexingPause_ms: 0,
       listReads,
+      refusals: { waiting: 0, kept: 0, leftOut: 0 },
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
     const samples = parseExposition((await metrics.exposition(idle)).text)

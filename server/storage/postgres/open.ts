@@ -2,6 +2,8 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
 import { sumOfReads } from '../list-turns.ts'
+import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
+import { Refusals } from '../refusals/refusals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
@@ -17,6 +19,7 @@ import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
+import { PostgresRefusalTable } from './postgres-refusal-table.ts'
 import { postgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
@@ -31,6 +34,8 @@ const POOLS = {
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
+  /** One group after the other; what is removed with it may be a day's. */
+  refusals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
 } as const
@@ -50,6 +55,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     ingestion: pool('ingestion'),
     transactions: pool('transactions'),
     guesses: pool('guesses'),
+    refusals: pool('refusals'),
     watch: pool('watch'),
   }
   const { message_salt, writers } = await explained(prepared(pools, now())).catch(async (error) => {
@@ -65,6 +71,13 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
   const standings = postgresStandings({ url, now, onFailure: onIndexingFailure })
+  const { refusalLimits = DEFAULT_LIMITS, onRefusalsFailure = () => {} } = options
+  const refusals = new Refusals({
+    table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
+    limits: refusalLimits,
+    now,
+    onFailure: onRefusalsFailure,
+  })
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt, writer: writers }),
@@ -95,6 +108,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     activity: (workspaceId, request, reading) =>
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     standings,
+    refusals,
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
@@ -118,6 +132,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       waitingRows: writer.waitingRows,
       waitingTransactions: pools.transactions.waiting,
       listReads: sumOfReads(lists.statistics(), standings.statistics()),
+      refusals: refusals.statistics(),
       ...NOT_HERE,
       connections: [...Object.values(pools), standings].reduce(
         (sum, { openConnections }) => sum + openConnections,
@@ -126,11 +141,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     }),
     async close() {
       clearInterval(partitions)
-      const { ingestion, ...others } = pools
+      const { ingestion, refusals: _, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [
         watch.end(),
         standings.close(),
+        refusals.close(),
         lists.close(),
         ...Object.values(others).map((pool) => pool.close()),
       ]

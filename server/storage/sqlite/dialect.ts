@@ -70,9 +70,10 @@ type Read = (statement: Statement) => Promise<unknown[]>
 
 type ThreadDialectOptions = {
   read: Read
-  writer: Writer
+  /** Where transactions take turns; undefined where there are only reads. */
+  writer?: Writer
   /** Called when a transaction that may have changed service keys is on disk. */
-  onKeyChange: () => void
+  onKeyChange?: () => void
 }
 
 /** Kysely over the threads: what runs outside a transaction only reads; a transaction takes a turn of the writer. */
@@ -125,7 +126,7 @@ class ThreadDriver implements Driver {
 
   async commitTransaction(connection: ThreadConnection) {
     await connection.end('COMMIT')
-    if (connection.changesKeys) this.#options.onKeyChange()
+    if (connection.changesKeys) this.#options.onKeyChange?.()
   }
 
   async rollbackTransaction(connection: ThreadConnection) {
@@ -139,13 +140,18 @@ class ThreadDriver implements Driver {
 
 class ThreadConnection implements DatabaseConnection {
   readonly #read: Read
-  readonly #writer: Writer
+  readonly #givenWriter: Writer | undefined
   #hasTurn = false
   #changesKeys = false
 
   constructor({ read, writer }: ThreadDialectOptions) {
     this.#read = read
-    this.#writer = writer
+    this.#givenWriter = writer
+  }
+
+  get #writer(): Writer {
+    if (!this.#givenWriter) throw new Error('a transaction where there are only reads')
+    return this.#givenWriter
   }
 
   /** Whether a statement of the transaction writes and names their table; no other table's changes reach it. */

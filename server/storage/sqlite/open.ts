@@ -1,11 +1,14 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { sumOfReads } from '../list-turns.ts'
+import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
+import { Refusals } from '../refusals/refusals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
+import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
@@ -15,6 +18,7 @@ import { Writer } from './writer.ts'
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
+  const { refusalLimits = DEFAULT_LIMITS, onRefusalsFailure = () => {} } = options
   const ring = new TailRing()
   const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
@@ -24,6 +28,12 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     throw error
   })
   const standings = await openSqliteStandings({ path, ring, now, onFailure: onIndexingFailure })
+  const refusals = new Refusals({
+    table: new SqliteRefusalTable(path),
+    limits: refusalLimits,
+    now,
+    onFailure: onRefusalsFailure,
+  })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
     new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
   // What only reads has no writer behind it; the type says so.
@@ -37,6 +47,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     activity: (workspace_id, request, reading) =>
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,
+    refusals,
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable(workspaceId)
@@ -50,7 +61,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     statistics: () => ({
       ...writer.statistics(),
       listReads: sumOfReads(reader.statistics(), standings.statistics()),
+      refusals: refusals.statistics(),
     }),
-    close: () => writer.close(Promise.all([reader.close(), standings.close()])),
+    close: () => writer.close(Promise.all([reader.close(), standings.close(), refusals.close()])),
   }
 }

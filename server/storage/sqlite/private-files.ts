@@ -19,8 +19,10 @@ export const COMPANIONS = [...ENGINE_COMPANIONS, '.lock', '.lock-journal']
 /** What the engine keeps beside a file of derived data. */
 export const DERIVED_COMPANIONS = ['-wal', '-shm']
 
-/** What is derived from a store and kept beside it; without it, it is made anew. */
-export const DERIVED = [...DERIVED_COMPANIONS.map((suffix) => `-standings${suffix}`), '-standings']
+/** What is kept beside a store and is no part of it, derived or of some days; without it, it is made anew. Logs first. */
+export const DERIVED = ['-standings', '-refusals'].flatMap((file) =>
+  [...DERIVED_COMPANIONS, ''].map((suffix) => file + suffix),
+)
 
 /** Read and written by the owner, by nobody else. */
 const FILE_MODE = 0o600

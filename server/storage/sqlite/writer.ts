@@ -97,7 +97,7 @@ export class Writer {
     if (!this.#waiting.hasRoom(workspaceId, this.#turns.length)) throw new Unavailable('overloaded')
   }
 
-  statistics(): Omit<StorageStatistics, 'listReads'> {
+  statistics(): Omit<StorageStatistics, 'listReads' | 'refusals'> {
     const { unindexedEvents, longestPause_ms } = this.#indexing
     return {
       waitingRows: this.#waiting.rows,

@@ -6,4 +6,5 @@ export const migrations: Migrations = {
   '0002-event-counts': () => import('./0002-event-counts.ts'),
   '0003-standings': () => import('./0003-standings.ts'),
   '0004-arrival-order': () => import('./0004-arrival-order.ts'),
+  '0005-refusals': () => import('./0005-refusals.ts'),
 }

@@ -1,0 +1,258 @@
+import { type CompiledQuery, type SqlBool, sql } from 'kysely'
+import type { components } from '../../../generated/contract.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { sentHead } from '../../domain/sent-head.ts'
+import { readPage, unindexed, walkEnd } from '../pages.ts'
+import type { Reading } from '../storage.ts'
+import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
+import { RefusalQueue } from './refusal-queue.ts'
+import type { RefusalRow, RefusalTable } from './refusal-table.ts'
+
+type Problem = components['schemas']['Problem']
+
+/** What was refused, and why. */
+export type Refused = Pick<
+  RefusalRow,
+  | 'workspace_id'
+  | 'key_id'
+  | 'request_id'
+  | 'operation'
+  | 'received_ms'
+  | 'item'
+  | 'journey_id'
+  | 'customer_id'
+  | 'event_id'
+> &
+  Pick<Problem, 'code' | 'status' | 'errors' | 'errors_omitted'>
+
+export type RefusalFilter = Partial<
+  Pick<RefusalRow, 'code' | 'operation' | 'key_id'> & {
+    journey_id: string
+    customer_id: string
+    event_id: string
+    /** Received at this instant or later. */
+    from_ms: number
+    /** Received before this instant. */
+    to_ms: number
+  }
+>
+
+export type RefusalOrder = 'newest' | 'oldest'
+
+/** What waits is written together after so long. */
+const WRITE_MS = 200
+
+/** So long a list waits at the most for what was refused before it was asked for. */
+const CATCH_UP_MS = 1_000
+
+/** What is too old is removed so often. It is not shown any more before. */
+const SWEEP_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What a refusal takes beside its texts: identifiers, the names of its fields, what becomes of it. */
+const OTHER_BYTES = 1_024
+
+export type RefusalsOptions = {
+  table: RefusalTable
+  limits: RefusalLimits
+  now: () => number
+  /** Called when refusals could not be kept. Nothing else is the worse for it. */
+  onFailure: (error: Error) => void
+}
+
+export type RefusalStatistics = {
+  /** How many wait to be written. */
+  waiting: number
+  /** How many are kept, and how many were left out or lost, since the process began. */
+  kept: number
+  leftOut: number
+}
+
+/**
+ * The refusals of all workspaces. To offer one never waits and never fails: it is written in the background, in groups, and
+ * left out where more come than are kept, which is told by those that are.
+ */
+export class Refusals {
+  readonly #options: RefusalsOptions
+  readonly #queue = new RefusalQueue()
+  readonly #bounds: RefusalBounds
+  readonly #nextId = ascendingIds()
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #sweeping: NodeJS.Timeout | undefined
+  #kept = 0
+  #lost = 0
+  #isClosed = false
+
+  constructor(options: RefusalsOptions) {
+    this.#options = options
+    this.#bounds = new RefusalBounds(options.table, options.limits)
+  }
+
+  /** @param sent what was sent, in UTF-8; asked for only where it is kept */
+  offer(refused: Refused, sent: () => Uint8Array): void {
+    const { days, bytes, rows } = this.#options.limits
+    if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
+    this.#queue.offer(refused, () => this.#rowOf(refused, sent()))
+    this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
+  }
+
+  /** Refusals by (`received_at`, `id`). Where there is a filter beside the time, a page ends after so many that were looked at. */
+  async list(
+    workspaceId: string,
+    { from_ms = 0, to_ms, ...filter }: RefusalFilter,
+    { page, order }: { page: Page; order: RefusalOrder },
+    reading: Reading,
+  ): Promise<PageRows<RefusalRow>> {
+    await this.#caughtUp()
+    const rows = this.#options.table
+      .lists(reading)
+      .selectFrom('refusals')
+      .where('workspace_id', '=', workspaceId)
+    const conditions = Object.entries(filter).flatMap(([column, value]) =>
+      value === undefined ? [] : sql<SqlBool>`${sql.ref(column)} = ${value}`,
+    )
+    const oldest = { ms: Math.max(from_ms, this.#oldest_ms()), id: '' }
+    const span = {
+      oldest,
+      newest: to_ms === undefined ? undefined : { ms: to_ms, id: '' },
+      after: page.after,
+    }
+    const direction = order === 'newest' ? 'desc' : 'asc'
+    const keysUpTo = (end?: Position) =>
+      rows
+        .select(['received_ms as ms', 'refusal_id as id', 'bytes'])
+        .where(within(order, span, end))
+        .orderBy('received_ms', direction)
+        .orderBy('refusal_id', direction)
+    const end = conditions.length > 0 ? await walkEnd(keysUpTo()) : undefined
+    const keys = conditions.reduce((keys, condition) => keys.where(unindexed(condition)), keysUpTo(end))
+    const read = async (ids: string[]) => {
+      const found = await rows.selectAll().where('refusal_id', 'in', ids).execute()
+      return found.map((row) => [row.refusal_id, row] as const)
+    }
+    return await readPage(keys, page, read, { end })
+  }
+
+  async find(workspaceId: string, refusalId: string, reading: Reading): Promise<RefusalRow | undefined> {
+    await this.#caughtUp()
+    return await this.#options.table
+      .lists(reading)
+      .selectFrom('refusals')
+      .selectAll()
+      .where('workspace_id', '=', workspaceId)
+      .where('refusal_id', '=', refusalId)
+      .where('received_ms', '>=', this.#oldest_ms())
+      .executeTakeFirst()
+  }
+
+  statistics(): RefusalStatistics {
+    return { waiting: this.#queue.rows, kept: this.#kept, leftOut: this.#queue.leftOut + this.#lost }
+  }
+
+  /** Writes what waits, and takes no more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#sweeping)
+    await this.#write()
+    await this.#options.table.close()
+  }
+
+  #oldest_ms(): number {
+    return this.#options.now() - this.#options.limits.days * DAY_MS
+  }
+
+  #rowOf({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Uint8Array): RefusalRow {
+    const row = {
+      ...refused,
+      refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
+      left_out: 0,
+      faults: JSON.stringify({ errors, errors_omitted }),
+      sent: sentHead(sent),
+      sent_bytes: sent.length,
+      replayed_ms: null,
+      replay: null,
+    }
+    // As it is listed, where quotes are escaped; the text itself takes no more.
+    const bytes = OTHER_BYTES + Buffer.byteLength(row.faults) + Buffer.byteLength(JSON.stringify(row.sent))
+    return { ...row, bytes }
+  }
+
+  /** Waits until what is in the queue is written, but not for long. */
+  async #caughtUp() {
+    if (this.#queue.isEmpty && !this.#writing) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, CATCH_UP_MS)
+    await Promise.race([this.#write(), promise])
+    clearTimeout(timer)
+  }
+
+  /** Writes all that waits, one group after the other. */
+  #write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
+  }
+
+  async #writeAll() {
+    while (!this.#queue.isEmpty) {
+      const group = this.#queue.take()
+      try {
+        await this.#writeGroup(group)
+        this.#kept += group.rows.length
+        await this.#bounds.keep(group.rows)
+        this.#sweeping ??= await this.#startSweeping()
+      } catch (error) {
+        // Not tried again: what is refused meanwhile has the room that it would take.
+        this.#lost += group.rows.length
+        this.#options.onFailure(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
+  }
+
+  async #writeGroup({ rows, leftOut }: ReturnType<RefusalQueue['take']>) {
+    const { compiler, run } = this.#options.table
+    const statements: CompiledQuery[] = []
+    if (rows.length > 0) statements.push(compiler.insertInto('refusals').values(rows).compile())
+    for (const { workspace_id, refusal_id, count } of leftOut) {
+      const update = compiler
+        .updateTable('refusals')
+        .set({ left_out: sql`left_out + ${count}` })
+        .where('workspace_id', '=', workspace_id)
+        .where('refusal_id', '=', refusal_id)
+      statements.push(update.compile())
+    }
+    await run(statements)
+  }
+
+  async #startSweeping(): Promise<NodeJS.Timeout> {
+    await this.#sweep()
+    return setInterval(() => this.#sweep().catch(this.#options.onFailure), SWEEP_MS).unref()
+  }
+
+  async #sweep() {
+    const { compiler, run } = this.#options.table
+    await run([compiler.deleteFrom('refusals').where('received_ms', '<', this.#oldest_ms()).compile()])
+  }
+}
+
+type Span = { oldest: Position; newest: Position | undefined; after: Position | undefined }
+
+/** The part of a span behind a position and up to another, in an order. Each side is one bound: an index has no use for two. */
+function within(order: RefusalOrder, { oldest, newest, after }: Span, end: Position | undefined) {
+  const compare = (operator: string, position: Position | undefined) =>
+    position
+      ? sql<SqlBool>`(received_ms, refusal_id) ${sql.raw(operator)} (${position.ms}, ${position.id})`
+      : sql<SqlBool>`true`
+  if (order === 'newest') {
+    const start = after && (!newest || after.ms < newest.ms) ? after : newest
+    return sql<SqlBool>`${compare('<', start)} AND ${compare('>=', end ?? oldest)}`
+  }
+  const start = after && after.ms >= oldest.ms ? after : oldest
+  return sql<SqlBool>`${compare('>', start)} AND ${end ? compare('<=', end) : compare('<', newest)}`
+}

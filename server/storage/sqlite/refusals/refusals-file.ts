@@ -1,0 +1,75 @@
+import { rmSync } from 'node:fs'
+import { type Connection, isDamage, openDerived } from '../connection.ts'
+import { DERIVED_COMPANIONS } from '../private-files.ts'
+
+/** Another layout of the file than this is thrown away with what is in it. */
+const LAYOUT = 1
+
+/** The file in which the refusals of a store are kept beside it. */
+export function refusalsPath(path: string): string {
+  return `${path}-refusals`
+}
+
+/**
+ * Opens the file, and makes it where there is none, or one of another layout, or something else: nothing in it was ever
+ * acknowledged.
+ * @throws {CannotOpen}
+ */
+export function openRefusals(path: string): Connection {
+  try {
+    const connection = open(path)
+    const layout = connection.pragma('user_version', { simple: true })
+    if (layout === 0) make(connection)
+    if (layout === 0 || layout === LAYOUT) return connection
+    connection.close()
+  } catch (error) {
+    if (!isDamage(error)) throw error
+  }
+  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
+  const connection = open(path)
+  make(connection)
+  return connection
+}
+
+function open(path: string): Connection {
+  const connection = openDerived(path)
+  // It has what customers sent: what is removed is overwritten.
+  connection.pragma('secure_delete = ON')
+  return connection
+}
+
+function make(connection: Connection) {
+  connection.transaction(() => {
+    for (const statement of LAYOUT_STATEMENTS) connection.exec(statement)
+    connection.pragma(`user_version = ${LAYOUT}`)
+  })()
+}
+
+/** Of every column `RefusalRow` says what it is. */
+const LAYOUT_STATEMENTS = [
+  `CREATE TABLE refusals (
+    workspace_id TEXT NOT NULL,
+    refusal_id TEXT NOT NULL,
+    received_ms INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    left_out INTEGER NOT NULL,
+    key_id TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    code TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    journey_id TEXT,
+    customer_id TEXT,
+    event_id TEXT,
+    request_id TEXT NOT NULL,
+    item INTEGER,
+    replayed_ms INTEGER,
+    replay TEXT, -- JSON
+    sent_bytes INTEGER NOT NULL,
+    faults TEXT NOT NULL, -- JSON
+    sent TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, refusal_id)
+  ) STRICT`,
+  'CREATE INDEX refusals_by_time ON refusals (workspace_id, received_ms, refusal_id)',
+  'CREATE INDEX refusals_by_key ON refusals (workspace_id, key_id, received_ms, refusal_id)',
+  'CREATE INDEX refusals_by_age ON refusals (received_ms)',
+]

@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { type CompiledQuery, Kysely } from 'kysely'
+import { ListTurns } from '../../list-turns.ts'
+import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
+import type { Reading } from '../../storage.ts'
+import { threadModule } from '../../thread-module.ts'
+import { errorOf, Unavailable } from '../../unavailable.ts'
+import { ThreadDialect } from '../dialect.ts'
+import type { Statement } from '../statement.ts'
+import { refusalsPath } from './refusals-file.ts'
+import type { RefusalsReply, RefusalsRequest, RefusalsThreadData } from './refusals-thread.ts'
+
+type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) => void }
+
+/**
+ * The refusals of a store, in a file of their own beside it. A flood of them goes neither through the writer nor through
+ * the log that ingestion waits for; the file can be removed at any time; and backups and copies do not hold it, so that
+ * what customers sent is gone when its days are over.
+ *
+ * Its thread starts with the first refusal, or the first who looks for one, and again after it has died.
+ */
+export class SqliteRefusalTable implements RefusalTable {
+  readonly compiler = this.#database(() => Promise.reject(new Error('read by way of lists')))
+  readonly #path: string
+  readonly #turns = new ListTurns(1)
+  readonly #waiting = new Map<number, Waiting>()
+  #thread: Worker | undefined
+  #number = 0
+  #isClosed = false
+
+  /** @param path of the store */
+  constructor(path: string) {
+    this.#path = refusalsPath(path)
+  }
+
+  lists(reading: Reading): Kysely<RefusalTables> {
+    return this.#database((statement) =>
+      this.#turns.take(reading, async () => (await this.#ask([statement]))[0] ?? []),
+    )
+  }
+
+  run: RefusalTable['run'] = async <Row>(statements: readonly CompiledQuery<Row>[]) => {
+    const asked = statements.map(({ sql, parameters }) => ({ sql, parameters }))
+    return (await this.#ask(asked)) as Row[][]
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#turns.close(new Unavailable('shutting_down'))
+    const thread = this.#thread
+    if (!thread) return
+    const exited = once(thread, 'exit')
+    thread.postMessage('close' satisfies RefusalsRequest)
+    await exited
+  }
+
+  #database(read: (statement: Statement) => Promise<unknown[]>): Kysely<RefusalTables> {
+    return new Kysely<RefusalTables>({ dialect: new ThreadDialect({ read }) })
+  }
+
+  #ask(statements: readonly Statement[]): Promise<unknown[][]> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new Unavailable('shutting_down')
+      this.#thread ??= this.#start()
+      this.#number += 1
+      this.#waiting.set(this.#number, { resolve, reject })
+      this.#thread.postMessage({ number: this.#number, statements } satisfies RefusalsRequest)
+    })
+  }
+
+  #start(): Worker {
+    const workerData: RefusalsThreadData = { path: this.#path }
+    const thread = new Worker(threadModule('refusals-thread', import.meta.url), { workerData })
+    // What waits is short, and a stopping server closes it.
+    thread.unref()
+    let reason = new Error('the thread of refusals has ended')
+    thread.on('message', ({ number, result }: RefusalsReply) => {
+      const waiting = this.#waiting.get(number)
+      this.#waiting.delete(number)
+      if ('failure' in result) waiting?.reject(errorOf(result.failure))
+      else waiting?.resolve(result.rows)
+    })
+    thread.on('error', (error) => {
+      reason = error
+    })
+    thread.on('exit', () => {
+      this.#thread = undefined
+      for (const { reject } of this.#waiting.values()) reject(new Unavailable('storage_unavailable', reason))
+      this.#waiting.clear()
+    })
+    return thread
+  }
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
+import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
+import type { RefusalFilter, RefusalOrder, Refused } from '../../server/storage/refusals/refusals.ts'
+import { openStore, openStoreForTest, readingIn, type Store } from './store.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00Z')
+const DAY_MS = 86_400_000
+const workspace_id = 'wsp_of_a_test'
+
+const ROOMY: RefusalLimits = { days: 7, bytes: 1e9, rows: 1e6 }
+
+const atNow = { now: () => NOW, refusalLimits: ROOMY }
+
+function refused(change: Partial<Refused> = {}): Refused {
+  return {
+    workspace_id,
+    key_id: 'key_a',
+    request_id: 'request-1',
+    operation: 'createEvent',
+    received_ms: NOW,
+    item: null,
+    journey_id: 'jrn_1',
+    customer_id: 'cus_1',
+    event_id: 'signed_up',
+    code: 'customer_not_found',
+    status: 404,
+    ...change,
+  }
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+function offer({ refusals }: Store, count: number, change: Partial<Refused> = {}) {
+  for (let index = 0; index < count; index += 1) {
+    refusals.offer(refused({ request_id: `request-${index}`, ...change }), () => bytes(`{"n":${index}}`))
+  }
+}
+
+/** All pages of a list. */
+async function listed(store: Store, filter: RefusalFilter = {}, order: RefusalOrder = 'newest', limit = 500) {
+  const rows = []
+  let cursor: string | null = null
+  do {
+    const page = cursor === null ? { limit } : { limit, after: cursorPosition(cursor, 'rfs') }
+    const found = await store.refusals.list(workspace_id, filter, { page, order }, readingIn(workspace_id))
+    rows.push(...found.rows)
+    cursor = found.next && cursorText(found.next)
+  } while (cursor !== null)
+  return rows
+}
+
+describe('refusals', () => {
+  it('are kept with all that is known of them, also where the store is opened again', async () => {
+    const store = await openStore(atNow)
+    const errors = [{ pointer: '/a"b\u0000', detail: 'is wrong' }]
+    const odd = refused({
+      errors,
+      errors_omitted: 3,
+      item: 7,
+      journey_id: null,
+      code: 'invalid_request',
+      status: 400,
+    })
+    store.refusals.offer(odd, () => bytes('{"ä":"\\u0000"}'))
+    await store.close()
+    const again = await openStoreForTest({ ...atNow, databaseUrl: store.databaseUrl })
+    const [row, ...others] = await listed(again)
+    const { errors: _, errors_omitted: __, ...same } = odd
+    expect(row).toMatchObject({ ...same, sent: '{"ä":"\\u0000"}', sent_bytes: 15, left_out: 0, replay: null })
+    expect(JSON.parse(row?.faults ?? '')).toEqual({ errors, errors_omitted: 3 })
+    expect(others).toEqual([])
+    expect(await again.refusals.find(workspace_id, row?.refusal_id ?? '', readingIn(workspace_id))).toEqual(
+      row,
+    )
+    expect(await again.refusals.find('wsp_other', row?.refusal_id ?? '', readingIn('wsp_other'))).toBe(
+      undefined,
+    )
+  })
+
+  it('keep 16 KiB of what was sent, and its size', async () => {
+    const store = await openStoreForTest(atNow)
+    store.refusals.offer(refused(), () => bytes(`${'x'.repeat(16_383)}ä`))
+    store.refusals.offer(refused(), () => bytes('x'.repeat(16_384)))
+    const [whole, cut] = await listed(store)
+    expect([whole?.sent.length, whole?.sent_bytes]).toEqual([16_384, 16_384])
+    expect([cut?.sent, cut?.sent_bytes]).toEqual(['x'.repeat(16_383), 16_385])
+  })
+
+  it('are listed in both orders, page by page, by every filter and by time', async () => {
+    const store = await openStoreForTest(atNow)
+    for (let index = 0; index < 30; index += 1) {
+      const of = <Value>(values: Value[]) => values[index % values.length] as Value
+      offer(store, 1, {
+        received_ms: NOW - Math.floor(index / 4) * 1000,
+        request_id: `r-${index}`,
+        code: of(['journey_not_found', 'journey_archived']),
+        operation: of(['createEvent', 'createEvents', 'initializeCustomer']),
+        key_id: of(['key_a', 'key_b', 'key_a', 'key_a']),
+        journey_id: of(['jrn_1', null]),
+        customer_id: of([null, 'cus_2']),
+        event_id: of(['a', 'b', 'c', 'd', 'e']),
+      })
+    }
+    const all = await listed(store)
+    expect(all).toHaveLength(30)
+    const oldest = await listed(store, {}, 'oldest', 7)
+    expect(oldest).toEqual(all.toReversed())
+    expect(await listed(store, {}, 'newest', 7)).toEqual(all)
+    const filters: RefusalFilter[] = [
+      { code: 'journey_archived' },
+      { operation: 'createEvents' },
+      { key_id: 'key_b', event_id: 'b' },
+      { journey_id: 'jrn_1', customer_id: 'cus_2' },
+      { from_ms: NOW - 5000, to_ms: NOW - 2000 },
+      { from_ms: NOW - 4000, code: 'journey_archived' },
+    ]
+    for (const { from_ms = 0, to_ms = NOW + 1, ...fields } of filters) {
+      const expected = all.filter(
+        (row) =>
+          row.received_ms >= from_ms &&
+          row.received_ms < to_ms &&
+          Object.entries(fields).every(([name, value]) => row[name as keyof typeof row] === value),
+      )
+      const filter = { from_ms, to_ms, ...fields }
+      expect(await listed(store, filter, 'newest', 3)).toEqual(expected)
+      expect(await listed(store, filter, 'oldest', 3)).toEqual(expected.toReversed())
+    }
+  })
+
+  it('are a thousand of a burst, and the rest is counted with those that are kept', async () => {
+    const store = await openStoreForTest(atNow)
+    offer(store, 1_500)
+    offer(store, 10, { code: 'journey_archived' })
+    const rows = await listed(store)
+    const flooded = rows.filter(({ code }) => code === 'customer_not_found')
+    // Some more where the machine was slow.
+    expect(flooded.length).toBeGreaterThanOrEqual(1_000)
+    expect(flooded.length).toBeLessThan(1_400)
+    expect(flooded.length + flooded.reduce((sum, { left_out }) => sum + left_out, 0)).toBe(1_500)
+    expect(rows.length - flooded.length).toBe(10)
+    expect(store.statistics().refusals).toEqual({
+      waiting: 0,
+      kept: rows.length,
+      leftOut: 1_510 - rows.length,
+    })
+  })
+
+  it('are removed of the key that has the most, its oldest first', async () => {
+    const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 100 } })
+    offer(store, 20, { key_id: 'key_quiet' })
+    offer(store, 300, { key_id: 'key_loud' })
+    const rows = await listed(store, {}, 'oldest')
+    expect(rows).toHaveLength(100)
+    expect(rows.filter(({ key_id }) => key_id === 'key_quiet')).toHaveLength(20)
+    expect(rows.at(-1)?.request_id).toBe('request-299')
+    expect(rows[20]?.request_id).toBe('request-220')
+  })
+
+  it('take no more bytes than they may', async () => {
+    const limit = 100_000
+    const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, bytes: limit } })
+    for (let index = 0; index < 40; index += 1) {
+      store.refusals.offer(refused({ request_id: `r-${index}` }), () => bytes('x'.repeat(10_000)))
+    }
+    const rows = await listed(store)
+    const sum = rows.reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(sum).toBeLessThanOrEqual(limit)
+    expect(sum).toBeGreaterThan(limit / 2)
+    expect(rows[0]?.request_id).toBe('r-39')
+  })
+
+  it('are gone after their days, and none are kept where a limit is 0', async () => {
+    let now_ms = NOW
+    const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
+    offer(store, 1)
+    const [row] = await listed(store)
+    now_ms = NOW + 7 * DAY_MS
+    expect(await listed(store)).toHaveLength(1)
+    now_ms += 1
+    expect(await listed(store)).toEqual([])
+    const found = await store.refusals.find(workspace_id, row?.refusal_id ?? '', readingIn(workspace_id))
+    expect(found).toBe(undefined)
+    const none = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 0 } })
+    offer(none, 1)
+    expect(await listed(none)).toEqual([])
+  })
+})
