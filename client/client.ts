@@ -14,17 +14,11 @@ export type ClientOptions = ServerOptions & {
 }
 
 /**
- * Operations, besides GETs, that may be sent again when nobody knows whether the attempt before was carried out.
- * Any other is sent again only after a 429.
+ * The one operation that is not sent again when nobody knows whether the attempt before was carried out, but only after a
+ * 429: it would make a second journey. All others read, or do the same however often they are sent, events by their
+ * message_id.
  */
-const repeatable: readonly string[] = [
-  'initializeCustomer', // an upsert
-  'createEvent', // recognised by its message_id
-  'createEvents',
-  'updateJourney',
-  'archiveJourney',
-  'restoreJourney',
-] satisfies (keyof Client)[]
+const unrepeatable = 'createJourney' satisfies keyof Client
 
 /** Operations that a page may send as its last act: they go on when the page is gone. */
 const outlivesPage: readonly string[] = [
@@ -45,12 +39,12 @@ export function createClient(options: ClientOptions): Client {
     operationPaths,
     options,
     { 'x-service-key': serviceKey },
-    ({ id, method, json, signal }, attempt) =>
-      fetchWithRetries(() => (outlivesPage.includes(id) ? sendCounted(json, attempt) : attempt(false)), {
-        retries,
-        repeatable: method === 'GET' || repeatable.includes(id),
-        signal,
-      }),
+    ({ id, json, signal }, attempt) =>
+      fetchWithRetries(
+        () => (outlivesPage.includes(id) ? sendCounted(json, attempt) : attempt(false)),
+        id !== unrepeatable,
+        { retries, signal },
+      ),
   )
   return {
     ...client,

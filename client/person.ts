@@ -38,8 +38,6 @@ export type PersonClientOptions = ServerOptions & {
 export function createPersonClient(options: PersonClientOptions): PersonClient {
   const { workspaceId, retries } = options
   return operationCalls(paths, options, { 'x-workspace-id': workspaceId }, ({ method, signal }, attempt) =>
-    method === 'GET'
-      ? fetchWithRetries(() => attempt(false), { retries, repeatable: true, signal })
-      : attempt(false),
+    method === 'GET' ? fetchWithRetries(() => attempt(false), true, { retries, signal }) : attempt(false),
   )
 }

@@ -7,7 +7,6 @@ const longestWait_ms = 60_000
 type RetryOptions = {
   /** Default: 4. */
   retries: number | undefined
-  repeatable: boolean
   signal: AbortSignal | undefined
 }
 
@@ -23,7 +22,8 @@ type RetryOptions = {
  */
 export async function fetchWithRetries(
   send: () => Promise<Response>,
-  { retries = 4, repeatable, signal }: RetryOptions,
+  repeatable: boolean,
+  { retries = 4, signal }: RetryOptions,
 ): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const last = attempt >= retries
