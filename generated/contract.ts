@@ -117,6 +117,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was refused
+         * @description What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
+         *     `refusal_id`), as [What was refused](#section/What-was-refused) says: requests as a whole, and single events of
+         *     batches. The last second is complete but for what another server has taken meanwhile.
+         *
+         *     Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
+         *     that the body has, as far as it has them in the way of the contract. A cursor holds for the order of its list.
+         */
+        get: operations["listRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/refusals/{refusal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a refusal
+         * @description One refusal, as the list has it.
+         */
+        get: operations["getRefusal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/activity": {
         parameters: {
             query?: never;
@@ -1566,6 +1611,82 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
+         * Refusal identifier
+         * @description Given by Cairn, opaque, never reused.
+         */
+        RefusalId: string;
+        /**
+         * Refusal code
+         * @description The code of a problem, of this version of the contract or another.
+         */
+        RefusalCode: string;
+        /**
+         * Refused operation
+         * @description An operation of which refusals are kept. More may be added.
+         * @enum {string}
+         */
+        RefusedOperation: "initializeCustomer" | "createEvent" | "createEvents";
+        /**
+         * Refusal
+         * @description A request, or an event of a batch, that was refused for its content.
+         */
+        Refusal: {
+            refusal_id: components["schemas"]["RefusalId"];
+            received_at: components["schemas"]["StoredInstant"];
+            /** @description The `X-Request-Id` of the request; all refused events of a batch have the same. */
+            request_id: string;
+            key_id: components["schemas"]["KeyId"];
+            operation: components["schemas"]["RefusedOperation"];
+            /**
+             * Format: int32
+             * @description The status that it was answered with; of an event of a batch, the one that it would have alone.
+             */
+            status: number;
+            code: components["schemas"]["ProblemCode"];
+            /** @description With 400 every fault of form, as the problem had them. Empty for all else. */
+            errors: components["schemas"]["Fault"][];
+            /**
+             * Format: int32
+             * @description At least so many faults are not in `errors`.
+             */
+            errors_omitted: number;
+            /**
+             * Format: int32
+             * @description Its place in the batch, from 0; null where it was the whole request.
+             */
+            item: number | null;
+            /** @description The journey that it names; null where it names none that could be one. */
+            journey_id: string | null;
+            /** @description The customer that it names; null where it names none that could be one. */
+            customer_id: string | null;
+            /** @description The name of the event; null where it has none that could be one. */
+            event_id: string | null;
+            /**
+             * @description What was sent: the body as it was, or the event of a batch as JSON. The first 16 KiB where it was longer, which
+             *     `sent_bytes` tells.
+             */
+            sent: string;
+            /**
+             * Format: int32
+             * @description How many bytes of UTF-8 were sent.
+             */
+            sent_bytes: number;
+            /**
+             * Format: int64
+             * @description So many more of the same key and code came after it, before the next one that is kept, and are not kept.
+             */
+            left_out: number;
+        };
+        /**
+         * Page of refusals
+         * @description One page of a list of refusals.
+         */
+        RefusalPage: {
+            /** @description The refusals, in the order of the list. */
+            data: components["schemas"]["Refusal"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
          * Counts of events
          * @description How many events were sent, by what became of them.
          */
@@ -2038,13 +2159,13 @@ export interface components {
          * @description What an entry is about. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read";
         /**
          * Actor
          * @description Who did it.
@@ -2109,7 +2230,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -2374,6 +2495,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is no such refusal in the workspace, or no more. */
+        RefusalNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Two steps have the same `event_id`. */
         StepNotUnique: {
             headers: {
@@ -2583,6 +2716,11 @@ export interface components {
          * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
          */
         JourneyIdParameter: components["schemas"]["Reference"];
+        /**
+         * @description The refusal.
+         * @example rfs_01jd3zg8w4z7c0f3j6m9q2t5x8
+         */
+        RefusalIdParameter: components["schemas"]["Reference"];
         /**
          * @description The customer.
          * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
@@ -2979,6 +3117,149 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRefusals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only what was refused with this code.
+                 * @example customer_not_found
+                 */
+                code?: components["schemas"]["RefusalCode"];
+                /**
+                 * @description Only what was sent to this operation.
+                 * @example createEvent
+                 */
+                operation?: components["schemas"]["RefusedOperation"];
+                /**
+                 * @description Only what was sent with this key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only what names this journey, whether there is one or not.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only what names this customer, whether there is one or not.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only events of this name.
+                 * @example signed_up
+                 */
+                event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                received_from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                received_to?: components["schemas"]["Instant"];
+                /**
+                 * @description Which come first.
+                 * @example newest
+                 */
+                order?: "newest" | "oldest";
+                /**
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
+                 *     that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of refusals. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRefusal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The refusal.
+                 * @example rfs_01jd3zg8w4z7c0f3j6m9q2t5x8
+                 */
+                refusal_id: components["parameters"]["RefusalIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The refusal. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["RefusalNotFound"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];

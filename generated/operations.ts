@@ -60,6 +60,23 @@ export const operationPaths = {
    */
   listEvents: ['GET', '/events'],
   /**
+   * List what was refused
+   *
+   * What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,
+   * `refusal_id`), as [What was refused](#section/What-was-refused) says: requests as a whole, and single events of
+   * batches. The last second is complete but for what another server has taken meanwhile.
+   *
+   * Filters are not references: one that matches nothing, or an empty span of time, gives an empty list. Names are those
+   * that the body has, as far as it has them in the way of the contract. A cursor holds for the order of its list.
+   */
+  listRefusals: ['GET', '/refusals'],
+  /**
+   * Get a refusal
+   *
+   * One refusal, as the list has it.
+   */
+  getRefusal: ['GET', '/refusals/{refusal_id}'],
+  /**
    * How many events arrive
    *
    * Exact counts of the events that were sent, by what became of them and by the minute, hour or day (UTC) in which they

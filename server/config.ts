@@ -43,6 +43,21 @@ export const settings = [
     default: '',
     description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
   },
+  {
+    name: 'CAIRN_REFUSALS_DAYS',
+    default: '7',
+    description: 'How many days refused requests are kept to be looked at; 0 for none',
+  },
+  {
+    name: 'CAIRN_REFUSALS_MEGABYTES',
+    default: '50',
+    description: 'The most that the refused requests of a workspace take; 0 keeps none',
+  },
+  {
+    name: 'CAIRN_REFUSALS_ROWS',
+    default: '100000',
+    description: 'The most refused requests that are kept of a workspace; 0 keeps none',
+  },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
   {
     name: 'CAIRN_LOG_ADDRESSES',
@@ -69,6 +84,8 @@ export type Config = {
   accounts: 'invitation' | 'operator'
   /** Opens `/metrics`; without one only this machine reads it. */
   metricsToken: string | undefined
+  /** How much is kept of what was refused, of each workspace; any of them 0: nothing. */
+  refusals: { days: number; bytes: number; rows: number }
   logLevel: string
   /** Whether the log has the addresses of senders. */
   logAddresses: boolean
@@ -100,6 +117,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     rateLimitMax: integer('CAIRN_RATE_LIMIT_MAX', 0, 1_000_000),
     accounts: accounts(text('CAIRN_ACCOUNTS')),
     metricsToken: text('CAIRN_METRICS_TOKEN') || undefined,
+    refusals: {
+      days: integer('CAIRN_REFUSALS_DAYS', 0, 3_650),
+      bytes: integer('CAIRN_REFUSALS_MEGABYTES', 0, 100_000) * 1_000_000,
+      rows: integer('CAIRN_REFUSALS_ROWS', 0, 10_000_000),
+    },
     logLevel: text('LOG_LEVEL'),
     logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
   }

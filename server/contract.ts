@@ -14,7 +14,9 @@ import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './http/che
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './http/checks/faults.ts'
 import { type Parameter, readQuery } from './http/checks/query.ts'
 import type { Attempts } from './http/rates/attempts.ts'
+import type { RecentMap } from './http/rates/recent-map.ts'
 import type { Share } from './http/rates/turns.ts'
+import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Passwords } from './passwords.ts'
 import { areEnough, Problem } from './problems.ts'
@@ -43,6 +45,10 @@ export type Context = {
   change<Result>(work: (db: Transaction, caller: Caller) => Promise<Result>): Promise<Result>
   now: () => number
   newId: typeof newId
+  /** Keeps an item of a batch that was rejected, to be looked at; it never waits and never fails. */
+  refused(item: RefusedItem): void
+  /** When it was last noted that somebody reads what was refused, by workspace and by who it is. */
+  refusalReaders: RecentMap<number>
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
   /** Tells how many events were rejected for what they refer to: they must not spend a rate that others share. */

@@ -12,6 +12,7 @@ import { HEAD_BYTES, refuseMalformed } from './http/malformed-http.ts'
 import { Attempts } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
+import { RecentMap } from './http/rates/recent-map.ts'
 import { Turns } from './http/rates/turns.ts'
 import { BodyPlaces } from './http/request-body.ts'
 import { Metrics } from './metrics.ts'
@@ -87,6 +88,8 @@ export async function startServer({
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
     onDisk: (disk) => logDisk(log, disk),
+    refusalLimits: config.refusals,
+    onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
   })
   credentials = new Credentials({
     storage,
@@ -112,6 +115,7 @@ export async function startServer({
     trustedProxies: config.trustedProxies,
     limiter,
     turns: new Turns(),
+    refusalReaders: new RecentMap(1_000),
     bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
     answers: new UnreadAnswers(),
     compression: new AnswerCompression(),

@@ -120,6 +120,12 @@ export const problems = {
     title: 'No such service key',
     detail: 'Use the key_id of a key of this workspace.',
   },
+  refusal_not_found: {
+    status: 404,
+    title: 'No such refusal',
+    detail:
+      'Use the refusal_id of a refusal that is listed; they are kept for some days, and the oldest go first.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The path does not have this method',

@@ -45,6 +45,7 @@ export type CairnOptions = Partial<
     | 'rateLimitMax'
     | 'accounts'
     | 'metricsToken'
+    | 'refusals'
     | 'trustedProxies'
     | 'logLevel'
     | 'logAddresses'
@@ -60,6 +61,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     rateLimitMax = 0,
     accounts = 'invitation',
     metricsToken,
+    refusals = { days: 7, bytes: 50_000_000, rows: 100_000 },
     publicUrl,
     trustedProxies = [],
     host = '127.0.0.1',
@@ -85,6 +87,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     rateLimitMax,
     accounts,
     metricsToken,
+    refusals,
     logLevel,
     logAddresses,
   }

@@ -22,6 +22,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'members', label: 'Members and invitations' },
   { value: 'service_keys', label: 'Service keys' },
   { value: 'journeys', label: 'Journeys' },
+  { value: 'refusals', label: 'Refused requests' },
 ]
 
 /** Who changed what in the workspace, newest first. */

@@ -2,6 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { Caller, Context, Operation, OperationId, Route } from '../contract.ts'
 import { browserName } from '../domain/browsers.ts'
 import { newId } from '../domain/identifiers.ts'
+import type { JsonValue } from '../domain/json.ts'
 import { networkOf, plainAddress } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
 import type { Passwords } from '../passwords.ts'
@@ -30,8 +31,10 @@ import { loggedPaths } from './log-paths.ts'
 import { assertHead, noteBegun } from './malformed-http.ts'
 import type { Attempts } from './rates/attempts.ts'
 import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
+import type { RecentMap } from './rates/recent-map.ts'
 import type { Turns } from './rates/turns.ts'
 import { sharedLook } from './readiness.ts'
+import { RefusedRequest } from './refused-requests.ts'
 import { type BodyPlaces, ignoreBody } from './request-body.ts'
 import { beginRequest } from './request-log.ts'
 import { mountSites, type SiteOptions } from './sites.ts'
@@ -49,6 +52,7 @@ export type AppOptions = SiteOptions & {
   limiter: RateLimiter
   turns: Turns
   bodies: BodyPlaces
+  refusalReaders: RecentMap<number>
   /** Whether the log has the addresses of senders. */
   logAddresses: boolean
   /** Milliseconds since 1970. */
@@ -147,9 +151,11 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
+  const refused = refusedRequest(caller, req, res, route, options)
   let isChecked = false
+  let body: JsonValue | undefined
   try {
-    const body = await arriving?.json(req, route.bodyLimits, share)
+    body = await arriving?.json(req, route.bodyLimits, share)
     const checked = await route.check(req, body, share)
     isChecked = true
     // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
@@ -171,6 +177,8 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         now,
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
+        refused: (item) => refused?.item(item),
+        refusalReaders: options.refusalReaders,
         rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
         caller,
         address: res.locals.address,
@@ -200,14 +208,32 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     share.rest()
     await sending
   } catch (error) {
+    const problem = problemOf(error)
+    if (body !== undefined && arriving) {
+      refused?.whole(problem, body, { head: arriving.head, bytes: arriving.length })
+    }
     // For its shape; whom the server has no room for is no worse for it.
-    const isRefused = !isChecked && problemOf(error).status < 500
+    const isRefused = !isChecked && problem.status < 500
     if (key && arriving && isRefused) limiter.charge(key, arriving.length / REFUSED_EVENT_BYTES)
     throw error
   } finally {
     share.rest()
     arriving?.leave()
   }
+}
+
+/** What is refused of a request is kept where it is of an operation that senders in browsers call: nobody reads the answer. */
+function refusedRequest(
+  caller: Caller,
+  req: Request,
+  { locals }: Response,
+  { accepts, operationId }: Route,
+  { storage, now }: AppOptions,
+): RefusedRequest | undefined {
+  if (caller.kind !== 'key' || !accepts.includes('publishable')) return undefined
+  const { workspace_id, key_id } = caller.key
+  const request = { workspace_id, key_id, request_id: locals.requestId, operation: operationId }
+  return new RefusedRequest(storage.refusals, { ...request, target: req.originalUrl }, now)
 }
 
 function workspaceOf(caller: Caller): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { type BodyKind, type JsonValue, parseJson } from '../domain/json.ts'
+import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 import { type Place, Places } from './places.ts'
@@ -42,6 +43,8 @@ export class ArrivingBody {
   #fail: (error: unknown) => void = () => {}
   /** How many bytes of the body there have been, inflated. */
   length = 0
+  /** The first of them, once all have arrived: as many as are kept of what is refused. */
+  head: Uint8Array = NOTHING
 
   /** @param onSlow is told of a sender that was too slow */
   constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
@@ -73,6 +76,8 @@ export class ArrivingBody {
     const bytes = await this.#bytes(req, { isGzip, limit_bytes })
     this.#place.settle()
     share.work()
+    // A copy of a longer one, whose memory ends when it has been parsed.
+    this.head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
     if (bytes.length > PARSED_AT_ONCE_BYTES) await share.next()
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
@@ -142,6 +147,8 @@ export class ArrivingBody {
 }
 
 type ArrivingBodyOptions = { owner: string; patience_ms: number; onSlow: () => void }
+
+const NOTHING = new Uint8Array()
 
 const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, faster or in smaller parts.'
 

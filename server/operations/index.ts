@@ -8,6 +8,7 @@ import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
 import * as members from './members.ts'
 import * as passwordLinks from './password-links.ts'
+import * as refusals from './refusals.ts'
 import * as reports from './reports.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
@@ -25,6 +26,7 @@ export const allOperations: Operations = {
   ...journeys,
   ...members,
   ...passwordLinks,
+  ...refusals,
   ...reports,
   ...serviceKeys,
   ...sessions,

@@ -47,7 +47,7 @@ export const createEvent: Operation<'createEvent'> = async (
 
 export const createEvents: Operation<'createEvents'> = async (
   { workspaceId, body, query },
-  { storage, tally, rejected, caller },
+  { storage, tally, rejected, refused, caller },
 ) => {
   const { events } = body
   const rows = events.map(newBatchEvent)
@@ -57,6 +57,10 @@ export const createEvents: Operation<'createEvents'> = async (
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
+    if (outcome.status === 'rejected') {
+      const { code } = outcome
+      refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
+    }
     return resultOf(outcome, events[index]?.message_id ?? null)
   })
   if (count.rejected > 0) rejected(count.rejected)

@@ -60,6 +60,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   journey_updated: 'journeys',
   journey_archived: 'journeys',
   journey_restored: 'journeys',
+  refusals_read: 'refusals',
 }
 
 /** Whoever may run the `cairn` command. */

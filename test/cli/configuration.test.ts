@@ -18,6 +18,11 @@ const PROXIES =
   'CAIRN_TRUSTED_PROXIES must list addresses or networks, for example 10.0.0.7, 172.16.0.0/12, loopback'
 const ADDRESSES = 'CAIRN_LOG_ADDRESSES must be on or off'
 const LEVEL = 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent'
+const REFUSALS = [
+  'CAIRN_REFUSALS_DAYS must be a whole number from 0 to 3650',
+  'CAIRN_REFUSALS_MEGABYTES must be a whole number from 0 to 100000',
+  'CAIRN_REFUSALS_ROWS must be a whole number from 0 to 10000000',
+]
 const DATABASE = 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
 
 describe('the configuration', () => {
@@ -32,6 +37,7 @@ describe('the configuration', () => {
       rateLimitMax: 5000,
       accounts: 'invitation',
       metricsToken: undefined,
+      refusals: { days: 7, bytes: 50_000_000, rows: 100_000 },
       logLevel: 'info',
       logAddresses: true,
     }
@@ -116,7 +122,7 @@ describe('the configuration', () => {
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -100,7 +100,7 @@ async function requestsTo(
 
 describe.each([
   // Whoever calls is known all the same.
-  ['a key', ['key'], ['events', 'event_counts', 'enrolments', 'customers', 'journeys']],
+  ['a key', ['key'], ['events', 'event_counts', 'enrolments', 'customers', 'journeys', 'refusals']],
   [
     'a page',
     ['person', 'nobody'],
@@ -171,10 +171,14 @@ describe('with the store destroyed, every operation answers 503', () => {
 /** Changes the schema, whatever depends on what. */
 async function change({ databaseUrl }: Cairn, statements: string[]) {
   if (engine === 'postgres') return void (await runSql(databaseUrl, ...statements))
-  const file = new Database(sqlitePath(databaseUrl))
-  file.pragma('foreign_keys = OFF')
-  for (const statement of statements) file.exec(statement)
-  file.close()
+  const path = sqlitePath(databaseUrl)
+  for (const statement of statements) {
+    // They are in a file of their own.
+    const file = new Database(statement.includes('TABLE refusals') ? `${path}-refusals` : path)
+    file.pragma('foreign_keys = OFF')
+    file.exec(statement)
+    file.close()
+  }
 }
 
 /** Takes the store away: of a file all but what it is known by, a database from all who are connected. */

@@ -47,6 +47,7 @@ const outsideCauses: Record<string, Cause> = {
     headers: { ...headers[caller], 'sec-fetch-site': 'cross-site', origin: 'http://elsewhere.example.com' },
   }),
   journey_not_found: nothingIsKnown,
+  refusal_not_found: nothingIsKnown,
   customer_not_found: async () => ({ names: { customer_id: UNKNOWN } }),
   link_not_found: nothingIsKnown,
   customer_not_in_journey: async (operation, _caller, place) => {

@@ -149,6 +149,7 @@ const makers: Record<string, Maker> = {
   customer_id: async (place, _operation, { journey_id }) => {
     return await newCustomer(place, journey_id ?? (await newJourney(place)))
   },
+  refusal_id: newRefusal,
   person_id: async ({ inside }) =>
     inside && (await newMember(inside.cairn, inside.workspace, 'viewer')).person_id,
   session_id: async (place) => place.inside && (await newSession(place.inside)),
@@ -183,6 +184,16 @@ export async function newCustomer(place: Place, journey_id: string): Promise<str
   const names = { client_customer_id: randomUUID(), customer_name: 'Contract test' }
   const body = { ...names, journey_id, customer_type: 'contact' }
   return (await made<{ customer_id: string }>(place, 'POST /customers/initialize', 'key', body)).customer_id
+}
+
+/** A new refusal in the place. */
+export async function newRefusal({ send, headers }: Place): Promise<string> {
+  const key = headers.key ?? {}
+  const body = JSON.stringify({ journey_id: UNKNOWN, customer_id: UNKNOWN, event_id: 'signed_up' })
+  const sent = { ...key, 'content-type': 'application/json' }
+  await send({ method: 'POST', path: '/events/create', headers: sent, body })
+  const listed = await send({ method: 'GET', path: '/refusals?limit=1', headers: key })
+  return (await listed.json()).data[0].refusal_id
 }
 
 /** A new service key of the place. */

@@ -75,6 +75,24 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       ),
     ],
   ],
+  listRefusals: [
+    [0, 0],
+    async ({ client }, { event, workspace }) => {
+      await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
+      return [
+        own(await client.listRefusals()),
+        own(await client.listRefusals({ query: { customer_id: 'cus_unknown' } })),
+      ]
+    },
+  ],
+  getRefusal: [
+    'refusal_not_found',
+    async ({ client }, { event, workspace }) => {
+      await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
+      const { data } = await workspace.client.listRefusals()
+      return await code(client.getRefusal({ path: { refusal_id: data?.data[0]?.refusal_id ?? '' } }))
+    },
+  ],
   listCustomers: [
     [0, 0],
     async ({ client }) => [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'
-import type { RefusalFilter, RefusalOrder, Refused } from '../../server/storage/refusals/refusals.ts'
+import type { RefusalFilter, RefusalOrder, Refused, Sent } from '../../server/storage/refusals/refusals.ts'
 import { openStore, openStoreForTest, readingIn, type Store } from './store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
@@ -29,7 +29,10 @@ function refused(change: Partial<Refused> = {}): Refused {
   }
 }
 
-const bytes = (text: string) => new TextEncoder().encode(text)
+function bytes(text: string): Sent {
+  const head = new TextEncoder().encode(text)
+  return { head, bytes: head.length }
+}
 
 function offer({ refusals }: Store, count: number, change: Partial<Refused> = {}) {
   for (let index = 0; index < count; index += 1) {

@@ -10,6 +10,7 @@ import { Credentials } from '../../server/http/callers/credentials.ts'
 import { Attempts } from '../../server/http/rates/attempts.ts'
 import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
+import { RecentMap } from '../../server/http/rates/recent-map.ts'
 import { Turns } from '../../server/http/rates/turns.ts'
 import { BodyPlaces } from '../../server/http/request-body.ts'
 import { Metrics } from '../../server/metrics.ts'
@@ -52,6 +53,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     compression: new AnswerCompression(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     turns: new Turns(),
+    refusalReaders: new RecentMap(1_000),
     metrics,
     metricsToken: undefined,
     log: pino({ level: 'silent' }),

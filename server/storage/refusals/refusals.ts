@@ -41,6 +41,9 @@ export type RefusalFilter = Partial<
 
 export type RefusalOrder = 'newest' | 'oldest'
 
+/** What was sent: the first `SENT_BYTES` of it or more, UTF-8, and how long it was. */
+export type Sent = { head: Uint8Array; bytes: number }
+
 /** What waits is written together after so long. */
 const WRITE_MS = 200
 
@@ -91,8 +94,8 @@ export class Refusals {
     this.#bounds = new RefusalBounds(options.table, options.limits)
   }
 
-  /** @param sent what was sent, in UTF-8; asked for only where it is kept */
-  offer(refused: Refused, sent: () => Uint8Array): void {
+  /** @param sent asked for only where it is kept */
+  offer(refused: Refused, sent: () => Sent): void {
     const { days, bytes, rows } = this.#options.limits
     if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
     this.#queue.offer(refused, () => this.#rowOf(refused, sent()))
@@ -164,14 +167,14 @@ export class Refusals {
     return this.#options.now() - this.#options.limits.days * DAY_MS
   }
 
-  #rowOf({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Uint8Array): RefusalRow {
+  #rowOf({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Sent): RefusalRow {
     const row = {
       ...refused,
       refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
       left_out: 0,
       faults: JSON.stringify({ errors, errors_omitted }),
-      sent: sentHead(sent),
-      sent_bytes: sent.length,
+      sent: sentHead(sent.head, sent.bytes),
+      sent_bytes: sent.bytes,
       replayed_ms: null,
       replay: null,
     }

@@ -1,0 +1,78 @@
+import type { JsonValue } from '../domain/json.ts'
+import { SENT_BYTES } from '../domain/sent-head.ts'
+import type { Problem, ProblemCode, problems } from '../problems.ts'
+import type { Refusals, Refused, Sent } from '../storage/refusals/refusals.ts'
+
+/** What a request says of itself, whatever becomes of it. */
+export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'> & {
+  /** The target, with the query. */
+  target: string
+}
+
+export type RefusedItem = {
+  code: ProblemCode
+  status: number
+  /** Its place in the batch. */
+  item: number
+  /** The event. */
+  sent: object
+}
+
+/** Those that tell a sender that its content is wrong. */
+const KEPT_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 404, 409]
+
+/** Offers what one request was refused for to those who look for it later. */
+export class RefusedRequest {
+  readonly #refusals: Refusals
+  readonly #request: Request
+  readonly #now: () => number
+
+  constructor(refusals: Refusals, request: Request, now: () => number) {
+    this.#refusals = refusals
+    this.#request = request
+    this.#now = now
+  }
+
+  /** The request as a whole, whose body could be read. @param sent the body as it was sent */
+  whole(problem: Problem, body: JsonValue, sent: Sent): void {
+    if (!KEPT_STATUSES.some((status) => status === problem.status)) return
+    const { code, status, errors, errors_omitted } = problem.details('')
+    const faults = { ...(errors && { errors }), ...(errors_omitted && { errors_omitted }) }
+    this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)
+  }
+
+  /** One item of a batch. */
+  item({ code, status, item, sent }: RefusedItem): void {
+    this.#offer({ code, status, item, ...namesOf(sent) }, () => {
+      const text = Buffer.from(JSON.stringify(sent))
+      return { head: text.subarray(0, SENT_BYTES), bytes: text.length }
+    })
+  }
+
+  #offer(
+    refused: Omit<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation' | 'received_ms'>,
+    sent: () => Sent,
+  ) {
+    const { target, ...request } = this.#request
+    if (isDryRun(target)) return
+    this.#refusals.offer({ ...request, received_ms: this.#now(), ...refused }, sent)
+  }
+}
+
+/** It was a question, and has its answer. Also where the contract has refused the rest of the request. */
+function isDryRun(target: string): boolean {
+  const start = target.indexOf('?')
+  return start !== -1 && new URLSearchParams(target.slice(start)).get('dry_run') === 'true'
+}
+
+/** What a body refers to, as far as it says so in the way of the contract. */
+function namesOf(body: object | JsonValue) {
+  const name = (field: string) => {
+    const value: unknown = Object(body)[field]
+    return typeof value === 'string' && NAME.test(value) ? value : null
+  }
+  return { journey_id: name('journey_id'), customer_id: name('customer_id'), event_id: name('event_id') }
+}
+
+/** Of the contract's length, and without NUL, which no engine keeps. */
+const NAME = /^[^\0]{1,255}$/u
