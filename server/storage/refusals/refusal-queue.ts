@@ -29,6 +29,8 @@ export class RefusalQueue {
   readonly #samples = new Map<string, Sample>()
   /** Those of which some were left out since that was last told. */
   readonly #untold = new Set<Sample>()
+  /** What is to be told of those that stand between two that are kept. */
+  readonly #told: LeftOut[] = []
   readonly #rows: RefusalRow[] = []
   readonly #bytesOfKeys = new Map<string, number>()
   #bytes = 0
@@ -86,8 +88,6 @@ export class RefusalQueue {
     // It may stand with one that is still in the queue.
     return { rows, leftOut: this.#rows.length === 0 ? this.#takeLeftOut() : [] }
   }
-
-  readonly #told: LeftOut[] = []
 
   #takeLeftOut(): LeftOut[] {
     for (const sample of this.#untold) {

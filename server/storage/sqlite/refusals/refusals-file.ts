@@ -25,10 +25,15 @@ export function openRefusals(path: string): Connection {
   } catch (error) {
     if (!isDamage(error)) throw error
   }
-  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
+  removeRefusals(path)
   const connection = open(path)
   make(connection)
   return connection
+}
+
+/** Throws the file away. */
+export function removeRefusals(path: string): void {
+  for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
 }
 
 function open(path: string): Connection {

@@ -2,9 +2,9 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Failure } from '../../unavailable.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, isDamage } from '../connection.ts'
 import { failureOf, type Statement } from '../statement.ts'
-import { openRefusals } from './refusals-file.ts'
+import { openRefusals, removeRefusals } from './refusals-file.ts'
 
 /** Statements of one transaction, with a number by which they are answered. */
 export type RefusalsRequest = { number: number; statements: readonly Statement[] } | 'close'
@@ -47,9 +47,10 @@ parentPort?.on('message', (request: RefusalsRequest) => {
     result = { rows: run(statements) }
   } catch (error) {
     result = { failure: failureOf(error) }
-    // The next one opens it anew, and makes it anew where it is damaged.
+    // The next one opens it again, and makes it anew where it is damaged.
     connection?.close()
     connection = undefined
+    if (isDamage(error)) removeRefusals(path)
   }
   parentPort?.postMessage({ number, result } satisfies RefusalsReply)
 })

@@ -1,0 +1,51 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { openStore, openStoreForTest, readingIn, type Store } from '../store.ts'
+
+const workspace_id = 'wsp_of_a_test'
+
+function offer({ refusals }: Store, sent: string) {
+  const names = { journey_id: null, customer_id: null, event_id: null }
+  const request = { key_id: 'key_a', request_id: 'r-1', operation: 'createEvent', item: null, ...names }
+  const head = new TextEncoder().encode(sent)
+  refusals.offer(
+    { workspace_id, received_ms: Date.now(), code: 'journey_not_found', status: 404, ...request },
+    () => ({ head, bytes: head.length }),
+  )
+}
+
+async function listed({ refusals }: Store) {
+  const wanted = { page: { limit: 10 }, order: 'newest' } as const
+  const { rows } = await refusals.list(workspace_id, {}, wanted, readingIn(workspace_id))
+  return rows.map(({ sent }) => sent)
+}
+
+it('refusals are in a file of their own, for its owner alone, and nothing of them is in the store', async () => {
+  const store = await openStore()
+  const path = sqlitePath(store.databaseUrl)
+  offer(store, '"what a customer sent"')
+  expect(await listed(store)).toEqual(['"what a customer sent"'])
+  await store.close()
+  expect(statSync(`${path}-refusals`).mode & 0o777).toBe(0o600)
+  expect(readFileSync(`${path}-refusals`).includes('what a customer sent')).toBe(true)
+  expect(readFileSync(path).includes('what a customer sent')).toBe(false)
+})
+
+it('a damaged file of refusals is made anew, and stops nobody', async () => {
+  const first = await openStore()
+  for (let count = 0; count < 300; count += 1) offer(first, JSON.stringify('x'.repeat(1000)))
+  expect(await listed(first)).toHaveLength(10)
+  await first.close()
+  const path = `${sqlitePath(first.databaseUrl)}-refusals`
+  // Its head stays, so that it still looks like one.
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0x5a, 4096))
+  const { databaseUrl } = first
+  const failures: Error[] = []
+  const store = await openStoreForTest({ databaseUrl, onRefusalsFailure: (error) => failures.push(error) })
+  await expect(listed(store)).rejects.toThrow()
+  offer(store, '"after"')
+  expect(await listed(store)).toEqual(['"after"'])
+  expect(failures).toEqual([])
+})
