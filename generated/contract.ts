@@ -142,6 +142,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/refusals/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send refusals again
+         * @description Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as
+         *     [What was refused](#section/What-was-refused) says. With `dry_run=true` it only says what would become of them.
+         *
+         *     A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
+         *     the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
+         *     `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
+         *     and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
+         *     no new refusal and is not counted as sent once more.
+         *
+         *     Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.
+         */
+        post: operations["replayRefusals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/refusals/{refusal_id}": {
         parameters: {
             query?: never;
@@ -1676,6 +1705,85 @@ export interface components {
              * @description So many more of the same key and code came after it, before the next one that is kept, and are not kept.
              */
             left_out: number;
+            /** @description What became of it when it was last sent again; null where it never was. */
+            replay: components["schemas"]["RefusalReplayed"];
+        };
+        /**
+         * Refusal that was sent again
+         * @description When, and what became of it.
+         */
+        RefusalReplayed: {
+            at: components["schemas"]["StoredInstant"];
+            outcome: components["schemas"]["RefusalReplayOutcome"];
+            /** @description The event, or the customer; null where there is none, or several. */
+            id: string | null;
+            /** @description Why it was refused again; null where it was not. */
+            code: string | null;
+        } | null;
+        /**
+         * Outcome of sending again
+         * @description `replayed`: it is stored now. `duplicate`: it was stored before. `refused`: again, and why `code` says. `incomplete`: it
+         *     is kept only in part and cannot be sent.
+         * @enum {string}
+         */
+        RefusalReplayOutcome: "replayed" | "duplicate" | "refused" | "incomplete";
+        /**
+         * Refusals to be sent again
+         * @description One refusal, or a filter as that of `listRefusals`. All that is given must hold.
+         */
+        RefusalReplay: {
+            /** @description Only this refusal. One that does not exist is 404. */
+            refusal_id?: components["schemas"]["Reference"];
+            code?: components["schemas"]["RefusalCode"];
+            operation?: components["schemas"]["RefusedOperation"];
+            key_id?: components["schemas"]["Reference"];
+            journey_id?: components["schemas"]["Reference"];
+            customer_id?: components["schemas"]["Reference"];
+            event_id?: components["schemas"]["Name"];
+            received_from?: components["schemas"]["Instant"];
+            received_to?: components["schemas"]["Instant"];
+        };
+        /**
+         * Number of refusals
+         * Format: int32
+         * @description How many of the refusals of this call.
+         */
+        RefusalReplayCount: number;
+        /**
+         * Code of refusals that still fail
+         * @description How many of them were refused again by one code.
+         */
+        RefusalReplayCode: {
+            code: components["schemas"]["RefusalCode"];
+            count: components["schemas"]["RefusalReplayCount"];
+        };
+        /**
+         * Result of one refusal
+         * @description What became of it, or would.
+         */
+        RefusalReplayResult: {
+            refusal_id: components["schemas"]["RefusalId"];
+            outcome: components["schemas"]["RefusalReplayOutcome"];
+            /** @description The event, or the customer; null where there is none, or several. */
+            id: string | null;
+            /** @description Why it was refused again; null where it was not. */
+            code: string | null;
+        };
+        /**
+         * Results of sending again
+         * @description What became of the refusals of a call; their number is the sum of the four.
+         */
+        RefusalReplayResults: {
+            replayed: components["schemas"]["RefusalReplayCount"];
+            duplicate: components["schemas"]["RefusalReplayCount"];
+            refused: components["schemas"]["RefusalReplayCount"];
+            incomplete: components["schemas"]["RefusalReplayCount"];
+            /** @description Of those that were refused again, how many by which code, the most frequent first. */
+            codes: components["schemas"]["RefusalReplayCode"][];
+            /** @description One result for each, in the order in which they were received. */
+            results: components["schemas"]["RefusalReplayResult"][];
+            next_cursor: components["schemas"]["NextCursor"];
+            dry_run?: components["schemas"]["DryRunMark"];
         };
         /**
          * Page of refusals
@@ -2165,7 +2273,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed";
         /**
          * Actor
          * @description Who did it.
@@ -2299,6 +2407,18 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not well formed, or a parameter is not. `errors` lists every fault, 100 at the most. */
+        BadReplay: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -3180,8 +3300,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters, whatever number of items
-                 *     that page had.
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
                  * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3215,6 +3335,73 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRefusals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+                /**
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Which refusals. All that is given must hold; nothing means all refusals that are kept. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefusalReplay"];
+            };
+        };
+        responses: {
+            /** @description What became of them, or would. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalReplayResults"];
+                };
+            };
+            400: components["responses"]["BadReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
+            404: components["responses"]["RefusalNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["SmallBodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

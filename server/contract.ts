@@ -45,6 +45,11 @@ export type Context = {
   change<Result>(work: (db: Transaction, caller: Caller) => Promise<Result>): Promise<Result>
   now: () => number
   newId: typeof newId
+  /** Checks a body that an operation of ingestion is to be called with. @throws {Problem} `invalid_request` */
+  checkBody<Id extends 'initializeCustomer' | 'createEvent' | 'createEvents'>(
+    id: Id,
+    body: unknown,
+  ): Promise<OperationRequest<Id>['body']>
   /** Keeps an item of a batch that was rejected, to be looked at; it never waits and never fails. */
   refused(item: RefusedItem): void
   /** When it was last noted that somebody reads what was refused, by workspace and by who it is. */
@@ -119,6 +124,9 @@ export type Operation<Id extends OperationId> = (
 /** One function for every operation of the contract, and no other. */
 export type Operations = { [Id in OperationId]: Operation<Id> }
 
+/** What of a request is checked beside its body. */
+export type CheckedRequest = Pick<Request, 'method' | 'originalUrl' | 'headers' | 'params'>
+
 /** An operation as HTTP reaches it. */
 export type Route = {
   operationId: OperationId
@@ -139,7 +147,7 @@ export type Route = {
    *   allow the request
    */
   check(
-    req: Request,
+    req: CheckedRequest,
     body: unknown,
     share: Share,
   ): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>

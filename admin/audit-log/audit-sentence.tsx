@@ -105,6 +105,8 @@ function predicate(entry: Entry): ReactNode {
       return <>restored the journey {subject}</>
     case 'refusals_read':
       return 'looked at what was refused'
+    case 'refusals_replayed':
+      return 'sent what was refused again'
     default: {
       const action: string = entry.action
       const kind: string = entry.subject.kind

@@ -37,14 +37,17 @@ export type EventContent = {
   custom_variables: string | null
 }
 
-/** Whether a resend says the same as what was stored: variables are compared as JSON values. */
-export function isSameContent(a: EventContent, b: EventContent): boolean {
+/**
+ * Whether a resend says the same as what was stored: variables are compared as JSON values.
+ * @param resend one without a time of its own says nothing about it
+ */
+export function isSameContent(stored: EventContent, resend: EventContent & { isUndated?: true }): boolean {
   return (
-    a.journey_id === b.journey_id &&
-    a.customer_id === b.customer_id &&
-    a.event_id === b.event_id &&
-    a.occurred_ms === b.occurred_ms &&
-    isSameJson(a.custom_variables, b.custom_variables)
+    stored.journey_id === resend.journey_id &&
+    stored.customer_id === resend.customer_id &&
+    stored.event_id === resend.event_id &&
+    (stored.occurred_ms === resend.occurred_ms || resend.isUndated === true) &&
+    isSameJson(stored.custom_variables, resend.custom_variables)
   )
 }
 

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import type { Caller, Context, Operation, OperationId, Route } from '../contract.ts'
+import type { Caller, Context, Operation, OperationId, OperationRequest, Route } from '../contract.ts'
 import { browserName } from '../domain/browsers.ts'
 import { newId } from '../domain/identifiers.ts'
 import type { JsonValue } from '../domain/json.ts'
@@ -32,7 +32,7 @@ import { assertHead, noteBegun } from './malformed-http.ts'
 import type { Attempts } from './rates/attempts.ts'
 import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
 import type { RecentMap } from './rates/recent-map.ts'
-import type { Turns } from './rates/turns.ts'
+import type { Share, Turns } from './rates/turns.ts'
 import { sharedLook } from './readiness.ts'
 import { RefusedRequest } from './refused-requests.ts'
 import { type BodyPlaces, ignoreBody } from './request-body.ts'
@@ -177,6 +177,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         now,
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
+        checkBody: (id, body) => checkBody(id, body, share, options),
         refused: (item) => refused?.item(item),
         refusalReaders: options.refusalReaders,
         rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
@@ -234,6 +235,21 @@ function refusedRequest(
   const { workspace_id, key_id } = caller.key
   const request = { workspace_id, key_id, request_id: locals.requestId, operation: operationId }
   return new RefusedRequest(storage.refusals, { ...request, target: req.originalUrl }, now)
+}
+
+/** Checks a body that comes by another way than a request of its operation. */
+async function checkBody<Id extends OperationId>(
+  id: Id,
+  body: unknown,
+  share: Share,
+  { contract }: AppOptions,
+): Promise<OperationRequest<Id>['body']> {
+  const route = contract.routes.find(({ operationId }) => operationId === id)
+  if (!route) throw new Error(`the contract has no ${id}`)
+  const headers = { 'content-type': 'application/json' }
+  const request = { method: route.method, originalUrl: route.path, headers, params: {} }
+  // Of the operation that the route is of.
+  return (await route.check(request, body, share)).body as OperationRequest<Id>['body']
 }
 
 function workspaceOf(caller: Caller): string {

@@ -1,11 +1,10 @@
 import type { components } from '../../generated/contract.ts'
 import type { Caller, Operation } from '../contract.ts'
-import { isTooLarge } from '../domain/event-content.ts'
-import { instant_ms, instantText } from '../domain/instants.ts'
+import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
+import type { EventOutcome } from '../storage/event-store.ts'
+import { newBatchEvent, newEvent } from './new-event.ts'
 
-type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
@@ -71,26 +70,8 @@ function markOf({ dry_run }: { dry_run?: boolean }) {
   return dry_run ? ({ dry_run: true } as const) : undefined
 }
 
-/** An event of a batch has a bound of its own; alone it has that of its body. */
-function newBatchEvent(event: EventCreation): NewEvent {
-  const row = newEvent(event)
-  return isTooLarge(event, row.custom_variables) ? { ...row, custom_variables: null, isTooLarge: true } : row
-}
-
 function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
-}
-
-function newEvent(event: EventCreation): NewEvent {
-  const { journey_id, customer_id, event_id, message_id = null, occurred_at, custom_variables } = event
-  return {
-    journey_id,
-    customer_id,
-    event_id,
-    message_id,
-    occurred_ms: occurred_at === undefined ? null : instant_ms(occurred_at),
-    custom_variables: custom_variables === undefined ? null : JSON.stringify(custom_variables),
-  }
 }
 
 function resultOf(outcome: EventOutcome, message_id: string | null): EventResult {

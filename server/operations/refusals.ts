@@ -5,8 +5,10 @@ import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import { insertAuditEntry } from '../storage/audit-log.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
+import type { RefusalFilter } from '../storage/refusals/refusals.ts'
 import { workspaceName } from '../storage/workspaces.ts'
 import { authorOf } from './author.ts'
+import { type Replayed, replayed } from './refusal-replay.ts'
 
 type Refusal = components['schemas']['Refusal']
 
@@ -14,16 +16,11 @@ type Refusal = components['schemas']['Refusal']
 const NOTED_MS = 3_600_000
 
 export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, query }, context) => {
-  const { received_from, received_to, order = 'newest', limit: _, cursor: __, ...names } = query
-  const filter = {
-    ...names,
-    ...(received_from !== undefined && { from_ms: instant_ms(received_from) }),
-    ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
-  }
+  const { order = 'newest', limit: _, cursor: __, ...filter } = query
   await noteReading(context, workspaceId)
   const { storage, reading } = context
   const wanted = { page: pageOf(query, 'rfs'), order }
-  const { rows, next } = await storage.refusals.list(workspaceId, filter, wanted, reading)
+  const { rows, next } = await storage.refusals.list(workspaceId, filterOf(filter), wanted, reading)
   return { status: 200, body: pageBody({ rows: rows.map(refusalOf), next }) }
 }
 
@@ -33,6 +30,87 @@ export const getRefusal: Operation<'getRefusal'> = async ({ workspaceId, path },
   const row = await storage.refusals.find(workspaceId, path.refusal_id, reading)
   if (!row) throw new Problem('refusal_not_found')
   return { status: 200, body: refusalOf(row) }
+}
+
+export const replayRefusals: Operation<'replayRefusals'> = async ({ workspaceId, body, query }, context) => {
+  const { storage, reading, now } = context
+  const isDry = query.dry_run === true
+  const { refusal_id, ...filter } = body
+  await noteReading(context, workspaceId)
+  const { rows, next } =
+    refusal_id === undefined
+      ? await storage.refusals.list(
+          workspaceId,
+          filterOf(filter),
+          { page: pageOf(query, 'rfs'), order: 'oldest' },
+          reading,
+        )
+      : { rows: await oneOf(context, workspaceId, { refusal_id, ...filter }), next: null }
+  if (!isDry && rows.length > 0) await noteReplay(context, workspaceId, body)
+  const outcomes = await replayed(workspaceId, rows, { isDry, context })
+  const results = outcomes.map((outcome, index) => ({
+    refusal_id: rows[index]?.refusal_id ?? '',
+    ...outcome,
+  }))
+  if (!isDry) {
+    const replays = results.map(({ refusal_id, ...replay }) => ({
+      refusal_id,
+      replay: JSON.stringify(replay),
+    }))
+    await storage.refusals.noteReplays(workspaceId, now(), replays)
+  }
+  const { next_cursor } = pageBody({ rows: [], next })
+  const mark = isDry ? ({ dry_run: true } as const) : undefined
+  return { status: 200, body: { ...countsOf(results), results, next_cursor, ...mark } }
+}
+
+type Given = Omit<components['schemas']['RefusalReplay'], 'refusal_id'>
+
+function filterOf({ received_from, received_to, ...names }: Given): RefusalFilter {
+  return {
+    ...names,
+    ...(received_from !== undefined && { from_ms: instant_ms(received_from) }),
+    ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
+  }
+}
+
+/** The refusal, or none where the rest of what was given does not hold. */
+async function oneOf(
+  { storage, reading }: Context,
+  workspaceId: string,
+  { refusal_id, ...given }: Given & { refusal_id: string },
+): Promise<RefusalRow[]> {
+  const row = await storage.refusals.find(workspaceId, refusal_id, reading)
+  if (!row) throw new Problem('refusal_not_found')
+  const { from_ms = 0, to_ms = Number.POSITIVE_INFINITY, ...names } = filterOf(given)
+  const { code, operation, key_id, journey_id, customer_id, event_id, received_ms } = row
+  const has: Record<string, string | null> = { code, operation, key_id, journey_id, customer_id, event_id }
+  const holds = Object.entries(names).every(([name, value]) => has[name] === value)
+  return holds && received_ms >= from_ms && received_ms < to_ms ? [row] : []
+}
+
+/** Whoever sends it again must still be allowed to, and is noted before it is done. */
+async function noteReplay(context: Context, workspaceId: string, filter: Record<string, unknown>) {
+  await context.change(async (db) => {
+    const subject = {
+      kind: 'workspace',
+      id: workspaceId,
+      name: await workspaceName(db, workspaceId),
+    } as const
+    const entry = { action: 'refusals_replayed', subject, after: filter } as const
+    await insertAuditEntry(db, workspaceId, authorOf(context), entry)
+  })
+}
+
+function countsOf(results: readonly Replayed[]) {
+  const counts = { replayed: 0, duplicate: 0, refused: 0, incomplete: 0 }
+  const codes = new Map<string, number>()
+  for (const { outcome, code } of results) {
+    counts[outcome] += 1
+    if (code !== null) codes.set(code, (codes.get(code) ?? 0) + 1)
+  }
+  const sorted = [...codes].sort(([, a], [, b]) => b - a)
+  return { ...counts, codes: sorted.map(([code, count]) => ({ code, count })) }
 }
 
 /** Notes who reads what customers sent, before it is read; not each page of it. */
@@ -56,7 +134,8 @@ async function noteReading(context: Context, workspaceId: string) {
 function refusalOf(row: RefusalRow): Refusal {
   const { errors, errors_omitted }: Pick<Refusal, 'errors' | 'errors_omitted'> = JSON.parse(row.faults)
   const { refusal_id, request_id, key_id, status, item, journey_id, customer_id, event_id } = row
-  const { sent, sent_bytes, left_out } = row
+  const { sent, sent_bytes, left_out, replayed_ms, replay } = row
+  const result: Replayed | null = replay === null ? null : JSON.parse(replay)
   return {
     refusal_id,
     received_at: instantText(row.received_ms),
@@ -75,5 +154,6 @@ function refusalOf(row: RefusalRow): Refusal {
     sent,
     sent_bytes,
     left_out,
+    replay: replayed_ms === null || !result ? null : { at: instantText(replayed_ms), ...result },
   }
 }

@@ -61,6 +61,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   journey_archived: 'journeys',
   journey_restored: 'journeys',
   refusals_read: 'refusals',
+  refusals_replayed: 'refusals',
 }
 
 /** Whoever may run the `cairn` command. */

@@ -12,6 +12,8 @@ export type NewEvent = EventContent & {
   message_id: string | null
   /** It is larger than an event may be: it is refused, and counted. What makes it large need not be in it. */
   isTooLarge?: true
+  /** Its time is that of an earlier receipt and was not sent: it is the same event as one with another time. */
+  isUndated?: true
 }
 
 export type InitializeOutcome =

@@ -272,6 +272,7 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     initializeCustomer: { ...customer, journey_id },
     createEvent: { journey_id, customer_id, event_id: 'signed_up' },
     createEvents: { events: [{ journey_id, customer_id, event_id: 'signed_up' }] },
+    replayRefusals: { refusal_id: names.refusal_id },
     createJourney: { name: 'Renewal' },
     updateJourney: { name: 'Renewal' },
     findSetupLink: { token },

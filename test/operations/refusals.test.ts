@@ -50,6 +50,7 @@ describe('a request that is refused for its content', () => {
         sent,
         sent_bytes: sent.length,
         left_out: 0,
+        replay: null,
       },
     ])
     const [refusal] = data?.data ?? []
@@ -179,5 +180,175 @@ describe('listRefusals', () => {
     expect((await admin.client().listRefusals()).response.status).toBe(200)
     const browser = cairn.client(workspace.publishable_key)
     expect((await browser.listRefusals()).error?.code).toBe('secret_key_required')
+  })
+})
+
+describe('replayRefusals', () => {
+  /** Refuses two events, one with a `message_id`, and a customer, as the journey is archived. */
+  async function archived() {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, journey_id } = workspace
+    const path = { journey_id }
+    await client.archiveJourney({ path })
+    await post('/events/create', workspace.secret_key, JSON.stringify({ ...event, event_id: 'without' }))
+    const own = { ...event, event_id: 'with', message_id: 'm-1', occurred_at: '2026-11-19T08:00:00.000Z' }
+    await client.createEvents({ body: { events: [own] } })
+    const bob = {
+      client_customer_id: 'user-2',
+      customer_type: 'contact',
+      customer_name: 'Bob',
+      journey_id,
+    } as const
+    await client.initializeCustomer({ body: bob })
+    return { client, event, bob, restore: () => client.restoreJourney({ path }) }
+  }
+
+  it('stores what was refused once its cause is mended, and twice nothing', async () => {
+    const { client, restore } = await archived()
+    const still = await client.replayRefusals({ body: {} })
+    expect(still.data).toMatchObject({
+      replayed: 0,
+      refused: 3,
+      codes: [{ code: 'journey_archived', count: 3 }],
+    })
+    await restore()
+    now_ms = NOW + 60_000
+    const { data } = await client.replayRefusals({ body: { code: 'journey_archived' } })
+    expect(data).toMatchObject({
+      replayed: 3,
+      duplicate: 0,
+      refused: 0,
+      incomplete: 0,
+      codes: [],
+      next_cursor: null,
+    })
+    const events = await client.listEvents()
+    expect(
+      events.data?.data.map(({ event_id, occurred_at, message_id }) => [event_id, occurred_at, message_id]),
+    ).toEqual([
+      ['with', '2026-11-19T08:00:00.000Z', 'm-1'],
+      ['without', '2026-11-20T12:00:00.000Z', `refusal:${data?.results[0]?.refusal_id}`],
+    ])
+    const again = await client.replayRefusals({ body: {} })
+    expect(again.data).toMatchObject({ replayed: 0, duplicate: 3, refused: 0 })
+    expect(again.data?.results.map(({ id }) => id)).toEqual(data?.results.map(({ id }) => id))
+    expect((await client.listEvents()).data?.data).toHaveLength(2)
+    const [kept] = (await client.listRefusals({ query: { order: 'oldest' } })).data?.data ?? []
+    const id = data?.results[0]?.id
+    expect(kept?.replay).toEqual({ at: '2026-11-20T12:01:00.000Z', outcome: 'duplicate', id, code: null })
+    expect((await client.listRefusals()).data?.data).toHaveLength(3)
+    now_ms = NOW
+  })
+
+  it('says with dry_run what would become of them, and changes nothing', async () => {
+    const { client, restore } = await archived()
+    const dry_run = true
+    const query = { dry_run }
+    const before = await client.replayRefusals({ body: {}, query })
+    expect(before.data).toMatchObject({ replayed: 0, refused: 3, dry_run })
+    await restore()
+    const { data } = await client.replayRefusals({ body: {}, query })
+    expect(data).toMatchObject({ replayed: 3, duplicate: 0, refused: 0, dry_run })
+    expect((await client.listEvents()).data?.data).toEqual([])
+    const { data: list } = await client.listRefusals()
+    expect(list?.data.map(({ replay }) => replay)).toEqual([null, null, null])
+    expect((await client.getActivity()).data?.total.created).toBe(0)
+  })
+
+  it('finds a duplicate in what its sender has sent again meanwhile, as it was', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, journey_id } = workspace
+    await client.archiveJourney({ path: { journey_id } })
+    const body = { ...event, message_id: 'm-1' }
+    await client.createEvent({ body })
+    await client.restoreJourney({ path: { journey_id } })
+    const { data: sent } = await client.createEvent({ body })
+    const { data } = await client.replayRefusals({ body: {} })
+    expect(data?.results).toMatchObject([{ outcome: 'duplicate', id: sent?.id, code: null }])
+    expect((await client.listEvents()).data?.data).toHaveLength(1)
+  })
+
+  it('stores one event of several refusals with the same message, of the time of the first', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, journey_id } = workspace
+    await client.archiveJourney({ path: { journey_id } })
+    for (let time = 0; time < 3; time += 1) {
+      now_ms = NOW + time * 1000
+      await client.createEvent({ body: { ...event, message_id: 'm-1' } })
+    }
+    await client.restoreJourney({ path: { journey_id } })
+    const { data } = await client.replayRefusals({ body: {}, query: { limit: 2 } })
+    expect(data?.results.map(({ outcome }) => outcome)).toEqual(['replayed', 'duplicate'])
+    expect(data?.results[1]?.id).toBe(data?.results[0]?.id)
+    const rest = await client.replayRefusals({ body: {}, query: { cursor: data?.next_cursor ?? '' } })
+    expect(rest.data?.results).toMatchObject([{ outcome: 'duplicate', id: data?.results[0]?.id }])
+    const { data: events } = await client.listEvents()
+    expect(events?.data.map(({ occurred_at }) => occurred_at)).toEqual(['2026-11-20T12:00:00.000Z'])
+    now_ms = NOW
+  })
+
+  it('takes one refusal, or so many a call, and goes on behind them', async () => {
+    const { client, restore } = await archived()
+    await restore()
+    const { data: list } = await client.listRefusals()
+    const refusal_id = list?.data[1]?.refusal_id ?? ''
+    const one = await client.replayRefusals({ body: { refusal_id } })
+    expect(one.data?.results).toMatchObject([{ refusal_id, outcome: 'replayed' }])
+    const other = await client.replayRefusals({ body: { refusal_id, code: 'event_too_large' } })
+    expect(other.data?.results).toEqual([])
+    const outcomes = []
+    let cursor: string | null | undefined
+    do {
+      const query = { limit: 1, ...(cursor && { cursor }) }
+      const { data } = await client.replayRefusals({ body: {}, query })
+      outcomes.push(...(data?.results.map(({ outcome }) => outcome) ?? []))
+      cursor = data?.next_cursor
+    } while (cursor)
+    expect(outcomes).toEqual(['replayed', 'duplicate', 'replayed'])
+  })
+
+  it('edits nothing: a fault of form and a conflict stay, and half an event is not sent', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, secret_key } = workspace
+    await post('/events/create', secret_key, JSON.stringify({ ...event, evnt_id: 'x' }))
+    await post('/events/batch', secret_key, JSON.stringify({ events: [event, { ...event, evnt_id: 'x' }] }))
+    await client.createEvent({ body: { ...event, message_id: 'm-1' } })
+    await client.createEvent({ body: { ...event, message_id: 'm-1', event_id: 'other' } })
+    const long = { ...event, custom_variables: 'x'.repeat(20_000), customer_id: 'cus_unknown' }
+    await client.createEvent({ body: long })
+    const { data } = await client.replayRefusals({ body: {} })
+    expect(data?.results.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['refused', 'invalid_request'],
+      ['refused', 'invalid_request'],
+      ['refused', 'message_id_conflict'],
+      ['incomplete', null],
+    ])
+    expect((await client.listEvents()).data?.data).toHaveLength(1)
+    expect((await client.listRefusals()).data?.data).toHaveLength(4)
+  })
+
+  it('leaves a customer that is known since the name that it has', async () => {
+    const { client, bob, restore } = await archived()
+    await restore()
+    const { data: known } = await client.initializeCustomer({ body: { ...bob, customer_name: 'Robert' } })
+    const { data } = await client.replayRefusals({ body: { operation: 'initializeCustomer' } })
+    expect(data?.results).toMatchObject([{ outcome: 'duplicate', id: known?.customer_id }])
+    const customer = await client.getCustomer({ path: { customer_id: known?.customer_id ?? '' } })
+    expect(customer.data?.customer_name).toBe('Robert')
+  })
+
+  it('is in the audit log, and dry runs are not', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const owner = await signUp(cairn, workspace, 'owner')
+    await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
+    const person = owner.client()
+    const body = { customer_id: 'cus_unknown' }
+    await person.replayRefusals({ body, query: { dry_run: true } })
+    await person.replayRefusals({ body })
+    const { data } = await person.listAuditLog({ query: { area: 'refusals' } })
+    expect(data?.data.map(({ action, after }) => [action, after])).toEqual([
+      ['refusals_replayed', body],
+      ['refusals_read', null],
+    ])
   })
 })

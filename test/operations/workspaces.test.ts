@@ -93,6 +93,16 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       return await code(client.getRefusal({ path: { refusal_id: data?.data[0]?.refusal_id ?? '' } }))
     },
   ],
+  replayRefusals: [
+    ['refusal_not_found', 0],
+    async ({ client }, { event, workspace }) => {
+      await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
+      const { data } = await workspace.client.listRefusals()
+      const refusal_id = data?.data[0]?.refusal_id ?? ''
+      const all = await client.replayRefusals({ body: {} })
+      return [await code(client.replayRefusals({ body: { refusal_id } })), all.data?.results.length]
+    },
+  ],
   listCustomers: [
     [0, 0],
     async ({ client }) => [

@@ -24,8 +24,7 @@ const EVERYWHERE = [
 /** Of Kysely's, on the coordinator alone. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
 /** How events are kept, and in which order all arrives, is each engine's own. */
-const OWN =
-  /^(event.*|enrolment.*|standing_.*|customer_strays|refusals|cairn_store|wrong_guesses|kysely_.*)$/
+const OWN = /^(event.*|enrolment.*|standing_.*|customer_strays|refusals|cairn_store|wrong_guesses|kysely_.*)$/
 
 let url: string
 

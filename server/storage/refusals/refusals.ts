@@ -151,6 +151,25 @@ export class Refusals {
       .executeTakeFirst()
   }
 
+  /** Notes what has become of refusals that were sent again. @param replays each as JSON */
+  async noteReplays(
+    workspaceId: string,
+    replayed_ms: number,
+    replays: readonly { refusal_id: string; replay: string }[],
+  ): Promise<void> {
+    const { compiler, run } = this.#options.table
+    const statements = replays.map(({ refusal_id, replay }) =>
+      compiler
+        .updateTable('refusals')
+        .set({ replayed_ms, replay })
+        .where('workspace_id', '=', workspaceId)
+        .where('refusal_id', '=', refusal_id)
+        .compile(),
+    )
+    // What was sent is stored, whether or not it can be noted here.
+    await run(statements).catch(this.#options.onFailure)
+  }
+
   statistics(): RefusalStatistics {
     return { waiting: this.#queue.rows, kept: this.#kept, leftOut: this.#queue.leftOut + this.#lost }
   }

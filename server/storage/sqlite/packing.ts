@@ -17,6 +17,7 @@ const OTHER = 0
 const EVENTS = 1
 const CHECKED_EVENTS = 2
 const TOO_LARGE = { isTooLarge: true } as const
+const UNDATED = { isUndated: true } as const
 
 export function packGroup(group: readonly Unit[]): Packed {
   const packer = new Packer()
@@ -32,9 +33,11 @@ export function packGroup(group: readonly Unit[]): Packed {
     packer.shared(unit.key_id)
     packer.number(unit.events.length)
     const tooLarge: number[] = []
+    const undated: number[] = []
     let index = 0
     for (const event of unit.events) {
       if (event.isTooLarge) tooLarge.push(index)
+      if (event.isUndated) undated.push(index)
       index += 1
       packer.shared(event.journey_id)
       packer.string(event.customer_id)
@@ -43,8 +46,10 @@ export function packGroup(group: readonly Unit[]): Packed {
       packer.string(event.custom_variables)
       packer.nullableNumber(event.occurred_ms)
     }
-    packer.number(tooLarge.length)
-    for (const index of tooLarge) packer.number(index)
+    for (const marked of [tooLarge, undated]) {
+      packer.number(marked.length)
+      for (const index of marked) packer.number(index)
+    }
   }
   return packer.packed()
 }
@@ -66,7 +71,9 @@ export function unpackGroup(packed: Packed): Unit[] {
         occurred_ms: unpacker.nullableNumber(),
       }),
     )
-    for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, TOO_LARGE)
+    for (const mark of [TOO_LARGE, UNDATED]) {
+      for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, mark)
+    }
     return { kind: packed === EVENTS ? 'events' : 'check-events', workspace_id, key_id, events }
   })
 }

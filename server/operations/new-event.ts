@@ -1,0 +1,25 @@
+import type { components } from '../../generated/contract.ts'
+import { isTooLarge } from '../domain/event-content.ts'
+import { instant_ms } from '../domain/instants.ts'
+import type { NewEvent } from '../storage/event-store.ts'
+
+type EventCreation = components['schemas']['EventCreation']
+
+/** An event as the contract has it, as it is to be stored. */
+export function newEvent(event: EventCreation): NewEvent {
+  const { journey_id, customer_id, event_id, message_id = null, occurred_at, custom_variables } = event
+  return {
+    journey_id,
+    customer_id,
+    event_id,
+    message_id,
+    occurred_ms: occurred_at === undefined ? null : instant_ms(occurred_at),
+    custom_variables: custom_variables === undefined ? null : JSON.stringify(custom_variables),
+  }
+}
+
+/** An event of a batch has a bound of its own; alone it has that of its body. */
+export function newBatchEvent(event: EventCreation): NewEvent {
+  const row = newEvent(event)
+  return isTooLarge(event, row.custom_variables) ? { ...row, custom_variables: null, isTooLarge: true } : row
+}

@@ -1,0 +1,167 @@
+import type { components } from '../../generated/contract.ts'
+import type { Context } from '../contract.ts'
+import { unmadeId } from '../domain/identifiers.ts'
+import { parseJson } from '../domain/json.ts'
+import { Problem } from '../problems.ts'
+import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
+import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
+import { newBatchEvent } from './new-event.ts'
+
+type Customer = components['schemas']['CustomerInitialization']
+type EventCreation = components['schemas']['EventCreation']
+
+/** What became of a refusal that was sent again (contract: `RefusalReplayResult`). */
+export type Replayed = Pick<components['schemas']['RefusalReplayResult'], 'outcome' | 'id' | 'code'>
+
+/** What is to be sent again, once it has been read and the contract allows it; or why it cannot be. */
+type Attempt = { customer: Customer } | { events: ReplayedEvent[] } | { settled: Replayed }
+
+/** With the key with which it was sent. */
+type ReplayedEvent = { event: NewEvent; key_id: string }
+
+type Options = { isDry: boolean; context: Context }
+
+/** Of a batch that was refused as a whole the first of these is told. */
+const WORST = ['incomplete', 'refused', 'replayed', 'duplicate'] as const satisfies Replayed['outcome'][]
+
+/**
+ * Sends refusals again, by the same checks and into the same store as at first; customers first, whom events may be about.
+ * @returns what became of each, or would
+ */
+export async function replayed(
+  workspaceId: string,
+  rows: readonly RefusalRow[],
+  options: Options,
+): Promise<Replayed[]> {
+  const attempts: Attempt[] = []
+  // One after the other: to check them takes the main thread, which others share.
+  for (const row of rows) attempts.push(await attemptOf(row, options.context))
+  const settled = await Promise.all(
+    attempts.map((attempt) => {
+      if ('settled' in attempt) return attempt.settled
+      return 'customer' in attempt ? initialized(workspaceId, attempt.customer, options) : undefined
+    }),
+  )
+  const events = attempts.flatMap((attempt) => ('events' in attempt ? attempt.events : []))
+  const outcomes = await stored(workspaceId, events, options)
+  let end = 0
+  return attempts.map((attempt, index): Replayed => {
+    if ('events' in attempt) {
+      end += attempt.events.length
+      return worstOf(outcomes.slice(end - attempt.events.length, end).map(replayedOf))
+    }
+    const known = settled[index]
+    if (!known) throw new Error('a refusal was sent again and has no outcome')
+    return known
+  })
+}
+
+async function attemptOf(row: RefusalRow, { checkBody }: Context): Promise<Attempt> {
+  const { operation, item, refusal_id } = row
+  const sent = Buffer.from(row.sent)
+  if (sent.length < row.sent_bytes) return { settled: { outcome: 'incomplete', id: null, code: null } }
+  try {
+    if (operation === 'initializeCustomer') {
+      return { customer: await checkBody('initializeCustomer', parseJson(sent)) }
+    }
+    if (operation === 'createEvent' || item !== null) {
+      const event = await checkBody('createEvent', parseJson(sent))
+      return { events: [replayedEvent(row, event, `refusal:${refusal_id}`)] }
+    }
+    const { events } = await checkBody('createEvents', parseJson(sent, 'batch'))
+    return {
+      events: events.map((event, index) => replayedEvent(row, event, `refusal:${refusal_id}:${index}`)),
+    }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return { settled: refusedAs(error.code) }
+  }
+}
+
+/**
+ * Without a time an event occurred when it was received first: now would be when somebody has mended the cause. It is the
+ * same as what its sender has sent again meanwhile, and as others of its refusals.
+ * @param message_id where it has none: however often it is sent again, it is stored once
+ */
+function replayedEvent(
+  { received_ms, key_id }: RefusalRow,
+  event: EventCreation,
+  message_id: string,
+): ReplayedEvent {
+  const row = newBatchEvent({ message_id, ...event })
+  const dated =
+    row.occurred_ms === null ? { ...row, occurred_ms: received_ms, isUndated: true as const } : row
+  return { event: dated, key_id }
+}
+
+/** Who is known keeps the name: it is newer than what was refused. */
+async function initialized(
+  workspaceId: string,
+  customer: Customer,
+  { isDry, context }: Options,
+): Promise<Replayed> {
+  const { storage, tally } = context
+  const known = await storage.db
+    .selectFrom('customers')
+    .select('customer_name')
+    .where('workspace_id', '=', workspaceId)
+    .where('customer_type', '=', customer.customer_type)
+    .where('client_customer_id', '=', customer.client_customer_id)
+    .executeTakeFirst()
+  const named = { ...customer, ...known }
+  const outcome = isDry
+    ? await storage.events.checkCustomer(workspaceId, named)
+    : await storage.events.initializeCustomer(workspaceId, named)
+  if (outcome.status === 'refused') return refusedAs(outcome.code)
+  if (!isDry) tally.customer(outcome)
+  return { outcome: outcome.created ? 'replayed' : 'duplicate', id: outcome.customer_id, code: null }
+}
+
+/** What the checks refuse is not sent to be stored, where it would be counted once more. */
+async function stored(
+  workspaceId: string,
+  sent: readonly ReplayedEvent[],
+  { isDry, context }: Options,
+): Promise<EventOutcome[]> {
+  if (sent.length === 0) return []
+  const { storage, tally } = context
+  const outcomes = await storage.events.checkEvents(
+    workspaceId,
+    sent.map(({ event }) => event),
+  )
+  if (isDry) return outcomes
+  const due = sent
+    .map(({ event, key_id }, index) => ({ event, key_id, index }))
+    .filter(({ index }) => isNew(outcomes[index]))
+  for (const [key_id, ofKey] of Map.groupBy(due, ({ key_id }) => key_id)) {
+    const events = ofKey.map(({ event }) => event)
+    const made = await tally.events(events.length, () =>
+      storage.events.insertEvents(workspaceId, events, key_id),
+    )
+    for (const [at, outcome] of made.entries()) {
+      const index = ofKey[at]?.index
+      if (index !== undefined) outcomes[index] = outcome
+    }
+  }
+  return outcomes
+}
+
+/** Whether an event is not stored yet and may be; one of two with the same message too, which has no identifier either. */
+function isNew(outcome: EventOutcome | undefined): boolean {
+  return outcome !== undefined && outcome.status !== 'rejected' && outcome.id === unmadeId('evt')
+}
+
+function replayedOf(outcome: EventOutcome): Replayed {
+  if (outcome.status === 'rejected') return refusedAs(outcome.code)
+  return { outcome: outcome.status === 'created' ? 'replayed' : 'duplicate', id: outcome.id, code: null }
+}
+
+function worstOf(each: Replayed[]): Replayed {
+  const [worst] = each.toSorted((a, b) => WORST.indexOf(a.outcome) - WORST.indexOf(b.outcome))
+  if (!worst) throw new Error('a refusal without events was sent again')
+  return each.length === 1 ? worst : { ...worst, id: null }
+}
+
+function refusedAs(code: NonNullable<Replayed['code']>): Replayed {
+  return { outcome: 'refused', id: null, code }
+}
