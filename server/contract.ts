@@ -50,7 +50,7 @@ export type Context = {
     id: Id,
     body: unknown,
   ): Promise<OperationRequest<Id>['body']>
-  /** Keeps an item of a batch that was rejected, to be looked at; it never waits and never fails. */
+  /** Tells the log of an item of a batch that was rejected, and keeps it to be looked at; it never waits and never fails. */
   refused(item: RefusedItem): void
   /** When it was last noted that somebody reads what was refused, by workspace and by who it is. */
   refusalReaders: RecentMap<number>

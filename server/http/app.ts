@@ -178,7 +178,12 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         newId,
         tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
         checkBody: (id, body) => checkBody(id, body, share, options),
-        refused: (item) => refused?.item(item),
+        refused(item) {
+          const { locals } = res
+          locals.rejected ??= {}
+          locals.rejected[item.code] = (locals.rejected[item.code] ?? 0) + 1
+          refused?.item(item)
+        },
         refusalReaders: options.refusalReaders,
         rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
         caller,

@@ -30,7 +30,7 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
   res.locals.address = address
   res.locals.headers = { 'X-Request-Id': requestId }
   res.once('close', () => {
-    const { operation, key_id, person_id, code, faults = [] } = res.locals
+    const { operation, key_id, person_id, code, rejected, faults = [] } = res.locals
     const duration_ms = Math.round((performance.now() - started) * 1000) / 1000
     const status = res.headersSent && !res.locals.isCut ? res.statusCode : 'aborted'
     metrics.requestEnded({ operation, status, code, duration_ms })
@@ -43,6 +43,8 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
       status,
       code,
       errors: faults.length > 0 ? told.faults(faults) : undefined,
+      // Of a batch, by their code.
+      rejected,
       key_id,
       person_id,
       duration_ms,

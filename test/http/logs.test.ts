@@ -27,6 +27,8 @@ describe('the log', () => {
   it('has one line for each request, with what an operator looks for', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { secret_key: key } = workspace
+    const stranger = { ...event, customer_id: 'nobody' }
+    const rejected = [stranger, { ...event, journey_id: 'none' }, stranger]
     const own = {
       address: '127.0.0.1',
       pid: expect.any(Number),
@@ -51,6 +53,18 @@ describe('the log', () => {
           status: 400,
           code: 'invalid_json',
           errors: [{ pointer: '', detail: expect.any(String) }],
+          key_id: expect.stringMatching(/^key_/),
+        },
+      ],
+      [
+        'batch',
+        'POST /events/batch',
+        { key, body: JSON.stringify({ events: [event, ...rejected] }) },
+        {
+          method: 'POST',
+          operation: 'createEvents',
+          status: 200,
+          rejected: { customer_not_found: 2, journey_not_found: 1 },
           key_id: expect.stringMatching(/^key_/),
         },
       ],
