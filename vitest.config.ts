@@ -42,6 +42,7 @@ const onEveryEngine = [
 const storeless = [
   'test/cli/cairn.test.ts',
   'test/cli/configuration.test.ts',
+  'test/cli/dev.test.ts',
   'test/cli/import-command.test.ts',
   'test/cli/options.test.ts',
   'test/contract/additive.test.ts',

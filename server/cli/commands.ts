@@ -15,6 +15,11 @@ const commands: Record<string, Listed> = {
     description: 'run the server until it is told to stop (SIGTERM, SIGINT)',
     load: async () => (await import('./serve.ts')).defineServe,
   },
+  dev: {
+    description:
+      'serve a new workspace that is gone when it stops, and say of each request what became of it',
+    load: async () => (await import('./dev.ts')).defineDev,
+  },
   init: {
     description: 'make a workspace with an active journey, a secret and a publishable key',
     load: async () => (await import('./init.ts')).defineInit,
