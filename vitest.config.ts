@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { processEnvironment } from './server/config.ts'
@@ -104,7 +105,8 @@ optional packages.`
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
-    maxWorkers: '100%',
+    // Each waits a quarter of its time: for a disk, a browser, a process of its own.
+    maxWorkers: availableParallelism() + 1,
     globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/browser/build.ts'],
     projects: [
       ...sqlite,

@@ -9,7 +9,7 @@ import { deleteSessionsOf } from '../../server/storage/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
 import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
 
@@ -412,7 +412,7 @@ describe('Every screen', () => {
   )
 
   it.each(states)('stays so in every state: $name', async ({ name, open }) => {
-    await inspectScreen(await open(), name)
+    await inspectState(await open(), name)
   })
 
   it('has its navigation behind a button where it is narrow', async () => {
@@ -717,7 +717,7 @@ describe('A server that does not answer', () => {
     await page.getByRole('searchbox', { name: 'Search customers' }).fill('ada')
     const alert = page.getByRole('alert', { name: 'Cairn does not answer' })
     await alert.waitFor()
-    await inspectScreen(page, 'server-stopped')
+    await inspectState(page, 'server-stopped')
     await start()
     await alert.getByRole('button', { name: 'Try again' }).click()
 

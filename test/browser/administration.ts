@@ -109,13 +109,25 @@ const looks = [
   { colorScheme: 'dark', width: 1440, violations: colorViolations },
 ] as const satisfies { colorScheme: string; width: number; violations?: typeof axeViolations }[]
 
+/** A screen in another state is looked at where it is narrowest, and where its colors are others. */
+const looksAtState = [looks[0], looks[3]] as const
+
 /**
  * Looks at the page as it is now, in narrow windows and wide ones, and in both color schemes: nothing stands out at the side,
  * axe finds nothing, and a picture is kept.
  */
 export async function inspectScreen(page: Page, name: string): Promise<void> {
+  await inspect(page, name, looks)
+}
+
+/** The same for a state of a screen that is looked at by `inspectScreen` in another. */
+export async function inspectState(page: Page, name: string): Promise<void> {
+  await inspect(page, name, looksAtState)
+}
+
+async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
   const viewport = page.viewportSize()
-  for (const { colorScheme, width, ...look } of looks) {
+  for (const { colorScheme, width, ...look } of windows) {
     await page.emulateMedia({ colorScheme })
     await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
     await page.setViewportSize({ width, height: 800 })

@@ -6,7 +6,7 @@ import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { addMember, browser, newEmail, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
 import { connect } from '../storage/sqlite/file-store.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 /** Thirteen hours before UTC's clock in November: most days there are another day in UTC. */
@@ -138,7 +138,7 @@ describe('Customers', () => {
     await searchField(page).fill('ada')
     await page.getByText('Nothing among the newest. There is more to look through.').waitFor()
     expect(await page.getByRole('heading', { name: 'No customer found' }).count()).toBe(0)
-    await inspectScreen(page, 'customers-look-further')
+    await inspectState(page, 'customers-look-further')
     await page.getByRole('button', { name: 'Look further' }).click()
     await expect.poll(() => customerNames(page)).toHaveLength(50)
     expect((await customerNames(page))[0]).toBe('Ada 12500')

@@ -192,12 +192,17 @@ describe('The API reference', () => {
     await expect.poll(() => complaints.splice(0)).toEqual([expect.stringContaining("default-src 'self'")])
   })
 
-  it.each([360, 768, 1440])('fits into a window of %i pixels', async (width) => {
+  it('fits into narrow windows and wide ones', async () => {
     for (const [name, path] of Object.entries({ reference: '', problems: 'problems' })) {
-      const page = await open('the server', path, { viewport: { width, height: 800 } })
+      const page = await open('the server', path)
       if (path === '') await rendered(page)
-      await page.screenshot({ path: join('dist', 'screenshots', `docs-${name}-${width}.png`) })
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBe(width)
+      for (const width of [360, 768, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        await expect
+          .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: name })
+          .toBe(width)
+        await page.screenshot({ path: join('dist', 'screenshots', `docs-${name}-${width}.png`) })
+      }
     }
   })
 
@@ -299,7 +304,8 @@ describe('The API reference', () => {
     }
   })
 
-  it.each(everyHost)('leads from the reference to the problems and back, on %s', async (host) => {
+  it('leads from the reference to the problems and back', async () => {
+    const host = 'a static host'
     const page = await openReference(host)
     await page.getByRole('link', { name: 'Problems', exact: true }).click()
     await page.getByRole('heading', { name: 'Problems', level: 1 }).waitFor()

@@ -13,7 +13,7 @@ import { initialize } from '../operations/customer.ts'
 import { installPackage, writeIn } from '../package/installation.ts'
 import { withPatience } from '../patience.ts'
 import { signUp } from '../people.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { bundleForBrowser } from './bundle.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -259,11 +259,11 @@ describe('the code for a first event', () => {
   it('fits and can be read by everybody', async () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
-    await inspectScreen(page, 'first-event-waiting')
+    await inspectState(page, 'first-event-waiting')
     await page.getByRole('tab', { name: 'TypeScript, in a browser' }).click()
     await sendEvent(workspace)
     await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
-    await inspectScreen(page, 'first-event-arrived')
+    await inspectState(page, 'first-event-arrived')
   })
 
   it('tells a viewer who can make a key', async () => {

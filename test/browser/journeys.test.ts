@@ -7,7 +7,7 @@ import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
 import { type SignedUp, signUp } from '../people.ts'
 import { connect } from '../storage/sqlite/file-store.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { comeBackTo, heading, screenPath, sendSignIn } from './screens.ts'
 
 const steps = [
@@ -85,7 +85,7 @@ describe('the journeys', () => {
     const dialog = page.getByRole('dialog', { name: 'Create a journey' })
     await dialog.getByRole('button', { name: 'Create journey' }).click()
     await dialog.getByText('Give the journey a name.').waitFor()
-    await inspectScreen(page, 'journey-new')
+    await inspectState(page, 'journey-new')
     await dialog.getByRole('textbox', { name: 'Description' }).fill('From trial to contract.')
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Renewal')
     await dialog.getByRole('textbox', { name: 'Name' }).press('Enter')
@@ -118,7 +118,7 @@ describe('the journeys', () => {
     await choose(page, 'Archive')
     const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
     await archiving.getByText('programs that send to it are refused').waitFor()
-    await inspectScreen(page, 'journey-archive')
+    await inspectState(page, 'journey-archive')
     await archiving.getByRole('button', { name: 'Cancel' }).click()
     expect((await storedJourney())?.status).toBe('active')
 
@@ -126,7 +126,7 @@ describe('the journeys', () => {
     await archiving.getByRole('button', { name: 'Archive journey' }).click()
     await page.getByRole('heading', { name: 'No active journeys' }).waitFor()
     await expect(initialize(workspace, 'user-1')).rejects.toThrow('Restore the journey')
-    await inspectScreen(page, 'journeys-none')
+    await inspectState(page, 'journeys-none')
 
     await filterBy(page, 'Archived')
     await page.getByRole('link', { name: 'Onboarding' }).click()
@@ -224,7 +224,7 @@ describe('the journeys', () => {
     const { page } = await openJourney({ person })
     await page.getByText('Invited a colleague').waitFor()
     await page.getByText('An owner or an admin of the workspace can change this journey.').waitFor()
-    await inspectScreen(page, 'journey-viewer')
+    await inspectState(page, 'journey-viewer')
     for (const path of ['', '/journeys']) {
       if (path) await page.getByRole('link', { name: 'All journeys' }).click()
       await page.getByText('Onboarding').first().waitFor()
@@ -252,7 +252,7 @@ describe('a journey', () => {
       refusals: ['404 GET /v1/journeys/{id}'],
     })
     await page.getByText('There is no such journey').waitFor()
-    await inspectScreen(page, 'journey-missing')
+    await inspectState(page, 'journey-missing')
     await page.getByRole('link', { name: 'All journeys' }).click()
     await heading(page, 'Journeys').waitFor()
   })
@@ -351,7 +351,7 @@ describe('a journey', () => {
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true)
     expect(await storedJourney()).toEqual(before)
-    await inspectScreen(page, 'journey-step-not-unique')
+    await inspectState(page, 'journey-step-not-unique')
 
     await field.fill('contract_signed')
     await save(page)
@@ -364,7 +364,7 @@ describe('a journey', () => {
     await page.getByRole('combobox', { name: 'event_id of step 2' }).fill('')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Name the event that reaches this step.').waitFor()
-    await inspectScreen(page, 'journey-faults')
+    await inspectState(page, 'journey-faults')
   })
 })
 
@@ -377,7 +377,7 @@ describe('unsaved changes of a journey', () => {
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await page.getByRole('link', { name: 'All journeys' }).click()
     await question.waitFor()
-    await inspectScreen(page, 'journey-leave')
+    await inspectState(page, 'journey-leave')
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
     expect(await description(page).inputValue()).toBe('Not saved yet')
@@ -419,7 +419,7 @@ describe('unsaved changes of a journey', () => {
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('alert').getByText(problems.role_not_allowed.title).waitFor()
     expect(await description(page).inputValue()).toBe('Not saved yet')
-    await inspectScreen(page, 'journey-refused')
+    await inspectState(page, 'journey-refused')
 
     await api.updateMember({ path, body: { role: 'admin' } })
     await save(page)
@@ -439,7 +439,7 @@ describe('unsaved changes of a journey', () => {
     const question = here.getByRole('alert').filter({ hasText: 'This journey was changed elsewhere' })
     await question.getByText('name and steps').waitFor()
     expect(await description(here).inputValue()).toBe('Of this tab')
-    await inspectScreen(here, 'journey-changed-elsewhere')
+    await inspectState(here, 'journey-changed-elsewhere')
     // Nothing is saved before that is decided.
     await here.getByRole('button', { name: 'Save changes' }).click()
     const keep = question.getByRole('button', { name: 'Keep my changes' })

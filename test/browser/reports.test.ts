@@ -5,7 +5,7 @@ import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { type SignedUp, signUp } from '../people.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 const minute = 60_000
@@ -155,7 +155,7 @@ describe('The report of a journey', () => {
 
     await page.getByRole('link', { name: 'Report', exact: true }).click()
     await page.getByRole('heading', { name: 'Nobody has entered this journey yet' }).waitFor()
-    await inspectScreen(page, 'report-nobody')
+    await inspectState(page, 'report-nobody')
     const { client, journey_id } = empty
     for (const [index, name] of ['Ada Lovelace', 'Grace Hopper'].entries()) {
       const customer_id = await enrol(empty, name)
@@ -262,7 +262,7 @@ describe('The report of a journey', () => {
     await alert.getByText('640 of 1,200 customers counted so far.').waitFor()
     expect(await alert.getByRole('progressbar').getAttribute('aria-valuenow')).toMatch(/^53/)
     await page.getByRole('heading', { name: 'How far customers came, before the change' }).waitFor()
-    await inspectScreen(page, 'report-recomputing')
+    await inspectState(page, 'report-recomputing')
     recomputing = null
     await alert.waitFor({ state: 'hidden' })
     await page.getByRole('heading', { name: 'How far customers come' }).waitFor()
@@ -374,7 +374,7 @@ describe('A chart', () => {
     await expect
       .poll(shown)
       .toEqual(data?.classes.map(({ from_ms, count }) => [plain(durationText(from_ms)), String(count)]))
-    await inspectScreen(page, 'report-tables')
+    await inspectState(page, 'report-tables')
   })
 })
 
@@ -448,7 +448,7 @@ describe('The page of a customer', () => {
     await page.keyboard.press('Enter')
     expect(await lines.nth(1).getAttribute('aria-expanded')).toBe('true')
     await page.getByText('message_id', { exact: true }).waitFor()
-    await inspectScreen(page, 'customer-unfolded')
+    await inspectState(page, 'customer-unfolded')
     await page.keyboard.press('Enter')
     expect(await lines.nth(1).getAttribute('aria-expanded')).toBe('false')
 

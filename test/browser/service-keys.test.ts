@@ -4,7 +4,7 @@ import type { PersonClient, Schemas } from '../../client/person.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { createKey } from '../http/service-keys.ts'
 import { type SignedUp, signUp } from '../people.ts'
-import { inspectScreen, openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
@@ -104,7 +104,7 @@ describe('a new secret key', () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Secret', 'Importer')
     expect(await dialog.getByLabel('Allowed origins').count()).toBe(0)
-    await inspectScreen(page, 'key-new-secret')
+    await inspectState(page, 'key-new-secret')
     await dialog.getByRole('textbox', { name: 'Name' }).press('Enter')
 
     const made = page.getByRole('dialog', { name: 'Your new secret key “Importer”' })
@@ -112,7 +112,7 @@ describe('a new secret key', () => {
     const token = await madeToken(made)
     expect(token).toMatch(/^sk_/)
     expect(await answerTo(token)).toBe(201)
-    await inspectScreen(page, 'key-made-secret')
+    await inspectState(page, 'key-made-secret')
     await made.getByRole('button', { name: 'Copy key' }).click()
     await made.getByText('The key is copied.').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
@@ -145,7 +145,7 @@ describe('a new secret key', () => {
     const question = page.getByRole('dialog', { name: 'Close without copying the key?' })
     await page.keyboard.press('Escape')
     await question.waitFor()
-    await inspectScreen(page, 'key-made-uncopied')
+    await inspectState(page, 'key-made-uncopied')
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
     expect(await madeToken(made)).toBe(token)
@@ -174,7 +174,7 @@ describe('a new publishable key', () => {
     const token = await madeToken(made)
     expect(await answerTo(token, 'https://app.example.com')).toBe(201)
     expect(await answerTo(token, 'https://elsewhere.example.com')).toBe(403)
-    await inspectScreen(page, 'key-made-publishable')
+    await inspectState(page, 'key-made-publishable')
     // It can be shown again: nothing is lost uncopied.
     await made.getByRole('button', { name: 'Done' }).click()
     await made.waitFor({ state: 'hidden' })
@@ -198,7 +198,7 @@ describe('a new publishable key', () => {
     await typeOrigins(dialog, 'https://app.example.com/login')
     await dialog.getByText('“https://app.example.com/login” is not an origin.').waitFor()
     await dialog.getByText('Did you mean https://app.example.com?').waitFor()
-    await inspectScreen(page, 'key-new-origin-fault')
+    await inspectState(page, 'key-new-origin-fault')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByLabel('Allowed origins').press('Backspace')
     await typeOrigins(dialog, 'https://*.example.com')
@@ -224,7 +224,7 @@ describe('a new publishable key', () => {
     for (const fault of ['Give the key a name', 'Choose the day', 'A whole number from 1 to 1,000,000']) {
       await dialog.getByText(fault).waitFor()
     }
-    await inspectScreen(page, 'key-new-faults')
+    await inspectState(page, 'key-new-faults')
 
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Short-lived')
     await dialog.getByRole('textbox', { name: 'Expiry date' }).fill('31 Dec 2099')
@@ -250,7 +250,7 @@ describe('a key', () => {
     await page.getByRole('option', { name: 'No limit' }).click()
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()
     await page.getByRole('option', { name: '30 days from now' }).click()
-    await inspectScreen(page, 'key-edit')
+    await inspectState(page, 'key-edit')
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await dialog.waitFor({ state: 'hidden' })
 
@@ -269,7 +269,7 @@ describe('a key', () => {
     await choose(page, old, 'Rotate')
     const dialog = page.getByRole('dialog', { name: 'Rotate First secret key' })
     await dialog.getByRole('radio', { name: '1 hour' }).check()
-    await inspectScreen(page, 'key-rotate')
+    await inspectState(page, 'key-rotate')
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
 
     const made = page.getByRole('dialog', { name: 'Your new secret key “First secret key”' })
@@ -306,7 +306,7 @@ describe('a key', () => {
     await question
       .getByText(`Every program that sends the key …${workspace.secret_key.slice(-4)} is refused at once`)
       .waitFor()
-    await inspectScreen(page, 'key-revoke')
+    await inspectState(page, 'key-revoke')
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'hidden' })
     expect(await answerTo(workspace.secret_key)).toBe(200)
@@ -364,7 +364,7 @@ describe('the list of keys', () => {
     for (const { key_id } of await storedKeys()) await api.revokeServiceKey({ path: { key_id } })
     const page = await openKeys()
     await page.getByRole('heading', { name: 'No active service keys' }).waitFor()
-    await inspectScreen(page, 'keys-none')
+    await inspectState(page, 'keys-none')
 
     const answer = Promise.withResolvers<void>()
     await page.route('**/v1/service-keys*', async (route) => {
@@ -386,7 +386,7 @@ describe('the list of keys', () => {
     await api.revokeServiceKey({ path: { key_id: newest?.key_id ?? '' } })
     const page = await openKeys({ search: '?status=all' })
     await (await openDetails(page, key)).getByText(key).waitFor()
-    await inspectScreen(page, 'keys-all')
+    await inspectState(page, 'keys-all')
   })
 
   it('can be read but not changed by a viewer, whom the server refuses too', async () => {
@@ -395,7 +395,7 @@ describe('the list of keys', () => {
     await page.getByText('An owner or an admin of the workspace can create and change keys.').waitFor()
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
     expect(await page.getByRole('button', { name: /^(Actions|Create)/ }).count()).toBe(0)
-    await inspectScreen(page, 'keys-viewer')
+    await inspectState(page, 'keys-viewer')
 
     const client = person.client(workspace.workspace_id)
     const [key] = await storedKeys()
