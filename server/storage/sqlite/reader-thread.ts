@@ -42,8 +42,9 @@ const data: ReaderThreadData = workerData
 if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
 const connection = openReadable(data.path)
 if (!data.isForLists) connection.pragma(`cache_size = -${LOOK_UP_CACHE_KIB}`)
-const events = new EventReader(connection, new TailRing(data.ring))
-const activity = new ActivityReader(connection)
+/** Made when they are needed: where their statements cannot be prepared, that is the failure of who asks. */
+let events: EventReader | undefined
+let activity: ActivityReader | undefined
 
 function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
   if (work.kind === 'statement') {
@@ -51,7 +52,11 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
     return 'failure' in result ? result : { read: result.rows }
   }
   try {
-    if (work.kind === 'activity') return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
+    if (work.kind === 'activity') {
+      activity ??= new ActivityReader(connection)
+      return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
+    }
+    events ??= new EventReader(connection, new TailRing(data.ring))
     // With memory of its own, which is handed over.
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
   } catch (error) {
