@@ -13,7 +13,7 @@ export async function count({ lists }: Store, reading: Reading, numbers: number)
 
 export const SHORT = 1
 /** Some tenths of a second. */
-export const LONG = 500_000
+export const LONG = 300_000
 
 /** Notes in which order what is asked ends. */
 export function inOrder() {

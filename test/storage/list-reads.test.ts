@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withPatience } from '../patience.ts'
 import { count, inOrder, LONG, READERS, SHORT } from './counted-lists.ts'
-import { newSubject, openStoreForTest, readingIn } from './store.ts'
+import { newSubject, openStoreForTest, readingIn, type Store } from './store.ts'
 
 /** As many as may wait for one caller, and in all. */
 const WAITING_PER_CALLER = 100
@@ -9,19 +9,29 @@ const WAITING = 1_000
 
 const overloaded = { name: 'Unavailable', reason: 'overloaded' }
 
+/** A store whose readers have all begun to read: to start one may take longer than a list. */
+async function openWithReaders(): Promise<Store> {
+  const store = await openStoreForTest()
+  await Promise.all(
+    Array.from({ length: READERS }, (_, index) => count(store, readingIn(`first-${index}`), SHORT)),
+  )
+  return store
+}
+
 describe('a look-up', () => {
   it('does not wait for lists, however many there are', async () => {
-    const store = await openStoreForTest()
+    const store = await openWithReaders()
     const { workspace_id } = await newSubject(store)
-    const lists = Array.from({ length: 2 * READERS }, (_, index) =>
-      count(store, readingIn(`workspace-${index}`), LONG),
+    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    const lists = Promise.allSettled(
+      Array.from({ length: 2 * READERS }, (_, index) => count(store, readingIn(`workspace-${index}`), LONG)),
     )
     for (let round = 0; round < 5; round += 1) {
       const rows = await store.db.selectFrom('workspaces').select('workspace_id').execute()
       expect(rows).toEqual([{ workspace_id }])
     }
-    expect(store.statistics().listReads).toMatchObject({ answered: 0, waiting: READERS })
-    await Promise.all(lists)
+    expect(store.statistics().listReads).toMatchObject({ answered: READERS, waiting: READERS })
+    await lists
   })
 })
 
@@ -37,13 +47,13 @@ describe('a report', () => {
 
 describe('a list', () => {
   it('does not wait for those of another workspace', async () => {
-    const store = await openStoreForTest()
+    const store = await openWithReaders()
     const { ended, note } = inOrder()
     const hog = readingIn('hog')
-    const lists = Array.from({ length: 3 }, () => note('hog', count(store, hog, LONG)))
+    const lists = Promise.allSettled(Array.from({ length: 3 }, () => note('hog', count(store, hog, LONG))))
     await note('neighbour', count(store, readingIn('neighbour'), SHORT))
     expect(ended).toEqual(['neighbour'])
-    await Promise.all(lists)
+    await lists
   })
 
   it('waits for one of each other caller in its workspace and no more', async () => {
