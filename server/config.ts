@@ -36,7 +36,7 @@ export const settings = [
   {
     name: 'CAIRN_ACCOUNTS',
     default: 'invitation',
-    description: 'Who makes accounts: invitation, who is invited; operator, the cairn command alone',
+    description: 'Who makes accounts: invitation, the invited; operator, the cairn command alone',
   },
   {
     name: 'CAIRN_METRICS_TOKEN',

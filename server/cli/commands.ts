@@ -97,8 +97,9 @@ function report(error: unknown): number {
 }
 
 function environmentHelp(): string {
+  const width = Math.max(...settings.map(({ name }) => name.length)) + 1
   const rows = settings.map(({ name, default: value, description }) => {
-    return `  ${name.padEnd(23)}${description} (default: ${value || 'none'})`
+    return `  ${name.padEnd(width)}${description} (default: ${value || 'none'})`
   })
   return `Environment:\n${rows.join('\n')}\n`
 }

@@ -4,7 +4,18 @@ import { settings } from '../../server/config.ts'
 import { temporaryFolder } from '../cairn.ts'
 import { cairnFile, runCairn, startCommand } from '../command.ts'
 
-const COMMANDS = ['serve', 'init', 'key', 'member', 'setup-link', 'backup', 'restore', 'import', 'export']
+const COMMANDS = [
+  'serve',
+  'dev',
+  'init',
+  'key',
+  'member',
+  'setup-link',
+  'backup',
+  'restore',
+  'import',
+  'export',
+]
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
