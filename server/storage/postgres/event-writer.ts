@@ -14,8 +14,6 @@ type EventWriterOptions = {
   now: () => number
   /** See the column. */
   messageSalt: string
-  /** The number of this process among those that write. */
-  writer: number
 }
 
 /** The events of one request. */
@@ -49,11 +47,12 @@ type Head = StoredEvent & { message: string; variables_bytes: number | null }
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
-  readonly #nextId: (now_ms: number) => Uint8Array
+  /** Has the number of this process among those that write, once it has one. */
+  #nextId = ascendingIds()
+  #entered: Promise<void> | undefined
 
   constructor(options: EventWriterOptions) {
     this.#options = options
-    this.#nextId = ascendingIds(undefined, options.writer)
   }
 
   /**
@@ -79,6 +78,7 @@ export class EventWriter {
       }),
     )
     if (rows.length === 0) return []
+    await this.#enter()
     const workspace = uuidOf(workspace_id)
     const questioned = rows.filter(({ refusal }) => refusal !== undefined)
     const known = await this.#known(workspace, questioned, rows)
@@ -122,6 +122,19 @@ export class EventWriter {
           : outcome,
       )
     })
+  }
+
+  /** Takes a number with the first event that is stored: a standby gives none, and lists are read from it all the same. */
+  async #enter(): Promise<void> {
+    this.#entered ??= this.#options.pool.read<{ writers: number }>(ENTER, []).then(([store]) => {
+      this.#nextId = ascendingIds(undefined, store?.writers)
+    })
+    try {
+      await this.#entered
+    } catch (error) {
+      this.#entered = undefined
+      throw error
+    }
   }
 
   /** Gives an identifier to what is to be stored: of each message the first event. */
@@ -338,6 +351,10 @@ type Reference = {
  * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
  * by the key, whatever the planner thinks of how many there are.
  */
+/** Another process writes from now on. */
+const ENTER = `
+  UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
+
 const REFERENCES = `
   SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])

@@ -58,7 +58,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     refusals: pool('refusals'),
     watch: pool('watch'),
   }
-  const { message_salt, writers } = await explained(prepared(pools, now())).catch(async (error) => {
+  const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
     await Promise.all(Object.values(pools).map((pool) => pool.close()))
     throw error
   })
@@ -80,7 +80,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   })
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
-    events: new EventWriter({ ...written, messageSalt: message_salt, writer: writers }),
+    events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
@@ -156,17 +156,13 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   }
 }
 
-type StoreRow = { message_salt: string; writers: number }
-
-/** Another process writes from now on. */
-const ENTER = 'UPDATE cairn_store SET writers = writers + 1 RETURNING message_salt, writers'
-
 /** Sees to it that a database can be served. @returns what is in it about the store itself */
 async function prepared(pools: { lookUps: Pool; transactions: Pool }, now_ms: number) {
   await assertWhole(pools.lookUps)
-  const [store] = await pools.transactions.use(async (connection) => {
-    return (await connection.run<StoreRow>(ENTER)).rows
-  })
+  const [store] = await pools.lookUps.read<{ message_salt: string }>(
+    'SELECT message_salt FROM cairn_store',
+    [],
+  )
   if (!store) throw new Error('the row of cairn_store is missing')
   await makePartitions(pools.transactions, now_ms)
   return store
