@@ -151,8 +151,11 @@ describe('Signing out', () => {
     await page.evaluate(() => {
       addEventListener('pagehide', () => sessionStorage.setItem('left', document.body.innerText))
     })
+    // The page that follows asks whose session it is, and shows its form meanwhile.
+    const refused = page.waitForResponse((reply) => reply.status() === 401)
     await chooseFromPersonMenu(page, owner, 'Sign out')
     await heading(page, 'Sign in').waitFor()
+    await refused
     expect(await page.evaluate(() => sessionStorage.getItem('left'))).toBe('')
   })
 
