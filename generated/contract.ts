@@ -1692,7 +1692,7 @@ export interface components {
             event_id: string | null;
             /**
              * @description What was sent: the body as it was, or the event of a batch as JSON. The first 16 KiB where it was longer, which
-             *     `sent_bytes` tells.
+             *     `sent_bytes` tells. As it could be read as JSON, no NUL is in it.
              */
             sent: string;
             /**
