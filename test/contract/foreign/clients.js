@@ -72,6 +72,7 @@ test('a client by oazapfts initializes a customer, saves an event and reads it b
       customer_type: 'account',
       customer_name: 'Analytical Engines',
     },
+    {},
     publishable,
   )
   assert.ok(initialized.status === 201)
@@ -79,6 +80,7 @@ test('a client by oazapfts initializes a customer, saves an event and reads it b
   const { customer_id } = initialized.data
   const created = await oazapfts.createEvent(
     { journey_id, customer_id, event_id: 'plan_chosen', custom_variables: { seats: 12 } },
+    {},
     publishable,
   )
   assert.ok(created.status === 201)
@@ -97,12 +99,13 @@ test('a client by orval initializes a customer, saves an event and reads it back
   const publishable = { baseUrl, headers: { 'x-service-key': publishable_key } }
   const initialized = await orval.initializeCustomer(
     { client_customer_id: 'orval', journey_id, customer_type: 'contact', customer_name: 'Ada Lovelace' },
+    {},
     publishable,
   )
   assert.ok(initialized.status === 201)
   const { customer_id } = initialized.data
   const event = { journey_id, customer_id, event_id: 'plan_chosen', custom_variables: { seats: 12 } }
-  const created = await orval.createEvent(event, publishable)
+  const created = await orval.createEvent(event, {}, publishable)
   assert.ok(created.status === 201)
   const secret = { baseUrl, headers: { 'x-service-key': secret_key } }
   const listed = await orval.listCustomerEvents(customer_id, { limit: 1 }, secret)
