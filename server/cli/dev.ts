@@ -8,6 +8,7 @@ import { startServer } from '../main.ts'
 import { makeSetupLink } from '../setup-link.ts'
 import { createWorkspace } from './init.ts'
 import { requestLines } from './request-lines.ts'
+import { nextSignal } from './signals.ts'
 import { inStore } from './store.ts'
 
 type DevOptions = { journey: string; json?: boolean }
@@ -38,6 +39,7 @@ async function dev(given: Config, { journey, json }: DevOptions) {
     const told = { url: server.url, ...made, setup_link }
     process.stdout.write(json ? `${JSON.stringify(told)}\n` : report(told))
     await Promise.race([stopped, server.died])
+    nextSignal().then(() => process.exit(1))
   } finally {
     await server.stop()
   }
@@ -46,15 +48,4 @@ async function dev(given: Config, { journey, json }: DevOptions) {
 function report(told: Record<string, string>): string {
   const rows = Object.entries(told).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
   return `${rows.join('')}\nCtrl+C stops it, and everything in it is gone. What it is sent:\n\n`
-}
-
-function nextSignal(): Promise<unknown> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        resolve(signal)
-        process.once(signal, () => process.exit(1))
-      })
-    }
-  })
 }

@@ -6,6 +6,7 @@ import { ExportFile, endOf } from './export/export-file.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { baseUrl } from './options.ts'
 import { serviceKey } from './service-key.ts'
+import { interruptible } from './signals.ts'
 
 type ExportOptions = {
   baseUrl?: string
@@ -89,19 +90,13 @@ async function exportList(config: Config, list: List, path: string, options: Exp
   if (since && (since.list !== list || JSON.stringify(since.filter) !== JSON.stringify(filter))) {
     throw new CommandFailure(`${options.since} has another list, or other filters`, ExitCode.usage)
   }
-  const stop = new AbortController()
+  const stop = interruptible(AGAIN)
   const client = createClient({
     baseUrl: options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
     serviceKey: serviceKey(options.keyFile, 'the export'),
     retries: RETRIES,
   })
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
-  const interrupted = () => {
-    if (stop.signal.aborted) process.exit(ExitCode.interrupted)
-    stop.abort(new CommandFailure(`interrupted. ${AGAIN}`, ExitCode.interrupted))
-  }
-  process.on('SIGINT', interrupted)
-  process.on('SIGTERM', interrupted)
   const began_ms = performance.now()
   const before = file.reached.lines
   /** By the clock of the server. What was acknowledged by then will be in the file. */
@@ -142,8 +137,6 @@ async function exportList(config: Config, list: List, path: string, options: Exp
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     clearInterval(progress)
-    process.off('SIGINT', interrupted)
-    process.off('SIGTERM', interrupted)
   }
 }
 

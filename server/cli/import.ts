@@ -10,6 +10,7 @@ import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
 import { baseUrl, duration_ms, name } from './options.ts'
 import { serviceKey } from './service-key.ts'
+import { interruptible } from './signals.ts'
 
 type ImportOptions = {
   baseUrl?: string
@@ -65,7 +66,7 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   const { dryRun = false, json } = options
   const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
   const { input, stats } = open(file)
-  const stop = new AbortController()
+  const stop = interruptible(AGAIN)
   const delivery = new Delivery({
     client: createClient({
       baseUrl: url,
@@ -87,13 +88,6 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     onRefused: (line) => refused.write(line),
     stop,
   })
-  const interrupted = () => {
-    // The second time it is meant.
-    if (stop.signal.aborted) process.exit(ExitCode.interrupted)
-    stop.abort(new CommandFailure(`interrupted. ${AGAIN}`, ExitCode.interrupted))
-  }
-  process.on('SIGINT', interrupted)
-  process.on('SIGTERM', interrupted)
   const began_ms = performance.now()
   const endProgress = showProgress({
     output: process.stderr,

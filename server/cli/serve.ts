@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { isAdministrationBuilt } from '../http/administration-site.ts'
 import { logListening, openLog } from '../log.ts'
 import { startServer } from '../main.ts'
+import { nextSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 
 /** What was taken is finished within this time, or given up. */
@@ -47,11 +48,4 @@ async function serve(config: Config) {
   log.info('Cairn has stopped')
   // Throws what the server died of.
   await end
-}
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
 }
