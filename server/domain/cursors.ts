@@ -1,4 +1,4 @@
-import type { IdPrefix } from './identifiers.ts'
+import { type IdPrefix, unmadeId } from './identifiers.ts'
 
 /** A position in a list that is sorted by an instant and an identifier, newest first or oldest first. */
 export type Position = { ms: number; id: string }
@@ -11,7 +11,7 @@ export const FOREMOST_MS = 2 ** 48 - 1 - BIAS_MS
 
 /** What comes before all others in a list that is sorted oldest first, or of one instant. */
 export function firstPosition(prefix: IdPrefix | 'evt', ms = 0): Position {
-  return { ms, id: `${prefix}_${'0'.repeat(26)}` }
+  return { ms, id: unmadeId(prefix) }
 }
 
 /** The cursor of a position: 12 hexadecimal digits of time and the last 26 characters of the identifier. */

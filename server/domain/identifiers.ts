@@ -13,7 +13,7 @@ export function newId(prefix: IdPrefix): string {
  * What a dry run answers in the place of an identifier that nothing has yet (contract: "Trying without storing"). New ones
  * begin with the time and never have it.
  */
-export function unmadeId<Prefix extends 'cus' | 'evt'>(prefix: Prefix): `${Prefix}_${string}` {
+export function unmadeId<Prefix extends IdPrefix | 'evt'>(prefix: Prefix): `${Prefix}_${string}` {
   return `${prefix}_${'0'.repeat(26)}`
 }
 

@@ -34,7 +34,7 @@ import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
 import type { RecentMap } from './rates/recent-map.ts'
 import type { Share, Turns } from './rates/turns.ts'
 import { sharedLook } from './readiness.ts'
-import { RefusedRequest } from './refused-requests.ts'
+import { isDryRun, RefusedRequest } from './refused-requests.ts'
 import { type BodyPlaces, ignoreBody } from './request-body.ts'
 import { beginRequest } from './request-log.ts'
 import { mountSites, type SiteOptions } from './sites.ts'
@@ -236,10 +236,10 @@ function refusedRequest(
   { accepts, operationId }: Route,
   { storage, now }: AppOptions,
 ): RefusedRequest | undefined {
-  if (caller.kind !== 'key' || !accepts.includes('publishable')) return undefined
+  if (caller.kind !== 'key' || !accepts.includes('publishable') || isDryRun(req.originalUrl)) return undefined
   const { workspace_id, key_id } = caller.key
   const request = { workspace_id, key_id, request_id: locals.requestId, operation: operationId }
-  return new RefusedRequest(storage.refusals, { ...request, target: req.originalUrl }, now)
+  return new RefusedRequest(storage.refusals, request, now)
 }
 
 /** Checks a body that comes by another way than a request of its operation. */

@@ -4,10 +4,7 @@ import type { Problem, ProblemCode, problems } from '../problems.ts'
 import type { Refusals, Refused, Sent } from '../storage/refusals/refusals.ts'
 
 /** What a request says of itself, whatever becomes of it. */
-export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'> & {
-  /** The target, with the query. */
-  target: string
-}
+export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'>
 
 export type RefusedItem = {
   code: ProblemCode
@@ -53,14 +50,15 @@ export class RefusedRequest {
     refused: Omit<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation' | 'received_ms'>,
     sent: () => Sent,
   ) {
-    const { target, ...request } = this.#request
-    if (isDryRun(target)) return
-    this.#refusals.offer({ ...request, received_ms: this.#now(), ...refused }, sent)
+    this.#refusals.offer({ ...this.#request, received_ms: this.#now(), ...refused }, sent)
   }
 }
 
-/** It was a question, and has its answer. Also where the contract has refused the rest of the request. */
-function isDryRun(target: string): boolean {
+/**
+ * Whether a request was a question, which has its answer. Also where the contract has refused the rest of it.
+ * @param target with the query
+ */
+export function isDryRun(target: string): boolean {
   const start = target.indexOf('?')
   return start !== -1 && new URLSearchParams(target.slice(start)).get('dry_run') === 'true'
 }
