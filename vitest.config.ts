@@ -11,8 +11,18 @@ const coverage = 'test/contract/coverage.test.ts'
 // its own. These end a run that hangs, and no other.
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: withPatience } }
 
-// Each server reads its threads' modules anew: with what Node has compiled before it starts in half the time.
+// Of what a process has compiled, the next one starts in half the time.
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) }
+
+/** A server's threads as they are built: each as it is written would take a third of a second of processor time. */
+const resolve = {
+  alias: [
+    {
+      find: /.*\/thread-module\.ts$/,
+      replacement: fileURLToPath(new URL('test/built-threads.ts', import.meta.url)),
+    },
+  ],
+}
 
 /**
  * What measures the memory or the processor time of its own process has it to itself. All others share one for each worker:
@@ -45,6 +55,7 @@ const storeless = [
   'test/cli/configuration.test.ts',
   'test/cli/dev.test.ts',
   'test/cli/import-command.test.ts',
+  'test/cli/launcher.test.ts',
   'test/cli/options.test.ts',
   'test/contract/additive.test.ts',
   'test/contract/components.test.ts',
@@ -87,8 +98,8 @@ function projectsOf(tests: Tests): TestProjectInlineConfiguration[] {
   const { name, exclude } = tests
   const test = { ...timeouts, ...tests, sequence: { groupOrder: 1 } }
   return [
-    { test: { ...test, exclude: [...exclude, ...alone], isolate: false } },
-    { test: { ...test, name: `${name}-alone`, include: alone } },
+    { resolve, test: { ...test, exclude: [...exclude, ...alone], isolate: false } },
+    { resolve, test: { ...test, name: `${name}-alone`, include: alone } },
   ]
 }
 
@@ -107,7 +118,7 @@ export default defineConfig({
   test: {
     // Each waits a quarter of its time: for a disk, a browser, a process of its own.
     maxWorkers: availableParallelism() + 1,
-    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/browser/build.ts'],
+    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/build.js'],
     projects: [
       ...sqlite,
       ...(hasPostgres() ? postgres : []),

@@ -1,6 +1,6 @@
 /**
- * `npm run build`, and the end of `npm ci`: builds what browsers load, the administration interface into dist/admin, and
- * puts Redoc, which shows the API reference, into dist/redoc. The packages for it are no production dependencies: where
+ * `npm run build`, and the end of `npm ci`: builds the server into dist/server, the administration interface into
+ * dist/admin, and puts Redoc, which shows the API reference, into dist/redoc. The packages for it are no production dependencies: where
  * they were left out (`npm ci --omit=dev`), they are installed into a folder of their own, which is removed afterwards.
  *
  * JavaScript, because it is also run by the Node of the machine, where npm was told to run no scripts of packages.
@@ -21,14 +21,19 @@ import { join, resolve } from 'node:path'
 /** What the build reads. */
 const SOURCES = ['package-lock.json', '.npmrc', 'tsconfig.json', 'admin', 'client', 'generated']
 
+/** What builds, and what is passed on as it is. */
+const BUILDERS = ['rolldown', 'vite', 'redoc']
+
 const dist = resolve('dist')
-if (existsSync('node_modules/vite') && existsSync('node_modules/redoc')) build('.')
+if (BUILDERS.every((name) => existsSync(join('node_modules', name)))) build('.')
 else buildElsewhere()
 
 /** @param {string} folder with the sources and all packages */
 function build(folder) {
   const options = ['--outDir', join(dist, 'admin'), '--emptyOutDir', '--logLevel', 'warn']
   run([join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'admin', ...options], folder)
+  // Here, where the packages are that it is built of.
+  run([join(folder, 'node_modules', 'rolldown', 'bin', 'cli.mjs'), '-c', 'server/rolldown.config.js'], '.')
   const redoc = join(folder, 'node_modules', 'redoc')
   rmSync(join(dist, 'redoc'), { recursive: true, force: true })
   mkdirSync(join(dist, 'redoc', 'bundles'), { recursive: true })
@@ -49,7 +54,7 @@ function buildElsewhere() {
   process.stdout.write('Installing for a moment what builds the administration interface ...\n')
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   const { devDependencies, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const dependencies = only(devDependencies, ['vite', 'redoc', ...importedBy('admin')])
+  const dependencies = only(devDependencies, [...BUILDERS, ...importedBy('admin')])
   // The lock has more than this; what of it is needed has the versions that it names.
   writeFileSync(
     join(folder, 'package.json'),
@@ -83,7 +88,7 @@ function only(versions, names) {
 function run(args, folder) {
   const { status } = spawnSync(process.execPath, args, {
     cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (status === 0) return
   fail(

@@ -11,6 +11,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
 }
 // Imported here, because an old Node does not know it.
 const { enableCompileCache } = await import('node:module')
-// To read all TypeScript anew takes half of a command's time, as it does where the folder cannot be written.
-enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/node`)
-await import('./commands.ts')
+const { fileURLToPath } = await import('node:url')
+const { isBuilt, SERVER_SOURCES } = await import('./built.js')
+const path = (file) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+enableCompileCache(path('node_modules/.cache/node'))
+// Where a source is newer than what was built, in development, it is read as it is written; a release has it once.
+const built = 'dist/server/commands.js'
+await (isBuilt(path(built), SERVER_SOURCES.map(path)) ? import(`../../${built}`) : import('./commands.ts'))

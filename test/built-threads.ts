@@ -1,0 +1,14 @@
+/**
+ * Stands in for `server/storage/thread-module.ts` in a run: the threads of a server in the process of a test are those
+ * that were built before it. Each as it is written would take a third of a second of processor time.
+ */
+import { dirname, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const server = new URL('../server/', import.meta.url)
+const built = new URL('../dist/server/', import.meta.url)
+
+export function threadModule(name: string, starter: string): URL {
+  const folder = relative(fileURLToPath(server), dirname(fileURLToPath(starter)))
+  return new URL(`${folder.replaceAll('/', '.')}.${name}.js`, built)
+}
