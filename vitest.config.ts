@@ -59,6 +59,7 @@ const storeless = [
   'test/cli/options.test.ts',
   'test/contract/additive.test.ts',
   'test/contract/components.test.ts',
+  'test/contract/request-part.test.ts',
   'test/contract/roles-table.test.ts',
 ]
 

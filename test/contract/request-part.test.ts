@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { requestPart } from '../../server/http/checks/request-part.ts'
+import { contractDocument } from './document.ts'
+
+type Document = {
+  paths: Record<string, Record<string, { responses: object }>>
+  components: Record<string, Record<string, unknown>>
+}
+
+const whole = contractDocument() as Document
+const part = requestPart(whole)
+
+it('has every request as it is in the contract, and no reply', () => {
+  for (const [path, methods] of Object.entries(whole.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      expect(part.paths[path]?.[method]).toEqual({ ...operation, responses: {} })
+    }
+  }
+})
+
+it('has the components to which it refers, and no other', () => {
+  const text = JSON.stringify(part)
+  const referred = new Set([...text.matchAll(/"#\/components\/(\w+\/\w+)"/g)].map(([, name]) => name))
+  const { securitySchemes, ...components } = part.components
+  const held = Object.entries(components).flatMap(([kind, named]) => {
+    for (const name of Object.keys(named)) expect(named[name]).toEqual(whole.components[kind]?.[name])
+    return Object.keys(named).map((name) => `${kind}/${name}`)
+  })
+  expect(new Set(held)).toEqual(referred)
+  expect(referred.size).toBeGreaterThan(10)
+  expect(securitySchemes).toEqual(whole.components.securitySchemes)
+})
+
+it('shares nothing with the contract', () => {
+  const before = JSON.stringify(whole)
+  for (const methods of Object.values(requestPart(whole).paths)) {
+    for (const operation of Object.values(methods)) Object.assign(operation, { changed: true })
+  }
+  expect(JSON.stringify(whole)).toBe(before)
+})
