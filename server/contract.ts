@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { parse as parseUrl } from 'node:url'
 import type { Request, RequestHandler } from 'express'
 import { middleware } from 'express-openapi-validator'
-import { load } from 'js-yaml'
 import type { components, operations } from '../generated/contract.ts'
 import { operationPaths, personOperationPaths } from '../generated/operations.ts'
 import type { Config } from './config.ts'
+import { contractDocument } from './contract-document.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { JsonBytes } from './domain/json-bytes.ts'
 import type { KeyKind } from './domain/service-keys.ts'
@@ -186,7 +186,7 @@ const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
  */
 export async function loadContract(file: URL): Promise<Contract> {
   const text = readFileSync(file, 'utf8')
-  const document = load(text) as Document
+  const document = contractDocument(text) as Document
   const basePath = document.servers[0]?.url ?? ''
   const refusals = refusalTexts(document.components)
   // Its own: the validator changes the document that it is given.

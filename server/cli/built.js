@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What is built into dist/server. */
-export const SERVER_SOURCES = ['server', 'generated', 'client', 'package-lock.json']
+export const SERVER_SOURCES = ['server', 'generated', 'client', 'openapi.yaml', 'package-lock.json']
 
 /**
  * Whether a file was built, and nothing that it is built from has changed since. To look at every file takes 5 ms.

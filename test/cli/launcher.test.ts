@@ -8,6 +8,7 @@ const folder = join(inject('run').folder, 'launched')
 const files = {
   'server/cli/commands.ts': "const which: string = 'as it is written'\nprocess.stdout.write(which)\n",
   'generated/contract.ts': '',
+  'openapi.yaml': '',
   'client/client.ts': '',
   'client/node_modules/later.js': '',
   'package-lock.json': '{}',
@@ -32,7 +33,7 @@ it('runs what was built', async () => {
   expect(await whatRuns()).toBe('as it was built')
 })
 
-it.each(['server/cli/commands.ts', 'generated/contract.ts', 'client', 'package-lock.json'])(
+it.each(['server/cli/commands.ts', 'generated/contract.ts', 'client', 'openapi.yaml'])(
   'runs the sources where %s has changed since',
   async (file) => {
     changed(file, 120)
