@@ -1306,12 +1306,14 @@ export interface components {
         };
         /**
          * Event
-         * @description A stored event.
+         * @description A stored event, with its customer by name as it is now.
          */
         Event: {
             id: components["schemas"]["EventInstanceId"];
             journey_id: components["schemas"]["JourneyId"];
             customer_id: components["schemas"]["CustomerId"];
+            customer_name: components["schemas"]["Name"];
+            client_customer_id: components["schemas"]["ClientCustomerId"];
             event_id: components["schemas"]["Name"];
             /** @description The variables as they were sent; null if none were. */
             custom_variables: Record<string, unknown> | string | null;

@@ -14,6 +14,9 @@ export type ListedEvent = {
   id: string
   journey_id: string
   customer_id: string
+  /** As it is now. */
+  customer_name: string
+  client_customer_id: string
   event_id: string
   /** JSON. */
   custom_variables: string | null
@@ -22,7 +25,7 @@ export type ListedEvent = {
   message_id: string | null
 }
 
-/** What an event takes in a page beside its variables. */
+/** What an event takes in a page beside its variables, about: names may be longer. */
 export const OTHER_BYTES = 400
 
 /** The page of a list in which nothing was found. */
@@ -41,11 +44,17 @@ export class PageTexts {
 
   /** @returns false: there is no room for it. There is always room for one. */
   add(event: ListedEvent, position: Position): boolean {
-    this.#bytes += OTHER_BYTES + Buffer.byteLength(event.custom_variables ?? '')
+    const text = eventText(event)
+    this.#bytes += Buffer.byteLength(text)
     if (this.#last && (this.#rows.length === this.#limit || this.#bytes > PAGE_BYTES)) return false
-    this.#rows.push(eventText(event))
+    this.#rows.push(text)
     this.#last = position
     return true
+  }
+
+  /** What stands there is not in the list any more; it goes on behind it. */
+  skip(position: Position): void {
+    this.#last = position
   }
 
   /** The list ends here. */
@@ -70,6 +79,8 @@ function eventText(event: ListedEvent): string {
     id: JSON.stringify(event.id),
     journey_id: JSON.stringify(event.journey_id),
     customer_id: JSON.stringify(event.customer_id),
+    customer_name: JSON.stringify(event.customer_name),
+    client_customer_id: JSON.stringify(event.client_customer_id),
     event_id: JSON.stringify(event.event_id),
     custom_variables: event.custom_variables ?? 'null',
     occurred_at: JSON.stringify(instantText(event.occurred_ms ?? event.received_ms)),

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
@@ -49,6 +50,28 @@ describe('listEvents', () => {
     const { data } = await workspace.client.listEvents()
     expect(data?.data).toHaveLength(50)
     expect(data?.next_cursor).not.toBeNull()
+  })
+
+  it('names the customer of each event as it is called now, from either end and on its timeline', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const { journey_id } = event
+    const known = { client_customer_id: 'user "8412"', journey_id, customer_type: 'contact' } as const
+    const ada = await client.initializeCustomer({ body: { ...known, customer_name: 'Ada Lovelace' } })
+    const customer_id = ada.data?.customer_id ?? ''
+    await client.createEvent({ body: event })
+    await client.createEvent({ body: { ...event, customer_id } })
+    await client.initializeCustomer({ body: { ...known, customer_name: 'Ada "Countess" King' } })
+
+    const own = (await client.getCustomer({ path: { customer_id: event.customer_id } })).data
+    const others = [own?.customer_name, own?.client_customer_id]
+    const named = ['Ada "Countess" King', 'user "8412"']
+    const namesOf = (data: Schemas['EventPage'] | undefined) =>
+      data?.data.map(({ customer_name, client_customer_id }) => [customer_name, client_customer_id])
+    expect(namesOf((await client.listEvents()).data)).toEqual([named, others])
+    const forward = async () => namesOf((await client.listEvents({ query: { order: 'oldest' } })).data)
+    await expect.poll(forward).toEqual([others, named])
+    expect(namesOf((await client.listCustomerEvents({ path: { customer_id } })).data)).toEqual([named])
   })
 
   it('keeps its place while events arrive', async () => {

@@ -1,7 +1,14 @@
 import { firstPosition, isBefore, type Position } from '../../domain/cursors.ts'
 import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
-import { END, type EventTexts, type ForwardTexts, OTHER_BYTES, PageTexts } from '../event-texts.ts'
+import {
+  END,
+  type EventTexts,
+  type ForwardTexts,
+  type ListedEvent,
+  OTHER_BYTES,
+  PageTexts,
+} from '../event-texts.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
@@ -65,7 +72,9 @@ export async function readNewest(
   const sql = pageOf({ listed, order: 'id DESC' })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const early = walkedTo === undefined ? undefined : newestPosition(walkedTo)
-  return textsOf(rows, page, (row) => newestPosition(digitsOf(row.id)), early)
+  const customers = await customersOf(connection, workspace_id, rows)
+  const positionOf = (row: EventRow) => newestPosition(digitsOf(row.id))
+  return textsOf(rows, { page, customers, positionOf, early })
 }
 
 /**
@@ -143,7 +152,8 @@ export async function readOldest(
     ${pageOf({ listed, order: 'order_ms, id', columns: 'order_ms, ' })}`
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const positionOf = ({ order_ms, id }: EventRow) => ({ ms: order_ms ?? 0, id: idOf('evt', digitsOf(id)) })
-  const texts = textsOf(rows, page, positionOf, early)
+  const customers = await customersOf(connection, workspace_id, rows)
+  const texts = textsOf(rows, { page, customers, positionOf, early })
   return { rows: texts.rows, next: texts.next ?? end.next, caughtUp_ms: texts.next ? null : told_ms }
 }
 
@@ -211,7 +221,9 @@ export async function readTimeline(
   const listed = listedOf({ conditions, order, limit: parameters.add(page.limit + 1) })
   const sql = pageOf({ listed, order })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
-  return textsOf(rows, page, ({ at_ms, id }) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) }))
+  const customers = await customersOf(connection, workspace_id, rows)
+  const positionOf = ({ at_ms, id }: EventRow) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) })
+  return textsOf(rows, { page, customers, positionOf })
 }
 
 /** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
@@ -299,18 +311,53 @@ function newestPosition(uuid: string): Position {
   return { ms: msOf(uuid), id: idOf('evt', uuid) }
 }
 
-/** @param early where the list was walked to, and may go on */
-function textsOf(
+type Named = Pick<ListedEvent, 'customer_name' | 'client_customer_id'>
+
+/** The customers of a page by identifier, in one statement: their keys are texts, of which the events have the UUIDs. */
+async function customersOf(
+  connection: Connection,
+  workspace_id: string,
   rows: readonly EventRow[],
-  page: Page,
-  positionOf: (row: EventRow) => Position,
-  early?: Position,
-): EventTexts {
+): Promise<Map<string, Named>> {
+  const ids = new Set(rows.map(({ customer_id }) => idOf('cus', digitsOf(customer_id))))
+  if (ids.size === 0) return new Map()
+  const { rows: found } = await connection.run<Named & { customer_id: string }>(
+    `SELECT customer_id, customer_name, client_customer_id FROM customers
+    WHERE workspace_id = $1 AND customer_id = ANY($2::text[])`,
+    [workspace_id, [...ids]],
+  )
+  return new Map(found.map(({ customer_id, ...named }) => [customer_id, named]))
+}
+
+type Texts = {
+  page: Page
+  customers: Map<string, Named>
+  positionOf: (row: EventRow) => Position
+  /** Where the list was walked to, and may go on. */
+  early?: Position | undefined
+}
+
+function textsOf(rows: readonly EventRow[], { page, customers, positionOf, early }: Texts): EventTexts {
   const texts = new PageTexts(page)
   for (const row of rows) {
+    if (!row.fits) return texts.endingBehindLast()
     const stored = eventOf(row)
-    const event = { ...stored, id: idOf('evt', stored.id), custom_variables: row.custom_variables }
-    if (!row.fits || !texts.add(event, positionOf(row))) return texts.endingBehindLast()
+    const customer = customers.get(stored.customer_id)
+    const position = positionOf(row)
+    // Removed between the two statements, and its events with it.
+    if (!customer) {
+      texts.skip(position)
+      continue
+    }
+    const event = {
+      ...stored,
+      ...customer,
+      id: idOf('evt', stored.id),
+      custom_variables: row.custom_variables,
+    }
+    if (!texts.add(event, position)) return texts.endingBehindLast()
   }
+  // Others follow, where one of them was removed and left room for the first behind the page.
+  if (rows.length > page.limit) return texts.endingBehindLast()
   return early ? texts.endingEarly(early) : texts.ending()
 }

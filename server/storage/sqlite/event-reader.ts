@@ -332,7 +332,7 @@ function prepare(connection: Connection) {
     ),
     row: connection.prepare<[number], EventRow>(
       `SELECT events.id, events.event_id, custom_variables, occurred_ms, received_ms, message_id, journey_id,
-        customer_id
+        customer_id, customer_name, client_customer_id
       FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) WHERE seq = ?`,
     ),
   }
