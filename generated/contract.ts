@@ -142,6 +142,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/refusals/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Add up what was refused
+         * @description How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
+         *     the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
+         *     told by `left_out` as well. Filters are those of `listRefusals`.
+         *
+         *     `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
+         *     `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
+         */
+        get: operations["getRefusalSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/refusals/replay": {
         parameters: {
             query?: never;
@@ -1709,6 +1734,47 @@ export interface components {
             left_out: number;
             /** @description What became of it when it was last sent again; null where it never was. */
             replay: components["schemas"]["RefusalReplayed"];
+        };
+        /**
+         * Sums of refusals
+         * @description What was refused in a span, by what is wrong.
+         */
+        RefusalSummary: {
+            from: components["schemas"]["StoredInstant"];
+            to: components["schemas"]["StoredInstant"];
+            count: components["schemas"]["Count"];
+            /** @description So many of them are not kept. */
+            left_out: components["schemas"]["Count"];
+            /** @description How many in each period, the earliest first. */
+            counts: components["schemas"]["Count"][];
+            /** @description The groups, the one with the most refusals first. */
+            groups: components["schemas"]["RefusalGroup"][];
+            /** @description How many groups there are beyond these. */
+            groups_omitted: components["schemas"]["Count"];
+        };
+        /**
+         * Group of refusals
+         * @description Refusals of one code, one field and one key.
+         */
+        RefusalGroup: {
+            code: components["schemas"]["ProblemCode"];
+            /**
+             * @description The field of the first fault: its JSON Pointer, of an event of a batch without its place there, or `?` and the name of
+             *     a parameter; its beginning where it is longer. Null where it is about no field.
+             */
+            field: string | null;
+            key_id: components["schemas"]["KeyId"];
+            count: components["schemas"]["Count"];
+            /** @description So many of them are not kept. */
+            left_out: components["schemas"]["Count"];
+            first_at: components["schemas"]["StoredInstant"];
+            last_at: components["schemas"]["StoredInstant"];
+            /** @description The last one that is kept. */
+            example_id: components["schemas"]["RefusalId"];
+            /** @description What the first fault of the example says; null where it has none. */
+            detail: string | null;
+            /** @description How many in each period, the earliest first. */
+            counts: components["schemas"]["Count"][];
         };
         /**
          * Refusal that was sent again
@@ -3331,6 +3397,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RefusalPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRefusalSummary: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only what was refused with this code.
+                 * @example customer_not_found
+                 */
+                code?: components["schemas"]["RefusalCode"];
+                /**
+                 * @description Only what was sent to this operation.
+                 * @example createEvent
+                 */
+                operation?: components["schemas"]["RefusedOperation"];
+                /**
+                 * @description Only what was sent with this key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only what names this journey, whether there is one or not.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only what names this customer, whether there is one or not.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only events of this name.
+                 * @example signed_up
+                 */
+                event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Only what was received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                received_from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only what was received before this instant. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                received_to?: components["schemas"]["Instant"];
+                /**
+                 * @description In how many parts the span is cut.
+                 * @example 2
+                 */
+                periods?: number;
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sums. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalSummary"];
                 };
             };
             400: components["responses"]["BadParameter"];

@@ -71,6 +71,17 @@ export const operationPaths = {
    */
   listRefusals: ['GET', '/refusals'],
   /**
+   * Add up what was refused
+   *
+   * How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
+   * the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
+   * told by `left_out` as well. Filters are those of `listRefusals`.
+   *
+   * `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
+   * `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
+   */
+  getRefusalSummary: ['GET', '/refusals/summary'],
+  /**
    * Send refusals again
    *
    * Sends one refusal, or those that a filter finds, the oldest first, through the normal way once more, as

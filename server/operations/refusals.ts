@@ -4,6 +4,7 @@ import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import { insertAuditEntry } from '../storage/audit-log.ts'
+import type { RefusalGroup } from '../storage/refusals/refusal-summary.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import type { RefusalFilter } from '../storage/refusals/refusals.ts'
 import { workspaceName } from '../storage/workspaces.ts'
@@ -22,6 +23,32 @@ export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, que
   const wanted = { page: pageOf(query, 'rfs'), order }
   const { rows, next } = await storage.refusals.list(workspaceId, filterOf(filter), wanted, reading)
   return { status: 200, body: pageBody({ rows: rows.map(refusalOf), next }) }
+}
+
+/** It tells what was refused and why, and nothing of what a customer has sent: not each look at it is noted. */
+export const getRefusalSummary: Operation<'getRefusalSummary'> = async ({ workspaceId, query }, context) => {
+  const { periods = 24, ...filter } = query
+  const { storage, reading } = context
+  const { from_ms, to_ms, groups, ...sums } = await storage.refusals.summary(
+    workspaceId,
+    filterOf(filter),
+    periods,
+    reading,
+  )
+  const groupOf = ({ first_ms, last_ms, ...group }: RefusalGroup) => ({
+    ...group,
+    code: group.code as Refusal['code'],
+    field: group.field || null,
+    first_at: instantText(first_ms),
+    last_at: instantText(last_ms),
+  })
+  const body = {
+    from: instantText(from_ms),
+    to: instantText(to_ms),
+    ...sums,
+    groups: groups.map(groupOf),
+  }
+  return { status: 200, body }
 }
 
 export const getRefusal: Operation<'getRefusal'> = async ({ workspaceId, path }, context) => {

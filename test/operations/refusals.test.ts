@@ -121,6 +121,48 @@ describe('a request that is refused for its content', () => {
   })
 })
 
+describe('getRefusalSummary', () => {
+  it('adds up by code, field and key, alone and in batches, with counts over time and an example', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, secret_key } = workspace
+    const other = await createKey(cairn, workspace, 'publishable')
+    const unknown = { ...event, customer_id: 'cus_unknown' }
+    const misspelt = { ...event, evnt_id: 'x' }
+    await client.createEvent({ body: unknown })
+    await post('/events/create', secret_key, JSON.stringify(misspelt))
+    now_ms = NOW + 60_000
+    await client.createEvents({ body: { events: [unknown, event, unknown] } })
+    await post('/events/batch', secret_key, JSON.stringify({ events: [event, event, misspelt] }))
+    await cairn.client(other.key).createEvent({ body: unknown })
+    now_ms = NOW + 120_000
+    const span = {
+      received_from: new Date(NOW).toISOString(),
+      received_to: new Date(now_ms).toISOString(),
+      periods: 2,
+    }
+    const { data } = await client.getRefusalSummary({ query: span })
+    const [first, second, third, ...more] = data?.groups ?? []
+    const of_key = (await client.listRefusals({ query: { order: 'oldest' } })).data?.data[0]?.key_id
+    expect(data).toMatchObject({ from: span.received_from, to: span.received_to })
+    expect(data).toMatchObject({ count: 6, left_out: 0, counts: [2, 4], groups_omitted: 0 })
+    const found = { code: 'customer_not_found', field: null, detail: null }
+    const [at, later] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:01:00.000Z']
+    expect(first).toMatchObject({ ...found, key_id: of_key, count: 3, counts: [1, 2] })
+    expect(first).toMatchObject({ first_at: at, last_at: later })
+    const shape = { code: 'invalid_request', field: '/evnt_id', key_id: of_key, count: 2, counts: [1, 1] }
+    expect(second).toMatchObject(shape)
+    expect(third).toMatchObject({ ...found, key_id: other.key_id, count: 1, counts: [0, 1] })
+    expect(more).toEqual([])
+    const example = await client.getRefusal({ path: { refusal_id: second?.example_id ?? '' } })
+    expect(example.data).toMatchObject({ operation: 'createEvents', errors: [{ detail: second?.detail }] })
+    const narrowed = await client.getRefusalSummary({ query: { ...span, key_id: other.key_id, periods: 1 } })
+    expect(narrowed.data).toMatchObject({ count: 1, counts: [1] })
+    const nothing = { ...span, received_to: span.received_from }
+    expect((await client.getRefusalSummary({ query: nothing })).data).toMatchObject({ count: 0, groups: [] })
+    now_ms = NOW
+  })
+})
+
 describe('listRefusals', () => {
   it('finds by code, operation, key, journey, customer, name and time', async () => {
     const { workspace, event } = await customerInJourney(cairn)

@@ -85,6 +85,14 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       ]
     },
   ],
+  getRefusalSummary: [
+    [0, []],
+    async ({ client }, { event, workspace }) => {
+      await workspace.client.createEvent({ body: { ...event, customer_id: 'cus_unknown' } })
+      const { data } = await client.getRefusalSummary()
+      return [data?.count, data?.groups]
+    },
+  ],
   getRefusal: [
     'refusal_not_found',
     async ({ client }, { event, workspace }) => {

@@ -149,6 +149,18 @@ describe('refusals', () => {
     })
   })
 
+  it('are added up in at most 100 groups, however many fields somebody makes up, and none is missing in the sums', async () => {
+    const store = await openStoreForTest(atNow)
+    const code = 'invalid_request'
+    const names = [...Array.from({ length: 149 }, (_, index) => `/f${index}`), `/${'~1'.repeat(200)}\u0000`]
+    for (const pointer of [...names, '/f7'])
+      offer(store, 1, { code, errors: [{ pointer, detail: 'is new' }] })
+    const summary = await store.refusals.summary(workspace_id, { code }, 2, readingIn(workspace_id))
+    expect(summary).toMatchObject({ count: 151, groups_omitted: 50, counts: [0, 151] })
+    expect(summary.groups).toHaveLength(100)
+    expect(summary.groups[0]).toMatchObject({ field: '/f7', count: 2, counts: [0, 2], detail: 'is new' })
+  })
+
   it('are removed of the key that has the most, its oldest first', async () => {
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 100 } })
     offer(store, 20, { key_id: 'key_quiet' })

@@ -13,6 +13,8 @@ export type RefusalRow = {
   key_id: string
   operation: string
   code: string
+  /** What it is about, as `fieldOf` has it. */
+  field: string
   status: number
   /** What the request or the item of the batch names, where that can be read. */
   journey_id: string | null

@@ -1,4 +1,4 @@
-import { type CompiledQuery, type SqlBool, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
@@ -8,6 +8,7 @@ import { readPage, unindexed, walkEnd } from '../pages.ts'
 import type { Reading } from '../storage.ts'
 import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { RefusalQueue } from './refusal-queue.ts'
+import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
 
 type Problem = components['schemas']['Problem']
@@ -114,9 +115,7 @@ export class Refusals {
       .lists(reading)
       .selectFrom('refusals')
       .where('workspace_id', '=', workspaceId)
-    const conditions = Object.entries(filter).flatMap(([column, value]) =>
-      value === undefined ? [] : sql<SqlBool>`${sql.ref(column)} = ${value}`,
-    )
+    const conditions = conditionsOf(filter)
     const oldest = { ms: Math.max(from_ms, this.#oldest_ms()), id: '' }
     const span = {
       oldest,
@@ -137,6 +136,25 @@ export class Refusals {
       return found.map((row) => [row.refusal_id, row] as const)
     }
     return await readPage(keys, page, read, { end })
+  }
+
+  /**
+   * Refusals added up by code, field and key, in a span of so many periods of equal length: what a filter tells of the time,
+   * else as far back as they are kept, up to now.
+   */
+  async summary(
+    workspaceId: string,
+    { from_ms = this.#oldest_ms(), to_ms = this.#options.now() + 1, ...filter }: RefusalFilter,
+    periods: number,
+    reading: Reading,
+  ): Promise<RefusalSummary & { from_ms: number; to_ms: number }> {
+    await this.#caughtUp()
+    // An empty span is one of a millisecond before anything was received.
+    const span = from_ms < to_ms ? { from_ms, to_ms, periods } : { from_ms: -1, to_ms: 0, periods }
+    const db = this.#options.table.lists(reading)
+    const kept = sql<SqlBool>`received_ms >= ${this.#oldest_ms()}`
+    const summary = await readSummary(db, workspaceId, [kept, ...conditionsOf(filter)], span)
+    return { ...summary, from_ms, to_ms }
   }
 
   async find(workspaceId: string, refusalId: string, reading: Reading): Promise<RefusalRow | undefined> {
@@ -190,6 +208,7 @@ export class Refusals {
     const row = {
       ...refused,
       refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
+      field: fieldOf(refused.operation, errors),
       left_out: 0,
       faults: JSON.stringify({ errors, errors_omitted }),
       sent: sentHead(sent.head, sent.bytes),
@@ -261,6 +280,12 @@ export class Refusals {
     const { compiler, run } = this.#options.table
     await run([compiler.deleteFrom('refusals').where('received_ms', '<', this.#oldest_ms()).compile()])
   }
+}
+
+function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {
+  return Object.entries(filter).flatMap(([column, value]) =>
+    value === undefined ? [] : sql<SqlBool>`${sql.ref(column)} = ${value}`,
+  )
 }
 
 type Span = { oldest: Position; newest: Position | undefined; after: Position | undefined }

@@ -7,4 +7,5 @@ export const migrations: Migrations = {
   '0003-standings': () => import('./0003-standings.ts'),
   '0004-arrival-order': () => import('./0004-arrival-order.ts'),
   '0005-refusals': () => import('./0005-refusals.ts'),
+  '0006-refused-fields': () => import('./0006-refused-fields.ts'),
 }

@@ -3,7 +3,7 @@ import { type Connection, isDamage, openDerived } from '../connection.ts'
 import { DERIVED_COMPANIONS } from '../private-files.ts'
 
 /** Another layout of the file than this is thrown away with what is in it. */
-const LAYOUT = 1
+const LAYOUT = 2
 
 /** The file in which the refusals of a store are kept beside it. */
 export function refusalsPath(path: string): string {
@@ -61,6 +61,7 @@ const LAYOUT_STATEMENTS = [
     key_id TEXT NOT NULL,
     operation TEXT NOT NULL,
     code TEXT NOT NULL,
+    field TEXT NOT NULL,
     status INTEGER NOT NULL,
     journey_id TEXT,
     customer_id TEXT,
