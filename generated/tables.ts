@@ -93,6 +93,17 @@ export interface People {
   person_id: string;
 }
 
+export interface Removals {
+  before_ms: number | null;
+  begun_ms: number;
+  events: number;
+  kind: string;
+  place: string;
+  removal_id: string;
+  subject_id: string;
+  workspace_id: string;
+}
+
 export interface ServiceKeys {
   allowed_origins: Generated<string>;
   created_by: string | null;
@@ -143,6 +154,7 @@ export interface DB {
   members: Members;
   password_links: PasswordLinks;
   people: People;
+  removals: Removals;
   service_keys: ServiceKeys;
   sessions: Sessions;
   setup_links: SetupLinks;

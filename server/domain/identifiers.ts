@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import { TypeID, typeidUnboxed } from 'typeid-js'
 
 /** The kinds of identifier: TypeIDs (TypeID 0.3), a prefix and 26 characters that sort by time. */
-export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud' | 'rfs'
+export type IdPrefix = 'wsp' | 'jrn' | 'cus' | 'key' | 'per' | 'ses' | 'inv' | 'aud' | 'rfs' | 'rmv'
 
 /** A new identifier, for example `jrn_01jd3zc4s7e9qv6x0m2n5b8wtr`. */
 export function newId(prefix: IdPrefix): string {

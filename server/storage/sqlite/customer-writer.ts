@@ -131,8 +131,11 @@ function prepare(connection: Connection) {
       WHERE workspace_id = ? AND customer_type = ? AND client_customer_id = ?`,
     ),
     insert: connection.prepare(
-      `INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name,
-        name_key, created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      // A number that was removed is not given again: its events go later.
+      `INSERT INTO customers (customer_ref, workspace_id, customer_id, customer_type, client_customer_id, customer_name,
+        name_key, created_ms, updated_ms) VALUES ((
+          SELECT 1 + max(removed_customer_ref, coalesce((SELECT max(customer_ref) FROM customers), 0)) FROM event_indexing
+        ), ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     rename: connection.prepare<[string, string, number, number]>(
       'UPDATE customers SET customer_name = ?, name_key = ?, updated_ms = ? WHERE customer_ref = ?',

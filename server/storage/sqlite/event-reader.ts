@@ -86,16 +86,19 @@ export class EventReader {
     const { key, refs, matches } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
-    let last: EventHead | undefined
+    let place: Place | undefined
+    let seen: Place | undefined
     for (const interval of this.#spans.intervals(filter, this.#lastBefore(page))) {
       for (const seq of this.#candidates(key, refs, interval)) {
-        if (looked === LOOKED_AT) return rows.endingEarly(newestPosition(last as EventHead))
+        if (looked === LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
         looked += 1
+        place = { seq }
         const head = this.#statements.head.get(seq)
         if (!head) continue
-        last = head
-        if (!matches(head)) continue
-        if (!rows.add(this.#row(seq), newestPosition(head))) return rows.endingBehindLast()
+        place = { seq, position: newestPosition(head) }
+        seen = place
+        const row = matches(head) ? this.#row(seq) : undefined
+        if (row && !rows.add(row, newestPosition(head))) return rows.endingBehindLast()
       }
     }
     return rows.ending()
@@ -110,16 +113,22 @@ export class EventReader {
     const { key, refs, matches } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
+    let seen: Place | undefined
+    let place: Place | undefined
     for (const { from, to } of [...this.#spans.intervals(filter, this.#lastSeq())].reverse()) {
       for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
-        if (looked === LOOKED_AT) return { ...rows.ending(), next: last, caughtUp_ms: null }
+        if (looked === LOOKED_AT && place) {
+          return { ...rows.ending(), next: this.#oldestEnd(place, seen), caughtUp_ms: null }
+        }
         looked += 1
+        place = { seq }
         const head = this.#statements.head.get(seq)
         if (!head) continue
         const position = newestPosition(head)
-        if (matches(head) && !rows.add(this.#row(seq), position)) {
-          return { ...rows.ending(), next: last, caughtUp_ms: null }
-        }
+        const row = matches(head) ? this.#row(seq) : undefined
+        if (row && !rows.add(row, position)) return { ...rows.ending(), next: last, caughtUp_ms: null }
+        place = { seq, position }
+        seen = place
         last = position
       }
     }
@@ -131,11 +140,38 @@ export class EventReader {
     const customer = this.#statements.customer.get(workspace_id, customer_id)
     if (customer === undefined) return END
     const rows = new PageTexts(page)
+    let looked = 0
+    let last_ms = Number.POSITIVE_INFINITY
     for (const { seq, at_ms } of this.#latest(customer, page)) {
+      // Between two instants: an event that was removed has no identifier that a position could name.
+      if (looked >= LOOKED_AT && at_ms < last_ms) return rows.endingEarly(firstPosition('evt', last_ms))
+      looked += 1
+      last_ms = at_ms
       const row = this.#row(seq)
-      if (!rows.add(row, { ms: at_ms, id: row.id })) return rows.endingBehindLast()
+      if (row && !rows.add(row, { ms: at_ms, id: row.id })) return rows.endingBehindLast()
     }
     return rows.ending()
+  }
+
+  /**
+   * Where a list goes on that ends early: behind what was looked at last. Where that was removed, at the span in which it
+   * was, or behind the last that was seen in it; so a part of a span is looked at twice and nothing is shown twice.
+   */
+  #newestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+    if (position) return position
+    const next = this.#spans.around(seq).find(({ first }) => first > seq)
+    if (seen?.position && (!next || seen.seq < next.first)) return seen.position
+    if (!next) throw new Error(`there is no span behind event ${seq}`)
+    return positionOf(next.first_id)
+  }
+
+  /** The same of a walk forward. */
+  #oldestEnd({ seq, position }: Place, seen: Place | undefined): Position {
+    if (position) return position
+    const [span] = this.#spans.around(seq)
+    if (seen?.position && (!span || seen.seq >= span.first)) return seen.position
+    if (!span) throw new Error(`event ${seq} is in no span`)
+    return positionOf(span.first_id)
   }
 
   /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
@@ -280,10 +316,12 @@ export class EventReader {
     return this.#nameHash(event_id)
   }
 
-  #row(seq: number): ListedEvent {
+  /** Undefined for an event that was removed, or whose customer is gone; the indexes may have it still. */
+  #row(seq: number): ListedEvent | undefined {
     const row = this.#statements.row.get(seq)
-    if (!row) throw new Error(`event ${seq} is not there`)
-    return { ...row, id: eventIdText(row.id), message_id: row.message_id && messageIdText(row.message_id) }
+    return (
+      row && { ...row, id: eventIdText(row.id), message_id: row.message_id && messageIdText(row.message_id) }
+    )
   }
 }
 
@@ -298,6 +336,14 @@ function keyOf(workspace: number, { customer, journey, name }: TailFilter): numb
 
 function newestPosition({ id, received_ms }: EventHead): Position {
   return { ms: received_ms, id: eventIdText(id) }
+}
+
+/** An event that was looked at, and where it stands in its list; undefined where it was removed. */
+type Place = { seq: number; position?: Position }
+
+/** Of an identifier alone, by which lists in the order of arrival go on. */
+function positionOf(id: Uint8Array): Position {
+  return { ms: Buffer.from(id).readUIntBE(0, 6), id: eventIdText(id) }
 }
 
 /** Entries in descending order, with the next one to see. */

@@ -89,7 +89,7 @@ export class EventWriter {
     this.#statements = prepare(connection)
     this.#spans = new SpanWriter(connection)
     this.#counter = new EventCounter(connection)
-    this.#nextId = ascendingIds(this.#statements.newestId.get()?.id)
+    this.#nextId = ascendingIds(this.#statements.newestId.get()?.id ?? undefined)
     const indexing = this.#statements.indexing.get()
     if (!indexing) throw new Error('the row of event_indexing is missing')
     this.#salt = indexing.message_salt
@@ -100,8 +100,8 @@ export class EventWriter {
 
   /**
    * Reads the next of the events that the indexes do not have yet. All must be read before the first write, so that no
-   * message is taken twice.
-   * @param limit of events
+   * message is taken twice. One that was removed keeps its number.
+   * @param limit of numbers
    * @returns how many there were
    */
   readTail(limit: number): number {
@@ -110,9 +110,11 @@ export class EventWriter {
       keys.set(workspace_ref, this.#messageKey(workspace_id))
     }
     const uuid = new Uint8Array(16)
-    let count = 0
+    const first = this.tail.nextSeq
+    const end = Math.min(first + limit, (this.#statements.lastSeq.get() ?? 0) + 1)
     this.tail.reserve(limit)
-    for (const event of this.#statements.unindexed.iterate(this.tail.nextSeq, limit)) {
+    for (const event of this.#statements.unindexed.iterate(first, end)) {
+      while (this.tail.nextSeq < event.seq) this.tail.appendRemoved()
       const { message, is_uuid, event_id, ...entry } = event
       let message_key: number | null = null
       if (message !== null) {
@@ -120,10 +122,10 @@ export class EventWriter {
         message_key = keys.get(event.workspace_ref)?.(is_uuid ? uuid : message) ?? null
       }
       this.tail.append({ ...entry, name: this.#nameOf(event_id), message_key })
-      count += 1
     }
+    while (this.tail.nextSeq < end) this.tail.appendRemoved()
     this.#committedSeq = this.tail.nextSeq
-    return count
+    return end - first
   }
 
   /** Looks the messages of a whole group up in the index. */
@@ -293,6 +295,10 @@ function rejected(code: EventRejection): EventOutcome {
   return { status: 'rejected', code }
 }
 
+/** The greatest number that an event has had, also of one that was removed. */
+export const LAST_SEQ = `
+  SELECT max(removed_seq, coalesce((SELECT seq FROM events ORDER BY seq DESC LIMIT 1), 0)) FROM event_indexing`
+
 function prepare(connection: Connection) {
   const insert = (rows: number) => {
     const row = `(${Array(COLUMNS).fill('?').join(', ')})`
@@ -304,7 +310,14 @@ function prepare(connection: Connection) {
   return {
     insert: insert(1),
     insertChunk: insert(CHUNK_ROWS),
-    newestId: connection.prepare<[], { id: Uint8Array }>('SELECT id FROM events ORDER BY seq DESC LIMIT 1'),
+    // Also of one that was removed: neither its number nor its identifier is given again.
+    newestId: connection.prepare<[], { id: Uint8Array | null }>(
+      `SELECT id FROM (
+        SELECT * FROM (SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1)
+        UNION ALL SELECT removed_seq, removed_id FROM event_indexing
+      ) ORDER BY seq DESC LIMIT 1`,
+    ),
+    lastSeq: connection.prepare<[], number>(LAST_SEQ).pluck(),
     indexing: connection.prepare<[], { indexed_seq: number; message_salt: string }>(
       'SELECT indexed_seq, message_salt FROM event_indexing',
     ),
@@ -312,7 +325,7 @@ function prepare(connection: Connection) {
       `SELECT seq, workspace_ref, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms,
         typeof(message_id) = 'blob' AS is_uuid,
         iif(typeof(message_id) = 'blob', hex(message_id), message_id) AS message
-      FROM events WHERE seq >= ? ORDER BY seq LIMIT ?`,
+      FROM events WHERE seq >= ? AND seq < ? ORDER BY seq`,
     ),
     workspaces: connection.prepare<[], { workspace_ref: number; workspace_id: string }>(
       'SELECT workspace_ref, workspace_id FROM workspaces',

@@ -95,10 +95,22 @@ export class SpanReader {
     if (found) yield found
   }
 
-  /** The number of the first event whose identifier is not before this one; infinite where all are. */
+  /**
+   * The number of the first event whose identifier is not before this one, or one between it and the event before it;
+   * infinite where all are before. Of an identifier that begins a span it is the number that does, also when the events
+   * there were removed: a list that goes on there passes over them and not again over what follows.
+   */
   firstFrom(id: Uint8Array): number {
-    const span = this.#statements.spanOf.get(id) ?? 0
+    const { span = 0, isFirst = 0 } = this.#statements.spanOf.get(id, id) ?? {}
+    if (isFirst) return span * SPAN_EVENTS
     return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The span that a number is in, and the one behind it: where they begin, and with which identifiers. */
+  around(seq: number): { first: number; first_id: Uint8Array }[] {
+    const span = Math.floor(seq / SPAN_EVENTS)
+    const found = this.#statements.firstIds.all(span, span + 1)
+    return found.map(({ span, first_id }) => ({ first: span * SPAN_EVENTS, first_id }))
   }
 }
 
@@ -132,11 +144,12 @@ function prepareReads(connection: Connection) {
         WHERE span BETWEEN ? AND ? AND greatest_received_ms >= ? AND least_received_ms < ? ORDER BY span DESC`,
       )
       .pluck(),
-    spanOf: connection
-      .prepare<[Uint8Array], number>(
-        'SELECT span FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
-      )
-      .pluck(),
+    spanOf: connection.prepare<[Uint8Array, Uint8Array], { span: number; isFirst: 0 | 1 }>(
+      'SELECT span, first_id = ? AS isFirst FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
+    ),
+    firstIds: connection.prepare<[number, number], { span: number; first_id: Uint8Array }>(
+      'SELECT span, first_id FROM event_spans WHERE span BETWEEN ? AND ? ORDER BY span',
+    ),
     firstFrom: connection
       .prepare<[number, Uint8Array], number>(
         'SELECT seq FROM events WHERE seq >= ? AND id >= ? ORDER BY seq LIMIT 1',

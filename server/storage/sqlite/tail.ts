@@ -227,6 +227,12 @@ export class Tail {
     this.#ring.set(event)
   }
 
+  /** Appends what stands for an event that was removed: nobody's, under the next number. */
+  appendRemoved(): void {
+    const nobody = { workspace_ref: 0, journey_ref: 0, customer_ref: 0, name: 0, at_ms: 0, message_key: null }
+    this.append({ seq: this.nextSeq, ...nobody })
+  }
+
   /** Numbers of the events with this key. */
   find(message_key: number): readonly number[] {
     const found = this.arriving.find(message_key)

@@ -15,6 +15,7 @@ const sharedKeys = {
   invitations: ['workspace_id', 'invitation_id'],
   password_links: ['person_id'],
   audit_log: ['workspace_id', 'entry_id'],
+  removals: ['workspace_id', 'removal_id'],
 } as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
 
 export type SharedTable = keyof typeof sharedKeys

@@ -8,4 +8,5 @@ export const migrations: Migrations = {
   '0004-arrival-order': () => import('./0004-arrival-order.ts'),
   '0005-refusals': () => import('./0005-refusals.ts'),
   '0006-refused-fields': () => import('./0006-refused-fields.ts'),
+  '0007-removals': () => import('./0007-removals.ts'),
 }

@@ -12,4 +12,5 @@ export const migrations: Migrations = {
   '0008-enrolment-numbers': () => import('./0008-enrolment-numbers.ts'),
   '0009-event-counts': () => import('./0009-event-counts.ts'),
   '0010-customers-arrived': () => import('./0010-customers-arrived.ts'),
+  '0011-removals': () => import('./0011-removals.ts'),
 }

@@ -20,7 +20,7 @@ export function* runOfSegment(segment: Segment, builder: RunBuilder): Generator<
   })
   for (const [keyOf, ...words] of lists) {
     yield
-    const places = words.reduce(sorted, allPlaces(segment.length))
+    const places = words.reduce(sorted, placesOf(segment))
     yield* pack(places, (place) => builder.addPosting(keyOf(place), firstSeq + place))
   }
   yield
@@ -44,18 +44,24 @@ function allPlaces(length: number): Uint32Array {
   return places
 }
 
+/** Those of events that were not removed before they were read again. */
+function placesOf({ length, customers }: Segment): Uint32Array {
+  return allPlaces(length).filter((place) => customers[place] !== 0)
+}
+
 /** Those that have a message. */
 function messagesByKey({ length, keys }: Segment): Uint32Array {
   const places = allPlaces(length).filter((place) => keys[place] !== -1)
   return sortedByNumber(places, keys.subarray(0, length))
 }
 
-function byTime({ length, times }: Segment): Uint32Array {
+function byTime(segment: Segment): Uint32Array {
+  const { length, times } = segment
   const least = times
     .subarray(0, length)
     .reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
   return sortedByNumber(
-    allPlaces(length),
+    placesOf(segment),
     times.subarray(0, length).map((time) => time - least),
   )
 }
