@@ -7,7 +7,7 @@ import {
   type StandingEvent,
   type StepNumbers,
 } from '../../domain/journey-standing.ts'
-import { adoptSteps, stepNumbers } from './rebuild.ts'
+import { adoptSteps, computedStanding, stepNumbers } from './rebuild.ts'
 import { StandingPage } from './standing-page.ts'
 import {
   type Entry,
@@ -23,6 +23,11 @@ export type CustomerChange = {
   /** Where the enrolment is among what is followed. */
   enrolment?: Pick<Standing, 'customer_type' | 'entered_ms'>
   events: readonly StandingEvent[]
+  /**
+   * Events of it, or the enrolment, were removed: the standing is that of those that are left, and gone where there is no
+   * enrolment here.
+   */
+  isRenewed?: true
 }
 
 /** What there is to follow of one journey. */
@@ -68,7 +73,24 @@ export async function follow(
       await takeIn(writer, history, { journey, ...building }, built)
     }
     await writer.writeJourneysOf(isChanged ? newcomers(journey, customers) : [])
+    const gone = customers.filter(isGone).map(({ customer }) => ({ customer, journey }))
+    if (gone.length > 0) await writer.removeJourneysOf(gone)
   }
+}
+
+/** Forgets journeys that were removed, inside a transaction of the writer. What they had is removed by and by. */
+export async function forgetJourneys(writer: StandingWriter, journeys: readonly Key[]): Promise<void> {
+  for (const journey of journeys) {
+    const state = await writer.journey(journey)
+    if (!state) continue
+    await writer.dropGeneration(journey, state.generation)
+    if (state.building) await writer.dropGeneration(journey, state.building.generation)
+    await writer.removeJourney(journey)
+  }
+}
+
+function isGone({ isRenewed, enrolment }: CustomerChange): boolean {
+  return isRenewed === true && !enrolment
 }
 
 function newcomers(journey: Key, customers: readonly CustomerChange[]) {
@@ -110,13 +132,19 @@ async function takeIn(
       ) {
         at += 1
         const before = page.get(change.customer)
+        const { customer } = change
+        if (before && isGone(change)) {
+          page.delete(customer)
+          entries.remove.push({ entered_ms: before.entered_ms, customer })
+          isPageChanged = true
+          continue
+        }
         const after = await advanced(history, of.journey, steps, change, before)
-        if (after) onStanding(of.journey, change.customer, after)
+        if (after) onStanding(of.journey, customer, after)
         if (!after || after === before) continue
-        page.set(change.customer, after)
+        page.set(customer, after)
         isPageChanged = true
         if (before?.entered_ms === after.entered_ms) continue
-        const { customer } = change
         if (before) entries.remove.push({ entered_ms: before.entered_ms, customer })
         entries.put.push({ entered_ms: after.entered_ms, customer })
       }
@@ -125,10 +153,11 @@ async function takeIn(
       put.push(...written)
       if (row && written[0]?.first !== row.first) remove.push(row.first)
     }
-    if (put.length === 0) continue
+    if (put.length === 0 && remove.length === 0) continue
     isChanged = true
     await writer.writePages(of.journey, of.generation, { remove, put })
-    if (entries.put.length > 0) await writer.writeEntries(of.journey, of.generation, entries)
+    if (entries.put.length > 0 || entries.remove.length > 0)
+      await writer.writeEntries(of.journey, of.generation, entries)
   }
   return isChanged
 }
@@ -138,9 +167,14 @@ async function advanced(
   history: History,
   journey: Key,
   steps: StepNumbers,
-  { customer, enrolment, events }: CustomerChange,
+  { customer, enrolment, events, isRenewed }: CustomerChange,
   before: Standing | undefined,
 ): Promise<Standing | undefined> {
+  if (isRenewed) {
+    if (!enrolment) return undefined
+    const standing = enrolled(enrolment.customer_type, enrolment.entered_ms)
+    return await computedStanding(history, { journey, customer, standing }, steps)
+  }
   let standing = before
   if (enrolment) {
     const { customer_type, entered_ms } = enrolment

@@ -69,8 +69,8 @@ export async function rebuildPage(writer: StandingWriter, history: History, jour
   return true
 }
 
-/** A standing from nothing but the enrolment and all events. @param of.standing of other steps */
-async function computedStanding(
+/** A standing from nothing but the enrolment and all events. @param of.standing of other steps, or of none */
+export async function computedStanding(
   history: History,
   { journey, customer, standing }: { journey: Key; customer: Key; standing: Standing },
   steps: StepNumbers,

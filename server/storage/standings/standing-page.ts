@@ -47,6 +47,11 @@ export class StandingPage {
     this.#standings.splice(index, isThere ? 1 : 0, packed)
   }
 
+  delete(customer: Key): void {
+    const index = this.#indexOf(customer)
+    if (this.#standings[index]?.customer === customer) this.#standings.splice(index, 1)
+  }
+
   /** All of them, by customer. */
   *standings(): Generator<{ customer: Key; standing: Standing }> {
     for (const packed of this.#standings) {

@@ -76,7 +76,11 @@ export type StandingWriter = StandingReader & {
   ): Promise<void>
   /** Notes which journeys customers are in; also what is noted already. */
   writeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void>
+  /** Forgets which journeys customers are in. */
+  removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void>
   saveJourney(journey: Key, state: JourneyState): Promise<void>
+  /** Forgets a journey that is gone. Its generations are dropped before. */
+  removeJourney(journey: Key): Promise<void>
   /** Its pages and entries are not read any more; they are removed by and by. */
   dropGeneration(journey: Key, generation: number): Promise<void>
 }

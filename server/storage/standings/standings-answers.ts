@@ -1,3 +1,4 @@
+import { unmadeId } from '../../domain/identifiers.ts'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
 import type { EnrolmentStanding } from '../standings.ts'
 import { customerStanding, journeyCustomers } from './journey-customers.ts'
@@ -57,18 +58,21 @@ async function customers(
     return { as_of_ms: reader.asOf_ms, recomputing: null, event_ids, rows: [], next: null }
   }
   const customer = page.after && keyOf(page.after.id)
-  const after = page.after && customer !== undefined ? { entered_ms: page.after.ms, customer } : null
+  // Whoever was erased since stood at this instant.
+  const gone = page.after ? { entered_ms: page.after.ms + 1, customer: '' } : null
+  const after = page.after && customer !== undefined ? { entered_ms: page.after.ms, customer } : gone
   const { journey } = asked
   const options = { limit: page.limit, after, signal }
   const { found, next } = await journeyCustomers(reader, { journey, ...state }, filter, options)
   return {
     ...standingsState(reader, asked, state),
-    rows: found.map(({ customer, standing }) => ({
-      customer_id: idOf('cus', customer),
-      customer_type: standing.customer_type,
-      ...enrolmentStanding(standing, idOf),
-    })),
-    next: next && { ms: next.entered_ms, id: idOf('cus', next.customer) },
+    rows: found.flatMap(({ customer, standing }) => {
+      const customer_id = idOf('cus', customer)
+      // Erased, and here for a moment still.
+      if (customer_id === '') return []
+      return { customer_id, customer_type: standing.customer_type, ...enrolmentStanding(standing, idOf) }
+    }),
+    next: next && { ms: next.entered_ms, id: idOf('cus', next.customer) || unmadeId('cus') },
   }
 }
 

@@ -12,10 +12,13 @@ const SLICE_EVENTS = 65_536
 /** An arrival has so many events, or enrolments, at the most. */
 const ARRIVAL_ROWS = 1_000
 const SLICE_ENROLMENT_ARRIVALS = 50
+const SLICE_REMOVALS = 1_000
 
 /** What has arrived in a workspace, or as much of it as is taken in at a time, out of the queues. */
 export type ArrivedSlice = {
   changes: JourneyChange[]
+  /** Journeys that are gone. */
+  gone: Key[]
   /** What was counted. */
   arrivals: Arrival[]
   taken: Taken
@@ -32,7 +35,7 @@ type EnrolmentRow = {
   made?: boolean
 }
 type EventRow = { id: string; journey_id: string; customer_id: string; at_ms: number; name: string }
-type Change = { enrolment?: Enrolment; events: StandingEvent[] }
+type Change = { enrolment?: Enrolment; events: StandingEvent[]; isRenewed?: true }
 
 /**
  * Takes a slice out of the queues, in a transaction that has the workspace's row. Neither clocks nor the order of commits
@@ -41,6 +44,8 @@ type Change = { enrolment?: Enrolment; events: StandingEvent[] }
  */
 export async function takeSlice(connection: Connection, workspace: string): Promise<ArrivedSlice> {
   const changes = new Changes()
+  // Removals before enrolments, of which all that belong to them are seen then; taken out when those are.
+  const removals = await seenRemovals(connection, workspace)
   // The enrolments are looked for later than the events: those of an event that is seen are in the queue or were taken.
   const { now_ms, arrivals: seen } = await seenArrivals(connection, workspace)
   const enrolments = await takeEnrolments(connection, workspace)
@@ -57,12 +62,26 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
     changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id })
   }
   const customers = enrolments.rows.filter(({ made }) => made !== false)
+  const taken = enrolments.isAll ? removals : []
+  await takeRemovals(connection, workspace, taken)
+  for (const { journey_id, customer_id, enrolment } of taken) {
+    if (customer_id === null) continue
+    const change = changes.of(digitsOf(journey_id), digitsOf(customer_id))
+    change.isRenewed = true
+    if (enrolment) change.enrolment = enrolment
+    else delete change.enrolment
+  }
   return {
+    gone: taken.flatMap(({ journey_id, customer_id }) => (customer_id === null ? digitsOf(journey_id) : [])),
     changes: await changes.ofJourneys(connection, workspace),
     arrivals,
     taken: {
       now_ms,
-      isAll: enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS,
+      isAll:
+        enrolments.isAll &&
+        arrivals.length === seen.length &&
+        seen.length < SLICE_ARRIVALS &&
+        removals.length < SLICE_REMOVALS,
       left_ms: enrolments.isAll ? leftFrom(seen, arrivals) : undefined,
       isOld: seen.some(isOld),
       arrivals: arrivals.flatMap(spanOf),
@@ -108,7 +127,8 @@ class Changes {
 
   async ofJourneys(connection: Connection, workspace: string): Promise<JourneyChange[]> {
     const steps = await configuredSteps(connection, workspace, [...this.#journeys.keys()])
-    return [...this.#journeys].map(([journey, customers]) => ({
+    const there = [...this.#journeys].filter(([journey]) => steps.has(journey))
+    return there.map(([journey, customers]) => ({
       journey,
       event_ids: steps.get(journey) ?? [],
       customers: [...customers]
@@ -171,6 +191,44 @@ async function takeEnrolments(connection: Connection, workspace: string) {
   }
 }
 
+type RemovalRow = { removal: string; journey_id: string; customer_id: string | null; enrolment?: Enrolment }
+
+/** The enrolments of which something was removed, as far as they are there still. */
+async function seenRemovals(connection: Connection, workspace: string): Promise<RemovalRow[]> {
+  const { rows } = await connection.run<RemovalRow>(
+    'SELECT removal, journey_id, customer_id FROM enrolment_removals WHERE workspace_id = $1 LIMIT $2',
+    [workspace, SLICE_REMOVALS],
+  )
+  const pairs = rows.flatMap(({ journey_id, customer_id }) =>
+    customer_id === null ? [] : { journey_id: digitsOf(journey_id), customer_id: digitsOf(customer_id) },
+  )
+  if (pairs.length === 0) return rows
+  const found = await connection.run<EnrolmentRow>(ENROLMENTS, [
+    idOf('wsp', workspace),
+    pairs.map(({ journey_id }) => idOf('jrn', journey_id)),
+    pairs.map(({ customer_id }) => idOf('cus', customer_id)),
+  ])
+  const enrolments = new Map(
+    found.rows.map(({ journey_id, customer_id, customer_type, enrolled_ms }) => [
+      `${uuidOf(journey_id)} ${uuidOf(customer_id)}`,
+      { customer_type, entered_ms: enrolled_ms },
+    ]),
+  )
+  return rows.map((row) => {
+    const enrolment =
+      row.customer_id && enrolments.get(`${digitsOf(row.journey_id)} ${digitsOf(row.customer_id)}`)
+    return enrolment ? { ...row, enrolment } : row
+  })
+}
+
+async function takeRemovals(connection: Connection, workspace: string, removals: readonly RemovalRow[]) {
+  if (removals.length === 0) return
+  await connection.run(
+    'DELETE FROM enrolment_removals WHERE workspace_id = $1 AND removal = ANY($2::uuid[])',
+    [workspace, removals.map(({ removal }) => removal)],
+  )
+}
+
 /**
  * Takes arrivals out, and gives their events: all that there are between the first and the last of each. Others may be
  * among them, which come again or came before; that changes nothing.
@@ -221,6 +279,13 @@ const TAKE_ENROLMENTS = `
   DELETE FROM enrolment_arrivals WHERE workspace_id = $1 AND arrival = ANY(ARRAY(
     SELECT arrival FROM enrolment_arrivals WHERE workspace_id = $1 ORDER BY arrival LIMIT $2
   )) RETURNING enrolments`
+
+const ENROLMENTS = `
+  SELECT enrolments.journey_id, enrolments.customer_id, customer_type, enrolled_ms
+  FROM unnest($2::text[], $3::text[]) AS asked (journey_id, customer_id)
+    JOIN enrolments ON enrolments.workspace_id = $1 AND enrolments.journey_id = asked.journey_id
+      AND enrolments.customer_id = asked.customer_id
+    JOIN customers ON customers.workspace_id = $1 AND customers.customer_id = asked.customer_id`
 
 const EVENTS = `
   SELECT found.* FROM unnest($2::uuid[], $3::uuid[]) AS spans (first_event, last_event) CROSS JOIN LATERAL (

@@ -187,6 +187,21 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
     )
   }
 
+  async removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
+    await this.connection.run(
+      `DELETE FROM standing_customers USING unnest($2::uuid[], $3::uuid[]) AS pairs (customer, journey)
+      WHERE workspace_id = $1 AND customer_id = customer AND journey_id = journey`,
+      [this.workspace, pairs.map(({ customer }) => customer), pairs.map(({ journey }) => journey)],
+    )
+  }
+
+  async removeJourney(journey: Key): Promise<void> {
+    await this.connection.run('DELETE FROM standing_journeys WHERE workspace_id = $1 AND journey_id = $2', [
+      this.workspace,
+      journey,
+    ])
+  }
+
   async saveJourney(journey: Key, state: JourneyState): Promise<void> {
     const { generation, event_ids, version, building } = state
     await this.connection.run(

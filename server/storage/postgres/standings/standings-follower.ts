@@ -1,5 +1,5 @@
 import { eventIdsOf, type Key } from '../../../domain/journey-standing.ts'
-import { follow } from '../../standings/follower.ts'
+import { follow, forgetJourneys } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
 import type { Connection } from '../connection.ts'
@@ -60,10 +60,11 @@ export class StandingsFollower {
   /** Takes in the next slice of what has arrived in a workspace. */
   async follow(workspace: string): Promise<Followed> {
     return await this.#inTurn(workspace, async (connection, writer, order) => {
-      const { changes, arrivals, taken } = await takeSlice(connection, workspace)
+      const { changes, arrivals, taken, gone } = await takeSlice(connection, workspace)
       // What is told of the order to those who walk must not be forgotten by a server that fails.
       await connection.run(`SELECT ${DURABLE}`)
       await noteOrder(connection, workspace, order, taken)
+      await forgetJourneys(writer, gone)
       await follow(writer, new CustomerHistory(connection, workspace), changes)
       await foldCounts(
         connection,
@@ -183,6 +184,7 @@ const DUE = `
   UNION SELECT 'order', workspace_id::text, NULL FROM event_following
   WHERE greatest_ms >= closed_ms AND greatest_ms < extract(epoch FROM statement_timestamp()) * 1000 - ${SETTLING_MS}
   UNION SELECT 'enrolments', workspace_id, NULL FROM enrolment_arrivals
+  UNION SELECT 'removals', workspace_id::text, NULL FROM enrolment_removals
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_journeys WHERE building IS NOT NULL
   UNION SELECT 'rebuild', workspace_id::text, NULL FROM standing_spaces WHERE generation IS NULL
   UNION ALL SELECT 'changes', NULL, changes FROM cairn_store`

@@ -1,7 +1,9 @@
-import { eventIdsOf, type StandingEvent } from '../../../domain/journey-standing.ts'
+import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Connection } from '../connection.ts'
+import { LAST_SEQ } from '../event-writer.ts'
+import { SPAN_EVENTS } from '../spans.ts'
 import type { TailRing } from '../tail.ts'
 import { keyOf } from './keys.ts'
 import { KnownStandings } from './known-standings.ts'
@@ -10,16 +12,23 @@ import type { FollowedUpTo } from './standings-file.ts'
 /** What was stored behind a position, or as much of it as is taken in at a time. */
 export type Slice = {
   changes: JourneyChange[]
+  /** Journeys that are gone, which is to be known before the changes: another may have the number of one. */
+  gone: Key[]
   /** The position behind it. */
   followed: FollowedUpTo
   /** Whether that was all when the slice was read. */
   isAll: boolean
+  /** How many events and removals. */
   events: number
 }
 
 type CustomerType = NonNullable<CustomerChange['enrolment']>['customer_type']
 
-type Change = { enrolment?: NonNullable<CustomerChange['enrolment']>; events: StandingEvent[] }
+type Change = {
+  enrolment?: NonNullable<CustomerChange['enrolment']>
+  events: StandingEvent[]
+  isRenewed?: true
+}
 
 /** A slice has so many events, and so many enrolments, at the most. */
 const SLICE_ROWS = 65_536
@@ -54,9 +63,22 @@ export class FollowedStore {
     return this.#connection.pragma('data_version', { simple: true })
   }
 
-  /** Whether a position is one of this store, and not of another, or of a later state that it was put back from. */
-  has({ enrolment, enrolment_mark, seq, event_mark }: FollowedUpTo): boolean {
-    return this.#enrolmentMark(enrolment) === enrolment_mark && this.#eventMark(seq) === event_mark
+  /**
+   * Whether a position is one of this store, and not of another, or of a later state that it was put back from. Where what
+   * stood there was removed since, as far as the numbers tell, which are not given again.
+   */
+  has({ enrolment, enrolment_mark, seq, event_mark, removal }: FollowedUpTo): boolean {
+    const { lastEnrolment, lastSeq, removals } = this.#statements
+    const { first_removal, last_removal } = removals.get() ?? { first_removal: 1, last_removal: 0 }
+    if (removal < first_removal - 1 || removal > last_removal) return false
+    const enrolled = this.#enrolmentMark(enrolment)
+    const isEnrolment =
+      enrolled === enrolment_mark || (enrolled === REMOVED && enrolment <= (lastEnrolment.get() ?? 0))
+    if (!isEnrolment) return false
+    const marked = this.#eventMark(seq)
+    if (marked === event_mark) return true
+    const isRemoved = marked.startsWith(REMOVED) && seq <= (lastSeq.get() ?? 0)
+    return isRemoved && marked.slice(REMOVED.length) === event_mark.slice(event_mark.indexOf(' '))
   }
 
   /** @param now_ms when it is read */
@@ -97,6 +119,19 @@ export class FollowedStore {
       return change
     }
 
+    const removals = this.#statements.removed.all(from.removal, SLICE_ROWS)
+    const gone = removals.flatMap(({ journey_ref, customer_ref }) =>
+      customer_ref === null ? journey_ref : [],
+    )
+    if (gone.length > 0) this.#forgetJourneys()
+    for (const { journey_ref, customer_ref } of removals) {
+      if (customer_ref === null) continue
+      const change = changeOf(journey_ref, customer_ref)
+      change.isRenewed = true
+      const enrolment = this.#statements.enrolment.get(journey_ref, customer_ref)
+      if (enrolment) change.enrolment = enrolment
+    }
+
     // Those of the slice's events are among them, or were before.
     const enrolments = this.#statements.enrolments.all(from.enrolment, SLICE_ROWS)
     for (const [, journey_ref, customer_ref, entered_ms, customer_type] of enrolments) {
@@ -104,37 +139,47 @@ export class FollowedStore {
     }
     const hasEnrolments = enrolments.length < SLICE_ROWS
     const last = this.#statements.lastSeq.get() ?? 0
-    const seq = hasEnrolments ? Math.min(last, from.seq + SLICE_ROWS) : from.seq
+    const seq = hasEnrolments ? Math.max(from.seq, Math.min(last, from.seq + SLICE_ROWS)) : from.seq
     const events = seq - from.seq
     for (const [number, journey_ref, customer_ref, name, at_ms] of this.#candidates(from.seq, seq)) {
       changeOf(journey_ref, customer_ref).events.push({ name, at_ms, id: keyOf(number) })
     }
 
-    const isAll = hasEnrolments && seq === last
+    const isAll = hasEnrolments && seq === last && removals.length < SLICE_ROWS
     const enrolment = enrolments.at(-1)?.[0] ?? from.enrolment
     // Everything that was received before the last event is in, for events are stored in the order of receipt.
     const asOf_ms = isAll ? now_ms : events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null
     return {
-      changes: [...journeys].map(([journey_ref, customers]) => ({
-        journey: keyOf(journey_ref),
-        event_ids: this.eventIds(journey_ref),
-        customers: [...customers]
-          .sort(([one], [other]) => one - other)
-          .map(([customer_ref, change]) => ({ customer: keyOf(customer_ref), ...change })),
-      })),
+      changes: [...journeys]
+        .filter(([journey_ref]) => this.#statements.steps.get(journey_ref) !== undefined)
+        .map(([journey_ref, customers]) => ({
+          journey: keyOf(journey_ref),
+          event_ids: this.eventIds(journey_ref),
+          customers: [...customers]
+            .sort(([one], [other]) => one - other)
+            .map(([customer_ref, change]) => ({ customer: keyOf(customer_ref), ...change })),
+        })),
+      gone: gone.map(keyOf),
       followed: {
         enrolment,
         enrolment_mark: enrolments.length > 0 ? this.#enrolmentMark(enrolment) : from.enrolment_mark,
         seq,
         event_mark: events > 0 ? this.#eventMark(seq) : from.event_mark,
+        removal: removals.at(-1)?.number ?? from.removal,
         asOf_ms: asOf_ms === null ? from.asOf_ms : Math.max(asOf_ms, from.asOf_ms ?? asOf_ms),
       },
       isAll,
-      events,
+      events: events + removals.length,
     }
   }
 
-  /** Of the events behind a number, up to another, those that may change a standing. Numbers have no gaps. */
+  /** Another journey may get the number of one that is gone. */
+  #forgetJourneys() {
+    this.#steps.clear()
+    this.known.forget()
+  }
+
+  /** Of the events behind a number, up to another, those that may change a standing. The ring has no gaps. */
   #candidates(from: number, to: number): readonly Candidate[] {
     if (to === from) return []
     const found: Candidate[] = []
@@ -165,13 +210,19 @@ export class FollowedStore {
   }
 
   #enrolmentMark(number: number): string {
-    return number === 0 ? '' : (this.#statements.enrolmentMark.get(number) ?? 'none')
+    return number === 0 ? '' : (this.#statements.enrolmentMark.get(number) ?? REMOVED)
   }
 
+  /** The event, and what the span begins with that it is in: that stays. */
   #eventMark(seq: number): string {
-    return seq === 0 ? '' : (this.#statements.eventMark.get(seq) ?? 'none')
+    if (seq === 0) return ''
+    const span = this.#statements.spanMark.get(Math.floor(seq / SPAN_EVENTS)) ?? ''
+    return `${this.#statements.eventMark.get(seq) ?? REMOVED} ${span}`
   }
 }
+
+/** The mark of what is not there. */
+const REMOVED = 'removed'
 
 function prepare(connection: Connection) {
   return {
@@ -192,16 +243,34 @@ function prepare(connection: Connection) {
         WHERE seq > ? AND seq <= ? ORDER BY seq`,
       )
       .raw(),
-    lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
+    lastSeq: connection.prepare<[], number>(LAST_SEQ).pluck(),
+    lastEnrolment: connection.prepare<[], number>('SELECT max(number) FROM enrolment_numbers').pluck(),
+    removals: connection.prepare<[], { first_removal: number; last_removal: number }>(
+      `SELECT coalesce((SELECT min(number) FROM enrolment_removals), seq + 1) AS first_removal, seq AS last_removal
+      FROM sqlite_sequence WHERE name = 'enrolment_removals'`,
+    ),
+    removed: connection.prepare<
+      [number, number],
+      { number: number; journey_ref: number; customer_ref: number | null }
+    >('SELECT * FROM enrolment_removals WHERE number > ? ORDER BY number LIMIT ?'),
+    enrolment: connection.prepare<[number, number], NonNullable<CustomerChange['enrolment']>>(
+      `SELECT customer_type, enrolled_ms AS entered_ms FROM enrolments JOIN customers USING (customer_ref)
+      WHERE journey_ref = ? AND customer_ref = ?`,
+    ),
+    spanMark: connection
+      .prepare<[number], string>('SELECT hex(first_id) FROM event_spans WHERE span = ?')
+      .pluck(),
     name: connection.prepare<[number], string>('SELECT event_id FROM events WHERE seq = ?').pluck(),
     salt: connection.prepare<[], string>('SELECT message_salt FROM event_indexing').pluck(),
-    received: connection.prepare<[number], number>('SELECT received_ms FROM events WHERE seq = ?').pluck(),
+    received: connection
+      .prepare<[number], number>('SELECT received_ms FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
+      .pluck(),
     steps: connection.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck(),
     enrolmentMark: connection
       .prepare<[number], string>(
-        `SELECT journey_id || ' ' || customer_id || ' ' || enrolled_ms
-        FROM enrolment_numbers JOIN enrolments USING (journey_ref, customer_ref)
-          JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) WHERE number = ?`,
+        // No identifier: nothing of a customer is found here when it was erased.
+        `SELECT journey_ref || ' ' || customer_ref || ' ' || enrolled_ms
+        FROM enrolment_numbers JOIN enrolments USING (journey_ref, customer_ref) WHERE number = ?`,
       )
       .pluck(),
     eventMark: connection.prepare<[number], string>('SELECT hex(id) FROM events WHERE seq = ?').pluck(),

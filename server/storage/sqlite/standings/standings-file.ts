@@ -23,13 +23,22 @@ export type FollowedUpTo = {
   seq: number
   /** The identifier of the event; empty where there is none. */
   event_mark: string
+  /** The last of what was removed. */
+  removal: number
   asOf_ms: number | null
 }
 
 /** Another layout of the file than this is thrown away with what is in it. */
-const LAYOUT = 1
+const LAYOUT = 2
 
-const NOTHING: FollowedUpTo = { enrolment: 0, enrolment_mark: '', seq: 0, event_mark: '', asOf_ms: null }
+const NOTHING: FollowedUpTo = {
+  enrolment: 0,
+  enrolment_mark: '',
+  seq: 0,
+  event_mark: '',
+  removal: 0,
+  asOf_ms: null,
+}
 
 /**
  * Pages and entries are of a space, which is one generation of one journey; a page's number is its space and its first
@@ -83,6 +92,7 @@ const LAYOUT_STATEMENTS = [
     enrolment_mark TEXT NOT NULL,
     seq INTEGER NOT NULL,
     event_mark TEXT NOT NULL,
+    removal INTEGER NOT NULL,
     as_of_ms INTEGER
   ) STRICT`,
   `CREATE TABLE journeys (
@@ -254,6 +264,16 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
       this.#writes.journeyOf.run(numberOf(customer), numberOf(journey))
   }
 
+  async removeJourneysOf(pairs: readonly { customer: Key; journey: Key }[]): Promise<void> {
+    for (const { customer, journey } of pairs) {
+      this.#writes.removeJourneyOf.run(numberOf(customer), numberOf(journey))
+    }
+  }
+
+  async removeJourney(journey: Key): Promise<void> {
+    this.#writes.removeJourney.run(numberOf(journey))
+  }
+
   async saveJourney(journey: Key, { building, event_ids, ...state }: JourneyState): Promise<void> {
     this.#writes.journey.run({
       ...state,
@@ -290,7 +310,7 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
 function prepareReads(connection: Connection) {
   return {
     followed: connection.prepare<[], FollowedUpTo>(
-      'SELECT enrolment, enrolment_mark, seq, event_mark, as_of_ms AS asOf_ms FROM followed',
+      'SELECT enrolment, enrolment_mark, seq, event_mark, removal, as_of_ms AS asOf_ms FROM followed',
     ),
     journey: connection.prepare<[number], JourneyRow>(
       'SELECT generation, event_ids, version, building FROM journeys WHERE journey = ?',
@@ -340,9 +360,10 @@ function prepareReads(connection: Connection) {
 function prepareWrites(connection: Connection) {
   return {
     followed: connection.prepare<[FollowedUpTo]>(
-      `INSERT INTO followed VALUES (1, @enrolment, @enrolment_mark, @seq, @event_mark, @asOf_ms)
+      `INSERT INTO followed VALUES (1, @enrolment, @enrolment_mark, @seq, @event_mark, @removal, @asOf_ms)
       ON CONFLICT DO UPDATE SET enrolment = excluded.enrolment, enrolment_mark = excluded.enrolment_mark,
-        seq = excluded.seq, event_mark = excluded.event_mark, as_of_ms = excluded.as_of_ms`,
+        seq = excluded.seq, event_mark = excluded.event_mark, removal = excluded.removal,
+        as_of_ms = excluded.as_of_ms`,
     ),
     journey: connection.prepare<[JourneyRow & { journey: number }]>(
       `INSERT INTO journeys VALUES (@journey, @generation, @event_ids, @version, @building)
@@ -367,6 +388,10 @@ function prepareWrites(connection: Connection) {
     journeyOf: connection.prepare<[number, number]>(
       'INSERT INTO customer_journeys VALUES (?, ?) ON CONFLICT DO NOTHING',
     ),
+    removeJourneyOf: connection.prepare<[number, number]>(
+      'DELETE FROM customer_journeys WHERE customer = ? AND journey = ?',
+    ),
+    removeJourney: connection.prepare<[number]>('DELETE FROM journeys WHERE journey = ?'),
     deleteSomeTimes: connection.prepare<[number, number]>(removal('page_times')),
     deleteSomeKeys: connection.prepare<[number, number]>(removal('page_keys')),
     deleteSomeEntries: connection.prepare<[number]>(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
-import { follow } from '../../standings/follower.ts'
+import { follow, forgetJourneys } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
@@ -93,6 +93,7 @@ export class StandingsFollower {
     if (changes.length > 0 || edited.length > 0 || (slice && slice.events > 0)) {
       this.#assertRoom()
       await this.#transaction(open, async () => {
+        await this.#forgetGone(open, slice?.gone ?? [])
         for (const journey of edited) await adoptSteps(writer, journey, followed.eventIds(numberOf(journey)))
         await follow(writer, history, changes, (journey, customer, standing) => {
           followed.known.note(numberOf(journey), numberOf(customer), standing)
@@ -166,6 +167,14 @@ export class StandingsFollower {
         // Beyond use; another is opened.
       }
     }
+  }
+
+  async #forgetGone(open: Open, journeys: readonly Key[]) {
+    if (journeys.length === 0) return
+    await forgetJourneys(open.writer, journeys)
+    // Another journey may get the number of one, and what is kept of it.
+    open.answers = new StandingsAnswers()
+    this.#mayHaveDropped = true
   }
 
   async #transaction<Result>(
