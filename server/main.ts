@@ -90,6 +90,8 @@ export async function startServer({
     onDisk: (disk) => logDisk(log, disk),
     refusalLimits: config.refusals,
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
+    onRemovalFailure: (error) =>
+      log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
   })
   credentials = new Credentials({
     storage,

@@ -6,6 +6,7 @@ import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
 import type { RefusalLimits } from './refusals/refusal-bounds.ts'
 import type { RefusalStatistics, Refusals } from './refusals/refusals.ts'
+import type { RemovalStore } from './removals/removal-store.ts'
 import type { Standings } from './standings.ts'
 
 export type StorageOptions = {
@@ -29,6 +30,8 @@ export type StorageOptions = {
   refusalLimits?: RefusalLimits
   /** Called when refusals could not be kept. */
   onRefusalsFailure?: (error: Error) => void
+  /** Called when what is to be removed could not be. It is tried again. */
+  onRemovalFailure?: (error: Error) => void
 }
 
 /** Writes that were made in one transaction. */
@@ -114,6 +117,7 @@ export type Storage = {
   standings: Standings
   /** What was refused for its content. */
   refusals: Refusals
+  removals: RemovalStore
   /** Where several processes can be on the store: what they count together. */
   guesses?: GuessCounts
   /**

@@ -3,6 +3,7 @@ import { ascendingIds, newId, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
+import { isOrphaned } from './outages.ts'
 import type { Pool } from './pool.ts'
 import { untilKnown } from './until-known.ts'
 import { uuidText } from './uuids.ts'
@@ -109,9 +110,15 @@ export class CustomerWriter {
       JSON.stringify(plans.flatMap(enrolmentRows)),
       uuidText(this.#nextId(now_ms)),
     ]
-    return await untilKnown(this.#options.pool, async (connection) => {
-      return (await connection.run(WRITE, parameters)).rows.length
-    })
+    try {
+      return await untilKnown(this.#options.pool, async (connection) => {
+        return (await connection.run(WRITE, parameters)).rows.length
+      })
+    } catch (error) {
+      // Somebody was erased between the look and this: nothing was written, and it is planned again.
+      if (isOrphaned(error)) return 0
+      throw error
+    }
   }
 }
 

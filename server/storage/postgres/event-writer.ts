@@ -88,7 +88,7 @@ export class EventWriter {
     for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
     for (const { series, counted } of rows) counts.add(series, counted)
     const ids = rows.map(({ id }) => id)
-    const found = await this.#store({ workspace, now_ms, rows, counts })
+    const found = await this.#store({ workspace_id, workspace, now_ms, rows, counts })
     if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
     for (const [message, event] of found) known.set(message, event)
     const outcomes = outcomesOf(rows, known)
@@ -196,7 +196,7 @@ export class EventWriter {
    * @param group.counts as if none of them was known before; what is stored of it is taken out
    * @returns by message what was known before
    */
-  async #store({ workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
+  async #store({ workspace_id, workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
     const known = new Map<string, Known>()
     let missing = rows.filter(({ id }) => id !== undefined)
     if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
@@ -210,6 +210,7 @@ export class EventWriter {
         missing[0]?.id,
         missing.at(-1)?.id,
         JSON.stringify(counts),
+        workspace_id,
       ]
       const inserted = await untilKnown(this.#options.pool, async (connection) => {
         return (await connection.run<{ id: string }>(INSERT, parameters)).rows
@@ -226,14 +227,30 @@ export class EventWriter {
       for (const row of missing) row.counted = 'duplicate'
       for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
       missing = missing.filter(({ message }) => message === null || !known.has(message))
+      missing = await this.#thoseLeft({ workspace_id, now_ms, rows: missing, counts })
       for (const row of missing) {
-        counts.add(row.series, 'duplicate', -1)
-        counts.add(row.series, 'created')
         // Each statement's identifiers are its own, in one piece.
         row.id = uuidText(this.#nextId(now_ms))
       }
     }
     return known
+  }
+
+  /** Of rows that were not stored, though nobody has their messages, those that may be: of others the customer is gone. */
+  async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
+    if (rows.length === 0) return []
+    const events = rows.map(({ event }) => event)
+    const rules = await this.#rules(workspace_id, events, now_ms)
+    return rows.filter((row) => {
+      row.refusal = rules.refusalOf(row.event)
+      // So the statement has counted what it passed over, and what has a message that was taken.
+      const counted = row.refusal ? 'created' : 'duplicate'
+      row.counted = row.refusal ? 'rejected' : 'created'
+      counts.add(row.series, counted, -1)
+      counts.add(row.series, row.counted)
+      if (row.refusal) delete row.id
+      return !row.refusal
+    })
   }
 
   /** Which of the rows are stored under their own identifiers. */
@@ -253,7 +270,11 @@ export class EventWriter {
   async #known(workspace: string, asked: readonly Row[], all: readonly Row[]): Promise<Map<string, Known>> {
     const messages = new Set(asked.flatMap(({ message }) => message ?? []))
     if (messages.size === 0) return new Map()
-    const found = await this.#options.pool.read<Head>(KNOWN, [workspace, [...messages]])
+    const found = await this.#options.pool.read<Head>(KNOWN, [
+      workspace,
+      [...messages],
+      idOf('wsp', workspace),
+    ])
     const heads = new Map(found.map((head) => [digitsOf(head.message), head]))
     // Equal variables have texts of equal length. So no more is read than was sent, whatever is stored.
     const compared = new Set<string>()
@@ -280,7 +301,13 @@ export class EventWriter {
   }
 }
 
-type Group = { workspace: string; now_ms: number; rows: readonly Row[]; counts: GroupCounts }
+type Group = {
+  workspace_id: string
+  workspace: string
+  now_ms: number
+  rows: readonly Row[]
+  counts: GroupCounts
+}
 
 /**
  * What becomes of rows, if those with an identifier are stored as far as their messages are not known.
@@ -369,7 +396,14 @@ const REFERENCES = `
       AND enrolments.customer_id = pairs.customer_id
   ) IS NULL`
 
+/** The customers who are gone and whose events are being removed: mostly none. @param workspace the place of its identifier */
+function beingRemoved(workspace: string): string {
+  return `SELECT (place::json ->> 'customer')::uuid FROM removals
+    WHERE removals.workspace_id = ${workspace} AND kind = 'customer'`
+}
+
 /**
+ * Nothing is stored of a customer who is being removed: who has looked for it before may not have seen that.
  * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
  * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too.
  * What is known before is counted as a duplicate.
@@ -380,6 +414,7 @@ const INSERT = `
       id uuid, journey_id uuid, customer_id uuid, message uuid, message_text text, at_ms bigint, is_dated boolean,
       event_id text, custom_variables text, series integer
     ), (SELECT ${DURABLE}) AS durable
+    WHERE customer_id NOT IN (${beingRemoved('$8')})
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
@@ -403,4 +438,5 @@ const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
     octet_length(custom_variables) AS variables_bytes
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
-  WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])`
+  WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
+    AND events.customer_id NOT IN (${beingRemoved('$3')})`

@@ -4,6 +4,7 @@ import { readAddress } from '../../domain/postgres-urls.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
+import { RemovalWork } from '../removals/removal-work.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
@@ -11,6 +12,7 @@ import { ChangeWatch } from './change-watch.ts'
 import { assertWhole } from './copy-state.ts'
 import { CustomerWriter } from './customer-writer.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
+import { EventRemover } from './event-remover.ts'
 import { postgresEventStore } from './event-store.ts'
 import { EventWriter } from './event-writer.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
@@ -20,6 +22,7 @@ import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
 import { PostgresRefusalTable } from './postgres-refusal-table.ts'
+import { removeCustomer } from './postgres-removals.ts'
 import { postgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
@@ -36,6 +39,7 @@ const POOLS = {
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
   /** One group after the other; what is removed with it may be a day's. */
   refusals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
+  removals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
 } as const
@@ -56,6 +60,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     transactions: pool('transactions'),
     guesses: pool('guesses'),
     refusals: pool('refusals'),
+    removals: pool('removals'),
     watch: pool('watch'),
   }
   const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
@@ -71,7 +76,11 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
   const standings = postgresStandings({ url, now, onFailure: onIndexingFailure })
-  const { refusalLimits = DEFAULT_LIMITS, onRefusalsFailure = () => {} } = options
+  const {
+    refusalLimits = DEFAULT_LIMITS,
+    onRefusalsFailure = () => {},
+    onRemovalFailure = () => {},
+  } = options
   const refusals = new Refusals({
     table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
     limits: refusalLimits,
@@ -97,8 +106,18 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
         },
       }),
     })
+  const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
+  const remover = new EventRemover(pools.removals, message_salt)
+  const removing = new RemovalWork({
+    db,
+    slice: (removal) => remover.slice(removal),
+    sweep: async () => true,
+    end: async () => {},
+    isBusy: () => writer.waitingRows > 0,
+    onFailure: onRemovalFailure,
+  })
   return {
-    db: database((sql, parameters) => pools.lookUps.read(sql, parameters)),
+    db,
     // What only reads has no transaction; the type says so.
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
@@ -109,6 +128,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     standings,
     refusals,
+    removals: { removeCustomer, begin: () => removing.begin() },
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()
@@ -141,6 +161,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     }),
     async close() {
       clearInterval(partitions)
+      await removing.close()
       const { ingestion, refusals: _, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [

@@ -28,6 +28,11 @@ export function isCollision(error: unknown): boolean {
   return isRefused(error) && (error.code === '40P01' || error.code === '40001')
 }
 
+/** Whether a row refers to another that was removed meanwhile. */
+export function isOrphaned(error: unknown): boolean {
+  return isRefused(error) && error.code === '23503'
+}
+
 /** Whether the server takes no writes, as a standby: another one is the primary now. */
 export function isReadOnly(error: unknown): boolean {
   return isRefused(error) && error.code === '25006'

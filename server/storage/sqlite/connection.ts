@@ -31,6 +31,8 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
     // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
+    // What is removed is overwritten, wherever the engine has moved it to; also in pages that become free.
+    connection.pragma('secure_delete = ON')
     connection.pragma('cache_size = -32768')
     connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`)
     const journal = connection.pragma('journal_mode', { simple: true })

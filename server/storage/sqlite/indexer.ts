@@ -111,15 +111,35 @@ export class Indexer {
   }
 
   /**
+   * Takes out the runs of which every event was removed, inside a transaction of the caller; not those that are being
+   * merged.
+   * @returns what is to be done when that is on disk
+   */
+  dropEmptyRuns(): () => void {
+    const merged = new Set(this.#merge?.merged)
+    const empty = this.#runs.filter((run) => !merged.has(run) && !this.#statements.hasEvents.get(run))
+    for (const run of empty) this.#writer.deleteRun(run)
+    return () => {
+      if (empty.length === 0) return
+      this.#runs = this.#runs.filter((run) => !empty.includes(run))
+      this.#messages.drop(empty)
+      this.#left.push(...empty.map(({ run }) => run))
+    }
+  }
+
+  /**
    * Does a slice of the work, in a transaction of its own.
    * @param isIdle whether nothing else waits
    * @throws what the engine throws; what was under way is then begun again by another indexer
    */
   step(isIdle: boolean): void {
     const until_ms = performance.now() + SLICE_MS
+    // Pages of the indexes hold numbers alone; to overwrite each that is left would be as much to write as the new ones.
+    this.#connection.pragma('secure_delete = OFF')
     this.#connection.exec('BEGIN IMMEDIATE')
     const ended = this.#work(this.#nextJob(isIdle), until_ms)
     this.#connection.exec('COMMIT')
+    this.#connection.pragma('secure_delete = ON')
     ended?.()
   }
 
@@ -222,5 +242,8 @@ function levelOf(events: number): number {
 function prepare(connection: Connection) {
   return {
     indexed: connection.prepare<[number]>('UPDATE event_indexing SET indexed_seq = ?'),
+    hasEvents: connection.prepare<[Pick<Run, 'first_seq' | 'last_seq'>]>(
+      'SELECT 1 FROM events WHERE seq BETWEEN @first_seq AND @last_seq LIMIT 1',
+    ),
   }
 }

@@ -30,6 +30,12 @@ export class MessageIndex {
     return found ?? NONE
   }
 
+  /** Runs were removed. */
+  drop(runs: readonly Run[]): void {
+    const numbers = new Set(runs.map(({ run }) => run))
+    this.#runs = this.#runs.filter(({ run }) => !numbers.has(run.run))
+  }
+
   /** A run was written, in place of others or of none. */
   replace(merged: readonly Run[], run: Run, filter: KeyFilter): void {
     const numbers = new Set(merged.map(({ run }) => run))

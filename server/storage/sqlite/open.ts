@@ -3,12 +3,14 @@ import type { DB } from '../../../generated/tables.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
+import { RemovalWork } from '../removals/removal-work.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
+import { removeCustomer } from './sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
@@ -18,7 +20,11 @@ import { Writer } from './writer.ts'
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
-  const { refusalLimits = DEFAULT_LIMITS, onRefusalsFailure = () => {} } = options
+  const {
+    refusalLimits = DEFAULT_LIMITS,
+    onRefusalsFailure = () => {},
+    onRemovalFailure = () => {},
+  } = options
   const ring = new TailRing()
   const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
@@ -39,8 +45,17 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   // What only reads has no writer behind it; the type says so.
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
+  const db = database((statement) => reader.lookUp(statement))
+  const removing = new RemovalWork({
+    db,
+    slice: (removal) => writer.remove(removal),
+    sweep: () => writer.cutLogOff(),
+    end: async () => {},
+    isBusy: () => writer.statistics().waitingRows > 0,
+    onFailure: onRemovalFailure,
+  })
   return {
-    db: database((statement) => reader.lookUp(statement)),
+    db,
     lists,
     events: sqliteEventStore(reader, writer, now),
     arrivedCustomers: (reading) => arrivedCustomers(lists(reading), reading.workspaceId, now()),
@@ -48,6 +63,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,
     refusals,
+    removals: { removeCustomer, begin: () => removing.begin() },
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable(workspaceId)
@@ -63,6 +79,9 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       listReads: sumOfReads(reader.statistics(), standings.statistics()),
       refusals: refusals.statistics(),
     }),
-    close: () => writer.close(Promise.all([reader.close(), standings.close(), refusals.close()])),
+    async close() {
+      await removing.close()
+      await writer.close(Promise.all([reader.close(), standings.close(), refusals.close()]))
+    },
   }
 }

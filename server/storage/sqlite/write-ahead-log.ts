@@ -67,6 +67,12 @@ export class WriteAheadLog {
     return this.#measure(connection)
   }
 
+  /** Moves the rest and makes the log empty. @returns whether that could be done: not while somebody reads in it */
+  cutOff(connection: Connection): boolean {
+    cutOff(connection)
+    return measureLog(this.#path) === 0
+  }
+
   /** Waits until nothing else has the file open: the last one to close it empties the log. */
   async close(): Promise<void> {
     this.#endMover()

@@ -3,10 +3,12 @@
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, workerData } from 'node:worker_threads'
+import type { RemovedSlice } from '../removals/removals.ts'
 import type { Disk } from '../storage.ts'
 import type { Failure } from '../unavailable.ts'
 import { type Connection, takeServerLock } from './connection.ts'
 import { assertWhole } from './copy-state.ts'
+import type { RemovalName } from './event-remover.ts'
 import { IndexingPauses } from './indexing-pauses.ts'
 import { migrateFile } from './migrate-file.ts'
 import { type Packed, packResults, unpackGroup } from './packing.ts'
@@ -18,6 +20,8 @@ export type WriterRequest =
   /** `sent_ms` is when it was sent, by the clock that all threads share. */
   | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
   | { kind: 'statement'; statement: Statement }
+  | { kind: 'remove'; removal: RemovalName }
+  | { kind: 'cut-log-off' }
   | { kind: 'close' }
 
 export type WriterReply =
@@ -25,6 +29,8 @@ export type WriterReply =
   | { kind: 'refused'; message: string }
   | { kind: 'group'; results: Packed; unindexedEvents: number }
   | { kind: 'statement'; result: StatementResult }
+  | { kind: 'removed'; slice: RemovedSlice | { failure: Failure } }
+  | { kind: 'log-cut-off'; isEmpty: boolean }
   | { kind: 'changed-outside' }
   | { kind: 'indexed'; indexing: Indexing }
   | { kind: 'disk'; disk: Disk }
@@ -98,6 +104,11 @@ async function main({ path, ring, port }: WriterThreadData) {
     } else if (request.kind === 'statement') {
       say({ kind: 'statement', result: writing.run(request.statement) })
       idle.refresh()
+    } else if (request.kind === 'remove') {
+      say({ kind: 'removed', slice: pauses.during(() => writing.remove(request.removal)) })
+      idle.refresh()
+    } else if (request.kind === 'cut-log-off') {
+      say({ kind: 'log-cut-off', isEmpty: pauses.during(() => writing.cutLogOff()) })
     } else {
       clearInterval(timer)
       clearTimeout(idle)

@@ -1,8 +1,10 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { RemovedSlice } from '../removals/removals.ts'
 import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
 import { errorOf, Unavailable } from '../unavailable.ts'
 import { UnitQueue } from '../unit-queue.ts'
+import type { RemovalName } from './event-remover.ts'
 import { monotonic_ms } from './indexing-pauses.ts'
 import { packGroup, type UnitResult, unpackResults } from './packing.ts'
 import type { Statement } from './statement.ts'
@@ -140,6 +142,27 @@ export class Writer {
     const error = errorOf(result.failure)
     if (error instanceof Unavailable) this.#refuseWaiting(error)
     throw error
+  }
+
+  /** Removes some of the events that a removal is about, in a turn of its own. @throws {Unavailable} */
+  async remove(removal: RemovalName): Promise<RemovedSlice> {
+    const { slice } = await this.#inTurn(() => this.#ask<'removed'>({ kind: 'remove', removal }))
+    if ('failure' in slice) throw errorOf(slice.failure)
+    return slice
+  }
+
+  /** Lets nothing stay in the log. @returns false: somebody reads there; try again. @throws {Unavailable} */
+  async cutLogOff(): Promise<boolean> {
+    return (await this.#inTurn(() => this.#ask<'log-cut-off'>({ kind: 'cut-log-off' }))).isEmpty
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.acquire()
+    try {
+      return await work()
+    } finally {
+      this.release()
+    }
   }
 
   /**

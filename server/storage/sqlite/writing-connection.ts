@@ -1,6 +1,8 @@
+import type { RemovedSlice } from '../removals/removals.ts'
 import type { Disk } from '../storage.ts'
 import type { Failure } from '../unavailable.ts'
 import { type Connection, openWritable } from './connection.ts'
+import { EventRemover, type RemovalName } from './event-remover.ts'
 import { Indexer } from './indexer.ts'
 import { MessageIndex } from './message-index.ts'
 import type { UnitResult } from './packing.ts'
@@ -16,7 +18,7 @@ const READ_EVENTS = 2 ** 17
 /** A statement that may change what units have looked up. A session that is noted, or an audit entry, does not. */
 const REFERENCES = /^(?!select\b).*\b(workspaces|journeys|customers|enrolments)\b/is
 
-type Open = { connection: Connection; units: Units; indexer: Indexer }
+type Open = { connection: Connection; units: Units; indexer: Indexer; remover: EventRemover }
 
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
 export class WritingConnection {
@@ -131,6 +133,38 @@ export class WritingConnection {
     }
   }
 
+  /** Removes some of the events that a removal is about. */
+  remove(removal: RemovalName): RemovedSlice | { failure: Failure } {
+    try {
+      const { connection, remover, indexer } = this.#opened()
+      connection.exec('BEGIN IMMEDIATE')
+      const slice = remover.slice(removal)
+      const dropped = slice.isDone ? indexer.dropEmptyRuns() : undefined
+      connection.exec('COMMIT')
+      dropped?.()
+      return slice
+    } catch (error) {
+      const failure = failureOf(error)
+      // As for indexes: what they know is found again from what is on disk.
+      this.#recover({ ...failure, outage: 'storage_unavailable' })
+      return { failure }
+    }
+  }
+
+  /**
+   * Takes out of the log what has been moved into the file, so that nothing that was removed is found there.
+   * @returns whether it could be done: not while somebody reads for long
+   */
+  cutLogOff(): boolean {
+    if (!this.#open || this.#open.connection.inTransaction) return false
+    try {
+      return this.#log.cutOff(this.#open.connection)
+    } catch (error) {
+      this.#recover(failureOf(error))
+      return false
+    }
+  }
+
   /** Whether the log should be seen to before its time. */
   get hasLogGrown(): boolean {
     return this.#log.hasGrown
@@ -167,7 +201,8 @@ export class WritingConnection {
         const units = new Units(connection, messages, this.#ring)
         const indexer = new Indexer(connection, { tail: units.tail, store, messages })
         while (units.readTail(READ_EVENTS) === READ_EVENTS) indexer.catchUp()
-        this.#open = { connection, units, indexer }
+        const remover = new EventRemover(connection, { store, tail: units.tail })
+        this.#open = { connection, units, indexer, remover }
       } catch (error) {
         connection.close()
         throw error

@@ -1,0 +1,148 @@
+import type { Removal, RemovedSlice } from '../removals/removals.ts'
+import type { Connection } from './connection.ts'
+import { DURABLE } from './dialect.ts'
+import { seenFromOutside } from './outages.ts'
+import type { Pool } from './pool.ts'
+import { digitsOf, firstUuidOf, messageUuid, uuidOf } from './uuids.ts'
+
+/** So many events are looked at, and removed at the most, in a transaction: some ten milliseconds. */
+const SLICE_EVENTS = 1_000
+
+/** How far a removal has come. */
+type Place = {
+  /** The customer, as 32 digits. What stores events looks here. */
+  customer?: string
+  /** The last event that was looked at, where they are walked. */
+  after?: string
+  /** When the removal was seen first, by the clock of the database: what began to be stored before may not have seen it. */
+  seen_ms?: number
+}
+
+type EventRow = { id: string; message_id: string | null; message_text: string | null; isIts: boolean }
+
+/**
+ * Removes events in slices, each in a transaction of its own, with the messages by which they are recognised. Every process
+ * does so; who has locked the removal's row goes on.
+ */
+export class EventRemover {
+  readonly #pool: Pool
+  readonly #messageSalt: string
+
+  /** @param messageSalt see the column */
+  constructor(pool: Pool, messageSalt: string) {
+    this.#pool = pool
+    this.#messageSalt = messageSalt
+  }
+
+  /** Removes the next events, and notes how far that has come; none where another process is at it. @throws {Unavailable} */
+  async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
+    try {
+      return await this.#pool.use(async (connection) => {
+        await connection.run('BEGIN')
+        try {
+          const [row] = (await connection.run<Row>(LOCK, [workspace_id, removal_id])).rows
+          const slice = row ? await this.#remove(connection, row) : NOTHING
+          await connection.run('COMMIT')
+          return slice
+        } catch (error) {
+          await connection.run('ROLLBACK').catch(() => connection.close())
+          throw error
+        }
+      })
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
+  }
+
+  async #remove(connection: Connection, removal: Row): Promise<RemovedSlice> {
+    const place: Place = { seen_ms: removal.now_ms, ...(removal.place !== '' && JSON.parse(removal.place)) }
+    const workspace = uuidOf(removal.workspace_id)
+    const rows = await (removal.kind === 'customer'
+      ? ofCustomer(connection, workspace, removal, place)
+      : walked(connection, workspace, removal, place))
+    const removed = rows.filter(({ isIts }) => isIts)
+    const ids = removed.map(({ id }) => id)
+    if (ids.length > 0) {
+      await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
+      await connection.run(DELETE_STRAYS, [workspace, ids])
+      await connection.run(DELETE_EVENTS, [workspace, ids])
+    }
+    const last = rows.at(-1)
+    if (last && removal.kind !== 'customer') place.after = digitsOf(last.id)
+    await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), ids.length])
+    const isAll = rows.length < SLICE_EVENTS
+    return { events: ids.length, isDone: isAll && (await isSettled(connection, place)) }
+  }
+
+  #messageOf({ message_id, message_text }: EventRow): string[] {
+    const message = message_text ?? message_id
+    return message === null ? [] : [messageUuid(message, this.#messageSalt)]
+  }
+}
+
+type Row = Removal & { now_ms: number }
+
+/** Another process is at it, or it has ended. */
+const NOTHING: RemovedSlice = { events: 0, isDone: false }
+
+/** Found by the index of customers; those that are gone are not found again. */
+async function ofCustomer(
+  connection: Connection,
+  workspace: string,
+  { before_ms }: Row,
+  { customer }: Place,
+): Promise<EventRow[]> {
+  const { rows } = await connection.run<EventRow>(
+    `SELECT id, message_id, message_text, true AS "isIts" FROM events
+    WHERE workspace_id = $1 AND customer_id = $2 AND id < $3 LIMIT ${SLICE_EVENTS}`,
+    [workspace, customer, endOf(before_ms)],
+  )
+  return rows
+}
+
+/** Looked at one by one, in the order of their identifiers. */
+async function walked(
+  connection: Connection,
+  workspace: string,
+  { kind, subject_id, before_ms }: Row,
+  { after }: Place,
+): Promise<EventRow[]> {
+  const { rows } = await connection.run<EventRow>(
+    `SELECT id, message_id, message_text, $4::uuid IS NULL OR journey_id = $4 AS "isIts" FROM events
+    WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT ${SLICE_EVENTS}`,
+    [workspace, after ?? FIRST, endOf(before_ms), kind === 'journey' ? uuidOf(subject_id) : null],
+  )
+  return rows
+}
+
+const FIRST = '0'.repeat(32)
+
+function endOf(before_ms: number | null): string {
+  return before_ms === null ? 'f'.repeat(32) : firstUuidOf(before_ms)
+}
+
+/** Whether whatever began to be stored before the removal could be seen has ended. */
+async function isSettled(connection: Connection, { seen_ms = 0 }: Place): Promise<boolean> {
+  const { rows } = await connection.run<{ is_settled: boolean }>(
+    `SELECT NOT EXISTS (
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = current_setting('application_name')
+        AND pid <> pg_backend_pid() AND state <> 'idle' AND extract(epoch FROM xact_start) * 1000 <= $1
+    ) AS is_settled`,
+    [seen_ms],
+  )
+  return rows[0]?.is_settled ?? false
+}
+
+const LOCK = `
+  SELECT removals.*, ceil(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms, ${DURABLE} FROM removals
+  WHERE workspace_id = $1 AND removal_id = $2 FOR UPDATE SKIP LOCKED`
+
+const NOTE = `
+  UPDATE removals SET place = $3, events = events + $4 WHERE workspace_id = $1 AND removal_id = $2`
+
+const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+
+const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
+
+const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'

@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import type { RemovalStore } from '../removals/removal-store.ts'
+import { insertRemoval } from '../removals/removals.ts'
+import { uuidOf } from './uuids.ts'
+
+/** Takes a customer out of the tables in which others look; what stores events finds in the removal that it is gone. */
+export const removeCustomer: RemovalStore['removeCustomer'] = async (
+  db,
+  { workspace_id, customer_id, begun_ms },
+) => {
+  const own = sql`workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
+  // Whoever enters it in another journey at this moment is waited for, and then seen.
+  const known = await sql`SELECT FROM customers WHERE ${own} FOR UPDATE`.execute(db)
+  if (known.rows.length === 0) return undefined
+  const customer = uuidOf(customer_id)
+  const removed = await sql<{
+    journey_id: string
+  }>`DELETE FROM enrolments WHERE ${own} RETURNING journey_id`.execute(db)
+  const journeys = removed.rows.map(({ journey_id }) => uuidOf(journey_id))
+  await sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
+    SELECT ${uuidOf(workspace_id)}, gen_random_uuid(), journey_id, ${customer}
+    FROM unnest(${journeys}::uuid[]) AS left_behind (journey_id)`.execute(db)
+  for (const table of ['customer_words', 'customer_strays', 'customers']) {
+    await sql`DELETE FROM ${sql.table(table)} WHERE ${own}`.execute(db)
+  }
+  const place = JSON.stringify({ customer })
+  const subject = { workspace_id, kind: 'customer', subject_id: customer_id, begun_ms, place } as const
+  return { removal_id: await insertRemoval(db, subject), enrolments: journeys.length }
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database, Transaction } from '../storage.ts'
+import { Unavailable } from '../unavailable.ts'
+import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
+
+/** What others have begun, or could not end, is looked for so often. */
+const LOOK_MS = 10_000
+
+/** What could not be done is tried again after so long, and what waits for somebody. */
+const RETRY_MS = 1_000
+const WAIT_MS = 20
+
+/** Where others wait for the writer, removing takes one part of its time in so many. */
+const PART = 5
+
+export type RemovalWorkOptions = {
+  db: Database
+  /** Removes the next events of a removal. */
+  slice: (removal: Removal) => Promise<RemovedSlice>
+  /**
+   * Removes what is not in the tables of the store, when no event is left.
+   * @returns false: it cannot be done yet
+   */
+  sweep: (removal: Removal) => Promise<boolean>
+  /** Ends a removal of which nothing is left, in the transaction that takes its row away. */
+  end: (db: Transaction, removal: Removal) => Promise<void>
+  /** Whether others wait for whoever writes. */
+  isBusy: () => boolean
+  /** Called when something could not be removed. It is tried again. */
+  onFailure: (error: Error) => void
+}
+
+/**
+ * Removes what there is to be removed, slice by slice, each removal in turns with the others. All that it knows is in the
+ * store, so it goes on wherever and whenever a process has been ended.
+ */
+export class RemovalWork {
+  readonly #options: RemovalWorkOptions
+  readonly #closing = new AbortController()
+  readonly #ended: Promise<void>
+  #wake = () => {}
+  #isAwake = false
+
+  constructor(options: RemovalWorkOptions) {
+    this.#options = options
+    this.#ended = this.#run()
+  }
+
+  /** Something is to be removed. */
+  begin(): void {
+    this.#isAwake = true
+    this.#wake()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake()
+    await this.#ended
+  }
+
+  async #run() {
+    let isFailing = false
+    while (!this.#closing.signal.aborted) {
+      let pause_ms = LOOK_MS
+      this.#isAwake = false
+      try {
+        pause_ms = await this.#round()
+        isFailing = false
+      } catch (error) {
+        pause_ms = RETRY_MS
+        const isExpected = error instanceof Unavailable && error.reason !== 'storage_unavailable'
+        if (!isFailing && !isExpected && !this.#closing.signal.aborted) {
+          this.#options.onFailure(error instanceof Error ? error : new Error(String(error)))
+          isFailing = true
+        }
+      }
+      await this.#pause(pause_ms)
+    }
+  }
+
+  /** A slice of each removal. @returns after how long to go on */
+  async #round(): Promise<number> {
+    const due = await removals(this.#options.db)
+    let pause_ms = LOOK_MS
+    for (const removal of due) {
+      if (this.#closing.signal.aborted) return 0
+      const began_ms = performance.now()
+      const { events, isDone } = await this.#options.slice(removal)
+      const isEnded = isDone && (await this.#ended_(removal))
+      const took_ms = performance.now() - began_ms
+      if (!isEnded && events === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
+      else if (!isEnded) pause_ms = 0
+      if (this.#options.isBusy()) await this.#pause(took_ms * (PART - 1))
+    }
+    return pause_ms
+  }
+
+  async #ended_(removal: Removal): Promise<boolean> {
+    const { sweep, db, end } = this.#options
+    if (!(await sweep(removal))) return false
+    await db.transaction().execute(async (db) => {
+      await end(db, removal)
+      await deleteRemoval(db, removal)
+    })
+    return true
+  }
+
+  /** Waits so long, or until something is to be removed. */
+  async #pause(ms: number) {
+    if (ms === 0 || this.#isAwake || this.#closing.signal.aborted) return
+    const waking = new AbortController()
+    this.#wake = () => waking.abort()
+    await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
+    this.#wake = () => {}
+  }
+}

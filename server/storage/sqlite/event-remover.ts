@@ -1,0 +1,179 @@
+import type { RemovedSlice } from '../removals/removals.ts'
+import type { Connection } from './connection.ts'
+import { prepareReferences } from './references.ts'
+import { postingKeys } from './runs/posting-keys.ts'
+import { postingsFrom } from './runs/postings.ts'
+import type { RunStore } from './runs/run-store.ts'
+import { SpanReader } from './spans.ts'
+import type { Segment, Tail } from './tail.ts'
+
+/** Which removal a slice is of. */
+export type RemovalName = { workspace_id: string; removal_id: string }
+
+type RemovalRow = RemovalName & {
+  kind: 'customer' | 'journey' | 'workspace'
+  subject_id: string
+  before_ms: number | null
+  place: string
+}
+
+/** How far a removal has come. */
+type Place = {
+  /** The number of a customer who is in no table any more. */
+  ref?: number
+  /** All events with lesser numbers are gone. */
+  from: number
+}
+
+/** Whose events go, as the indexes have it. */
+type Selection = { key: number; of: (segment: Segment) => Uint32Array; ref: number; column: string }
+
+/** A slice ends after this. Its commit is not in it and takes about as long. */
+const SLICE_MS = 8
+
+/** So many events are looked at between two looks at the time. */
+const EVENTS_AT_ONCE = 16
+
+/**
+ * Removes events in slices, each inside a transaction of the caller. The indexes keep what they say of them until their
+ * runs are merged or dropped: whoever reads an index takes an event that is not there for what it is.
+ */
+export class EventRemover {
+  readonly #store: RunStore
+  readonly #tail: Tail
+  readonly #spans: SpanReader
+  readonly #statements: ReturnType<typeof prepare>
+  /** By the column that an event is known by. */
+  readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
+
+  constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
+    this.#store = store
+    this.#tail = tail
+    this.#spans = new SpanReader(connection)
+    this.#statements = prepare(connection)
+    const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
+    this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
+  }
+
+  /** Removes the next events, and notes how far that has come. */
+  slice(name: RemovalName): RemovedSlice {
+    const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
+    if (!removal) return { events: 0, isDone: true }
+    const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
+    const selection = this.#selectionOf(removal, place)
+    if (!selection) return { events: 0, isDone: true }
+    const { events, isDone } = this.#remove(removal, selection, place)
+    this.#statements.note.run(JSON.stringify(place), events, name.workspace_id, name.removal_id)
+    return { events, isDone }
+  }
+
+  /** @param place is moved on */
+  #remove({ before_ms }: RemovalRow, selection: Selection, place: Place): RemovedSlice {
+    const deletion = this.#deletions.get(selection.column)
+    if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
+    const until_ms = performance.now() + SLICE_MS
+    let looked = 0
+    let events = 0
+    let removed: { seq: number; id: Uint8Array } | undefined
+    let isDone = true
+    for (const seq of this.#candidates(selection, place.from, before_ms)) {
+      if (looked % EVENTS_AT_ONCE === 0 && looked > 0 && performance.now() >= until_ms) {
+        isDone = false
+        break
+      }
+      looked += 1
+      place.from = seq + 1
+      const id = deletion.get({ seq, ref: selection.ref, before_ms })
+      if (!id) continue
+      events += 1
+      removed = { seq, id }
+    }
+    if (removed) this.#statements.removed.run(removed)
+    return { events, isDone }
+  }
+
+  /** Events that may be among those that go, by number. */
+  *#candidates({ key, of, ref }: Selection, from: number, before_ms: number | null): Generator<number> {
+    const last = this.#tail.nextSeq - 1
+    const received = before_ms === null ? {} : { to_ms: before_ms }
+    for (const interval of [...this.#spans.intervals(received, last)].reverse()) {
+      const first = Math.max(from, interval.from)
+      for (const run of this.#store.all().reverse()) {
+        if (run.last_seq < first) continue
+        if (run.first_seq > interval.to) break
+        for (const seq of postingsFrom(run, this.#store.readPage, { key, from: first })) {
+          if (seq > interval.to) break
+          yield seq
+        }
+      }
+      for (const segment of [this.#tail.indexing, this.#tail.arriving]) {
+        if (!segment) continue
+        const refs = of(segment)
+        const end = Math.min(segment.firstSeq + segment.length - 1, interval.to)
+        for (let seq = Math.max(first, segment.firstSeq); seq <= end; seq += 1) {
+          if (refs[seq - segment.firstSeq] === ref) yield seq
+        }
+      }
+    }
+  }
+
+  /** Undefined where nothing is left that it is about. */
+  #selectionOf({ kind, workspace_id, subject_id }: RemovalRow, { ref }: Place): Selection | undefined {
+    const { customer, journey, workspace } = this.#statements
+    if (kind === 'customer') {
+      const found = ref ?? customer.get(workspace_id, subject_id)
+      if (found === undefined) return undefined
+      return {
+        key: postingKeys.customer(found),
+        of: ({ customers }) => customers,
+        ref: found,
+        column: 'customer_ref',
+      }
+    }
+    if (kind === 'journey') {
+      const found = journey.get(workspace_id, subject_id)
+      if (found === undefined) return undefined
+      return {
+        key: postingKeys.journey(found),
+        of: ({ journeys }) => journeys,
+        ref: found,
+        column: 'journey_ref',
+      }
+    }
+    const found = workspace.get(workspace_id)
+    if (found === undefined) return undefined
+    return {
+      key: postingKeys.workspace(found),
+      of: ({ workspaces }) => workspaces,
+      ref: found,
+      column: 'workspace_ref',
+    }
+  }
+}
+
+function prepareDeletion(connection: Connection, column: string) {
+  return connection
+    .prepare<[{ seq: number; ref: number; before_ms: number | null }], Uint8Array>(
+      `DELETE FROM events
+      WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms) RETURNING id`,
+    )
+    .pluck()
+}
+
+function prepare(connection: Connection) {
+  return {
+    ...prepareReferences(connection),
+    workspace: connection
+      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
+    removal: connection.prepare<[string, string], RemovalRow>(
+      'SELECT * FROM removals WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    note: connection.prepare<[string, number, string, string]>(
+      'UPDATE removals SET place = ?, events = events + ? WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    removed: connection.prepare<[{ seq: number; id: Uint8Array }]>(
+      'UPDATE event_indexing SET removed_seq = @seq, removed_id = @id WHERE removed_seq < @seq',
+    ),
+  }
+}

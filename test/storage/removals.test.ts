@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removals } from '../../server/storage/removals/removals.ts'
+import { engine } from '../engine.ts'
+import { withPatience } from '../patience.ts'
+import { followed } from './following.ts'
+import {
+  eventPage,
+  idOf,
+  initialize,
+  insert,
+  newEvent,
+  newSubject,
+  openStore,
+  openStoreForTest,
+  readingIn,
+  type Store,
+  type Subject,
+} from './store.ts'
+
+/** Takes a customer out, as whoever erases it does. */
+async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {
+  await store.db.transaction().execute(async (db) => {
+    await store.removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: Date.now() })
+  })
+}
+
+async function allRemoved(store: Store) {
+  await expect.poll(() => removals(store.db), withPatience).toEqual([])
+}
+
+/** Takes a customer out, and waits until all of it is gone. */
+async function remove(store: Store, subject: Subject) {
+  await takeOut(store, subject)
+  store.removals.begin()
+  await allRemoved(store)
+}
+
+/** A second customer in the same journey. */
+async function another(store: Store, subject: Subject): Promise<Subject> {
+  return { ...subject, customer_id: idOf(await initialize(store, subject, randomUUID())) }
+}
+
+async function insertMany(store: Store, subject: Subject, count: number, name: string) {
+  for (let left = count; left > 0; left -= 1000) {
+    const events = Array.from({ length: Math.min(left, 1000) }, () => newEvent(subject, { event_id: name }))
+    await store.events.insertEvents(subject.workspace_id, events)
+  }
+}
+
+/** Names of all events of a workspace, walked from either end, each list to its end. */
+async function walked(store: Store, { workspace_id, journey_id }: Subject, begun_ms = Date.now()) {
+  const names: string[] = []
+  for (let after: { ms: number; id: string } | undefined, pages = 0; ; pages += 1) {
+    if (pages > 200) throw new Error('the list has no end')
+    const page = { limit: 500, ...(after && { after }) }
+    const { rows, next } = await eventPage(
+      store.events.newestEvents(workspace_id, { journey_id }, page, readingIn(workspace_id)),
+    )
+    names.push(...rows.map(({ event_id }) => event_id))
+    if (!next) break
+    after = next
+  }
+  const { rows } = await followed(store, workspace_id, { limit: 500, filter: { journey_id }, begun_ms })
+  return { newest: names, oldest: rows.map(({ event_id }) => event_id) }
+}
+
+describe('a customer who is taken out of a store', () => {
+  let store: Store
+
+  beforeAll(async () => {
+    store = await openStore()
+  })
+  afterAll(() => store.close())
+
+  it('is in no list any more, nor are its events, and those of others are', async () => {
+    const kept = await newSubject(store)
+    const gone = await another(store, kept)
+    for (const [subject, event_id] of [
+      [kept, 'a'],
+      [gone, 'b'],
+      [kept, 'c'],
+      [gone, 'd'],
+    ] as const) {
+      await insert(store, subject, { event_id })
+    }
+    await remove(store, gone)
+    expect(await walked(store, kept)).toEqual({ newest: ['c', 'a'], oldest: ['a', 'c'] })
+    const own = store.events.customerEvents(gone.workspace_id, gone.customer_id, { limit: 10 }, readingIn(''))
+    expect((await eventPage(own)).rows).toEqual([])
+  })
+
+  it('takes no event any more from the moment on', async () => {
+    const gone = await newSubject(store)
+    const message_id = randomUUID()
+    await insert(store, gone, { message_id })
+    await takeOut(store, gone)
+    for (const event of [{}, { message_id }]) {
+      expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_not_found' })
+    }
+    store.removals.begin()
+    await allRemoved(store)
+  })
+
+  it('leaves its number in no report, and those of others as they were', async () => {
+    const kept = await newSubject(store)
+    const gone = await another(store, kept)
+    for (const subject of [kept, gone]) await insert(store, subject)
+    const { workspace_id, journey_id } = kept
+    const reading = readingIn(workspace_id)
+    const report = () => store.standings.report(workspace_id, journey_id, {}, reading)
+    const rows = async () =>
+      (await store.standings.customers(workspace_id, journey_id, {}, { limit: 9 }, reading))?.rows
+    await expect.poll(async () => (await report())?.enrolled, withPatience).toBe(2)
+    await remove(store, gone)
+    await expect.poll(async () => (await report())?.enrolled, withPatience).toBe(1)
+    expect(await rows()).toMatchObject([{ customer_id: kept.customer_id }])
+    const journeys = await store.standings.customerJourneys(
+      workspace_id,
+      gone.customer_id,
+      { limit: 9 },
+      reading,
+    )
+    expect(journeys.rows).toEqual([])
+  })
+
+  it('leaves pages that go on over more than a page looks at', async () => {
+    const kept = await newSubject(store)
+    const gone = await another(store, kept)
+    await insert(store, kept, { event_id: 'first' })
+    await insertMany(store, gone, 12_000, 'between')
+    await insert(store, kept, { event_id: 'middle' })
+    await insertMany(store, gone, 12_000, 'between')
+    await insert(store, kept, { event_id: 'last' })
+    await remove(store, gone)
+    const names = ['first', 'middle', 'last']
+    expect(await walked(store, kept)).toEqual({ newest: names.toReversed(), oldest: names })
+  })
+})
+
+describe('a store that is opened again', () => {
+  it('goes on to remove what was begun', async () => {
+    const before = await openStore()
+    const kept = await newSubject(before)
+    const gone = await another(before, kept)
+    await insert(before, kept, { event_id: 'kept' })
+    await insertMany(before, gone, 3_000, 'gone')
+    await takeOut(before, gone)
+    await before.close()
+    const store = await openStoreForTest({ databaseUrl: before.databaseUrl })
+    await allRemoved(store)
+    expect(await walked(store, kept)).toEqual({ newest: ['kept'], oldest: ['kept'] })
+  })
+
+  it('gives no identifier again, though the newest event and the newest customer are gone', async () => {
+    const noon_ms = Date.parse('2026-11-20T12:00:00Z')
+    const now = () => noon_ms
+    const before = await openStore({ now })
+    const kept = await newSubject(before)
+    const gone = await another(before, kept)
+    await insert(before, kept, { event_id: 'first' })
+    const removed = idOf(await insert(before, gone, { event_id: 'gone' }))
+    await remove(before, gone)
+    await before.close()
+    const store = await openStoreForTest({ databaseUrl: before.databaseUrl, now })
+    const next = await another(store, kept)
+    const made = idOf(await insert(store, next, { event_id: 'second' }))
+    expect(made > removed).toBe(true)
+    const names = ['first', 'second']
+    if (engine === 'sqlite') {
+      expect(await walked(store, kept, noon_ms)).toEqual({ newest: names.toReversed(), oldest: names })
+    }
+    const own = await eventPage(
+      store.events.customerEvents(next.workspace_id, next.customer_id, { limit: 10 }, readingIn('')),
+    )
+    expect(own.rows).toMatchObject([{ id: made }])
+  })
+})
+
+it('has exactly what was not removed, whatever is stored and removed meanwhile', async () => {
+  const store = await openStoreForTest()
+  const step = fc.record({
+    whose: fc.nat(4),
+    isRemoved: fc.boolean(),
+    count: fc.integer({ min: 1, max: 30 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const first = await newSubject(store)
+      const customers = [first]
+      while (customers.length < 5) customers.push(await another(store, first))
+      const gone = new Set<number>()
+      const expected: { whose: number; name: string }[] = []
+      for (const [index, { whose, isRemoved, count }] of steps.entries()) {
+        const subject = customers[whose] ?? first
+        if (gone.has(whose)) continue
+        if (isRemoved && gone.size < 4) {
+          gone.add(whose)
+          await takeOut(store, subject)
+          store.removals.begin()
+          continue
+        }
+        await insertMany(store, subject, count, `${index}`)
+        for (let at = 0; at < count; at += 1) expected.push({ whose, name: `${index}` })
+      }
+      await allRemoved(store)
+      const names = expected.filter(({ whose }) => !gone.has(whose)).map(({ name }) => name)
+      expect(await walked(store, first)).toEqual({ newest: names.toReversed(), oldest: names })
+    }),
+    { numRuns: 5 },
+  )
+})
