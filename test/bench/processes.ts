@@ -38,6 +38,7 @@ export type Server = {
   cpu_us(): number
   /** What `/metrics` says; null where there is no such line. */
   metric(name: string): Promise<number | null>
+  signal(signal: NodeJS.Signals): void
   /** Sends the signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<void>
 }
@@ -53,12 +54,13 @@ type StartedOn = {
   breadth?: Breadth
   /** An empty database on another engine; without it a file in the folder. */
   databaseUrl?: string
+  environment?: Record<string, string>
 }
 
 /** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
 export async function startCairn(
   folder: string,
-  { breadth = 'narrow', databaseUrl }: StartedOn = {},
+  { breadth = 'narrow', databaseUrl, environment = {} }: StartedOn = {},
 ): Promise<Server> {
   const file = databaseUrl === undefined ? join(folder, 'cairn.db') : ''
   const url = databaseUrl ?? `sqlite:${file}`
@@ -68,7 +70,8 @@ export async function startCairn(
     const { secret_key: key, journey_id } = await createWorkspace(url, names)
     workspaces.push({ key, journey_ids: [journey_id] })
   }
-  const server = await restartCairn({ file, workspaces }, folder, { ...UNLIMITED, DATABASE_URL: url })
+  const settings = { ...UNLIMITED, DATABASE_URL: url, ...environment }
+  const server = await restartCairn({ file, workspaces }, folder, settings)
   if (breadth === 'wide') for (const workspace of workspaces) await addJourneys(server.url, workspace)
   return server
 }
@@ -157,6 +160,7 @@ async function startServer(options: StartOptions): Promise<Server> {
       const value = status === 200 ? line.exec(body)?.[1] : undefined
       return value === undefined ? null : Number(value)
     },
+    signal: (signal) => void child.kill(signal),
     async end(signal = 'SIGTERM') {
       child.kill(signal)
       await ended

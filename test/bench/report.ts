@@ -4,6 +4,7 @@ import type { JourneyFigures } from './journeys.ts'
 import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
 import type { PostgresFigures } from './postgres/measure.ts'
+import type { Profiled, ProfileFigures } from './profile.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -147,6 +148,7 @@ type Report = {
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
+  profile: Record<Profiled, ProfileFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -154,7 +156,7 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, hostile, postgres, journeys, machine, does_not_count } = report
+  const { ratios, peers, store, hostile, postgres, journeys, profile, machine, does_not_count } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -204,11 +206,38 @@ export function tableOf(report: Report): string {
   if (postgres) lines.push(...postgresLines(postgres))
   if (journeys)
     lines.push(...journeyLines('SQLite', journeys.sqlite), ...journeyLines('PostgreSQL', journeys.postgres))
+  if (profile) lines.push(...profileLines(profile))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
   }
   return `${lines.join('\n')}\n`
+}
+
+/** What one event costs, station by station: of the profiled kinds side by side, the dearest of a single event first. */
+function profileLines(profile: Record<Profiled, ProfileFigures>): string[] {
+  const kinds = Object.keys(profile) as Profiled[]
+  const table = (title: string, account: (figures: ProfileFigures) => Map<string, number>) => {
+    const stations = new Set(kinds.flatMap((kind) => [...account(profile[kind]).keys()]))
+    const rows = [...stations].map((station) => {
+      return { station, spent: kinds.map((kind) => account(profile[kind]).get(station) ?? 0) }
+    })
+    rows.sort((a, b) => (b.spent[0] ?? 0) - (a.spent[0] ?? 0))
+    const sums = kinds.map((_, index) => rows.reduce((sum, { spent }) => sum + (spent[index] ?? 0), 0))
+    return [
+      '',
+      `${title.padEnd(40)}${kinds.map((kind) => kind.padStart(12)).join('')}`,
+      ...[...rows, { station: 'in all', spent: sums }].map(({ station, spent }) => {
+        return `${station.padEnd(40)}${spent.map((one) => one.toFixed(1).padStart(12)).join('')}`
+      }),
+    ]
+  }
+  const plain = kinds.map((kind) => profile[kind].cpu_us.toFixed(1).padStart(12)).join('')
+  return [
+    ...table('CPU µs of an event', ({ stations }) => stations),
+    `${'without the profiler'.padEnd(40)}${plain}`,
+    ...table('bytes allocated for an event', ({ allocated }) => allocated),
+  ]
 }
 
 function hostileLines({ single_p99_ms, refusals, callers }: HostileFigures): string[] {

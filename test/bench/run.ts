@@ -9,6 +9,7 @@ import { measureMachine } from './machine.ts'
 import { measurePeers } from './peers.ts'
 import { measurePostgres } from './postgres/measure.ts'
 import { isPinned, killAll } from './processes.ts'
+import { measureProfile } from './profile.ts'
 import { nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { Watched } from './watched.ts'
@@ -40,6 +41,7 @@ async function main(settings: Settings) {
   const hostile = only === 'hostile' ? await measureHostile(folder, settings) : undefined
   const postgres = only === 'postgres' ? await measurePostgres(folder, settings) : undefined
   const journeys = only === 'report' ? await measureJourneys(folder, options) : undefined
+  const profile = only === 'profile' ? await measureProfile(folder, settings) : undefined
   const report = {
     ratios: ratiosOf({ peers, store, hostile, postgres, journeys, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
@@ -58,6 +60,7 @@ async function main(settings: Settings) {
     hostile,
     postgres,
     journeys,
+    profile,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)
