@@ -110,7 +110,7 @@ describe('a clone', () => {
     await bash('npm ci --omit=dev', folder)
     ok((await megabytes(folder)) < 300, 'less than 300 MB')
     doesNotMatch(await bash('ls node_modules', folder), /^(vite|rolldown|react|redoc|typescript)$/m)
-    equal(await bash('ls dist', folder), 'admin\nredoc\n')
+    equal(await bash('ls dist', folder), 'admin\nredoc\nserver\n')
     const printed = await whileServing('npm start', folder, hasItsPages)
     doesNotMatch(printed, /not built/)
   })
