@@ -283,7 +283,21 @@ export interface paths {
         get: operations["getCustomer"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Erase a customer
+         * @description Forgets a customer for good. Once this is answered nobody finds it any more and nothing is taken for it: events and
+         *     resends of it are refused with 410 `customer_erased`, and so is initializing the same `client_customer_id` with the
+         *     same type again, unless `may_return` says otherwise. Then whoever comes so is a new customer without a history.
+         *
+         *     Its profile and its place in journeys are gone at once; its events of any date, and what was refused of it, are
+         *     removed in the background, which takes some minutes where there are millions. Reports are then as if it had never
+         *     been. Counts of what was sent stay: they name nobody.
+         *
+         *     What stays of it is its `customer_id`, by which what comes late is known and copies elsewhere can be cleaned; a
+         *     keyed digest of its type and `client_customer_id`, unless it may return; and in the audit log who has erased it,
+         *     when, and how many events that were. Erasing it once more answers the same.
+         */
+        delete: operations["eraseCustomer"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1327,7 +1341,27 @@ export interface components {
              * @description What went wrong, for programs. Stable; new codes may be added.
              * @enum {string}
              */
-            code: "journey_not_found" | "customer_not_found" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "event_too_large";
+            code: "journey_not_found" | "customer_not_found" | "customer_erased" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "event_too_large";
+        };
+        /**
+         * Erasure
+         * @description What is left of a customer who was erased.
+         */
+        Erasure: {
+            customer_id: components["schemas"]["CustomerId"];
+            /** @description Whether whoever is initialized with its `client_customer_id` is a new customer. */
+            may_return: boolean;
+            erased_at: components["schemas"]["StoredInstant"];
+            /**
+             * Format: date-time
+             * @description When the last of its events was removed; null until then.
+             */
+            completed_at: string | null;
+            /**
+             * Format: int64
+             * @description How many events were removed; null until all are.
+             */
+            events: number | null;
         };
         /**
          * Event
@@ -2335,13 +2369,13 @@ export interface components {
          * @description What an entry is about. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased";
         /**
          * Actor
          * @description Who did it.
@@ -2366,10 +2400,13 @@ export interface components {
              * @description What it is.
              * @enum {string}
              */
-            kind: "person" | "invitation" | "service_key" | "journey" | "workspace";
+            kind: "person" | "invitation" | "service_key" | "journey" | "workspace" | "customer";
             /** @description Its identifier. */
             id: string;
-            /** @description Its name since; of an invitation, and where it is about signing in, the email. */
+            /**
+             * @description Its name since; of an invitation, and where it is about signing in, the email; of a customer who was erased its
+             *     `customer_id`.
+             */
             name: components["schemas"]["Name"];
         };
         /**
@@ -2406,7 +2443,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -2660,6 +2697,19 @@ export interface components {
         };
         /** @description The workspace has no such journey. */
         JourneyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The customer was erased, and nothing is taken for it any more. To send it again is of no use. */
+        CustomerErased: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3083,6 +3133,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            410: components["responses"]["CustomerErased"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -3170,6 +3221,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            410: components["responses"]["CustomerErased"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -3801,6 +3853,58 @@ export interface operations {
             400: components["responses"]["BadParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["CustomerNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eraseCustomer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` whoever is initialized with the same `customer_type` and `client_customer_id` is a new customer.
+                 * @example true
+                 */
+                may_return?: boolean;
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The customer.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id: components["parameters"]["CustomerIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customer is erased, or was before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["CustomerNotFound"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];

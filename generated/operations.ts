@@ -134,6 +134,22 @@ export const operationPaths = {
    */
   getCustomer: ['GET', '/customers/{customer_id}'],
   /**
+   * Erase a customer
+   *
+   * Forgets a customer for good. Once this is answered nobody finds it any more and nothing is taken for it: events and
+   * resends of it are refused with 410 `customer_erased`, and so is initializing the same `client_customer_id` with the
+   * same type again, unless `may_return` says otherwise. Then whoever comes so is a new customer without a history.
+   *
+   * Its profile and its place in journeys are gone at once; its events of any date, and what was refused of it, are
+   * removed in the background, which takes some minutes where there are millions. Reports are then as if it had never
+   * been. Counts of what was sent stay: they name nobody.
+   *
+   * What stays of it is its `customer_id`, by which what comes late is known and copies elsewhere can be cleaned; a
+   * keyed digest of its type and `client_customer_id`, unless it may return; and in the audit log who has erased it,
+   * when, and how many events that were. Erasing it once more answers the same.
+   */
+  eraseCustomer: ['DELETE', '/customers/{customer_id}'],
+  /**
    * List a customer's events, latest first
    *
    * The customer's timeline: its events in all journeys by (`occurred_at`, `id`), latest first. An event that

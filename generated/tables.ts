@@ -45,6 +45,15 @@ export interface CustomerWords {
   workspace_id: string;
 }
 
+export interface Erasures {
+  completed_ms: number | null;
+  customer_id: string;
+  erased_ms: number;
+  events: number | null;
+  own_digest: string | null;
+  workspace_id: string;
+}
+
 export interface Invitations {
   created_ms: number;
   digest: string;
@@ -141,6 +150,7 @@ export interface SetupLinks {
 export interface Workspaces {
   created_by: string | null;
   created_ms: number;
+  erasure_secret: Generated<string>;
   name: string;
   workspace_id: string;
 }
@@ -149,6 +159,7 @@ export interface DB {
   audit_log: AuditLog;
   customer_words: CustomerWords;
   customers: Customers;
+  erasures: Erasures;
   invitations: Invitations;
   journeys: Journeys;
   members: Members;

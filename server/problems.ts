@@ -93,6 +93,11 @@ export const problems = {
     title: 'No such customer',
     detail: 'Use the customer_id that initializing the customer answered in this workspace.',
   },
+  customer_erased: {
+    status: 410,
+    title: 'The customer was erased',
+    detail: 'Send nothing about this customer any more; nothing is taken for whoever was erased.',
+  },
   link_not_found: {
     status: 404,
     title: 'The link does not work (any more)',

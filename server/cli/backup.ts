@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
-import { COMPANIONS, DERIVED } from '../storage/sqlite/private-files.ts'
+import { COMPANIONS, DERIVED, ERASURES } from '../storage/sqlite/private-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
@@ -81,7 +81,7 @@ function assertFree(file: string, path: string, overwrite: boolean) {
   const folder = dirname(resolve(file))
   if (!existsSync(folder)) throw new CommandFailure(`there is no folder ${folder}`, ExitCode.conflict)
   if (!overwrite && existsSync(file)) throw exists(file)
-  const inUse = [path, ...[...COMPANIONS, ...DERIVED].map((suffix) => `${path}${suffix}`)]
+  const inUse = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => `${path}${suffix}`)]
   const target = existsSync(file)
     ? realpathSync(file)
     : join(realpathSync(folder), resolve(file).slice(folder.length))

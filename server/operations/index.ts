@@ -2,6 +2,7 @@ import type { Operations } from '../contract.ts'
 import * as activity from './activity.ts'
 import * as auditLog from './audit-log.ts'
 import * as customers from './customers.ts'
+import * as erasures from './erasures.ts'
 import * as events from './events.ts'
 import * as ingestion from './ingestion.ts'
 import * as invitations from './invitations.ts'
@@ -20,6 +21,7 @@ export const allOperations: Operations = {
   ...activity,
   ...auditLog,
   ...customers,
+  ...erasures,
   ...events,
   ...ingestion,
   ...invitations,

@@ -62,6 +62,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   journey_restored: 'journeys',
   refusals_read: 'refusals',
   refusals_replayed: 'refusals',
+  customer_erased: 'customers',
 }
 
 /** Whoever may run the `cairn` command. */

@@ -18,7 +18,7 @@ export type NewEvent = EventContent & {
 
 export type InitializeOutcome =
   | { status: 'stored'; customer_id: string; created: boolean }
-  | { status: 'refused'; code: 'journey_not_found' | 'journey_archived' }
+  | { status: 'refused'; code: 'journey_not_found' | 'journey_archived' | 'customer_erased' }
 
 export type EventOutcome =
   | { status: 'created' | 'duplicate'; id: string; received_ms: number }
@@ -28,6 +28,7 @@ export type EventRejection =
   | 'journey_not_found'
   | 'journey_archived'
   | 'customer_not_found'
+  | 'customer_erased'
   | 'customer_not_in_journey'
   | 'message_id_conflict'
   | 'occurred_at_in_future'

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
+import { newErasureSecret } from '../domain/own-digest.ts'
 
 /** Makes a workspace; false where one of that name exists. */
 export async function insertWorkspace(
@@ -8,7 +9,7 @@ export async function insertWorkspace(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('workspaces')
-    .values(workspace)
+    .values({ ...workspace, erasure_secret: newErasureSecret() })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n

@@ -54,6 +54,18 @@ const outsideCauses: Record<string, Cause> = {
     const { customer_id = '' } = await namesFor(place, operation)
     return { names: { customer_id } }
   },
+  customer_erased: async (operation, _caller, place) => {
+    const names = await namesFor(place, operation)
+    const own = { customer_type: 'contact', client_customer_id: 'user-erased' }
+    const body = JSON.stringify({ ...own, journey_id: names.journey_id, customer_name: 'Ada' })
+    const headers = { ...place.headers.key, 'content-type': 'application/json' }
+    const made = await place.send({ method: 'POST', path: '/customers/initialize', headers, body })
+    const { customer_id } = await made.json()
+    const path = `/customers/${customer_id}`
+    await place.send({ method: 'DELETE', path, headers: place.headers.key ?? {} })
+    if (operation.operationId === 'initializeCustomer') return { names, body }
+    return { names: { ...names, customer_id } }
+  },
   journey_archived: async (operation, _caller, place) => {
     const names = await namesFor(place, operation)
     const path = `/journeys/${names.journey_id}/archive`

@@ -58,6 +58,10 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'journey_not_found',
     ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
   ],
+  eraseCustomer: [
+    'customer_not_found',
+    ({ client }, victim) => code(client.eraseCustomer({ path: path(victim) })),
+  ],
   getCustomer: [
     'customer_not_found',
     ({ client }, victim) => code(client.getCustomer({ path: path(victim) })),

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/contract.ts'
 import { ascendingIds, newId, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
+import { ownDigest } from '../../domain/own-digest.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
 import { isOrphaned } from './outages.ts'
@@ -33,6 +34,9 @@ type Plan = Pick<Initialization, 'customer_type' | 'client_customer_id' | 'custo
   journeys: Set<string>
 }
 
+/** Of so many workspaces they are remembered. */
+const KNOWN_SECRETS = 10_000
+
 /** Another replica may make or rename a customer meanwhile, and another one then. */
 const ROUNDS = 20
 
@@ -40,6 +44,8 @@ const ROUNDS = 20
 export class CustomerWriter {
   readonly #options: CustomerWriterOptions
   readonly #nextId = ascendingIds()
+  /** Of workspaces, with which digests are made; they never change. */
+  readonly #secrets = new Map<string, string>()
 
   constructor(options: CustomerWriterOptions) {
     this.#options = options
@@ -55,8 +61,8 @@ export class CustomerWriter {
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const newIds = new Map(calls.map((call) => [keyOf(call), newId('cus')]))
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const { statuses, known } = await this.#look(workspace_id, calls)
-      const plans = plansOf(calls, { statuses, known, newIds })
+      const { statuses, known, erased } = await this.#look(workspace_id, calls)
+      const plans = plansOf(calls, { statuses, known, erased, newIds })
       const due = [...plans.values()].filter(isDue)
       // What was read has been committed by whoever wrote it.
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
@@ -67,12 +73,14 @@ export class CustomerWriter {
 
   /** What `initialize` would answer to each call now, if it were the only one. */
   async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
-    const { statuses, known } = await this.#look(workspace_id, calls)
+    const { statuses, known, erased } = await this.#look(workspace_id, calls)
     return calls.map((call) => {
       const status = statuses.get(call.journey_id)
       if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
       if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
       const customer_id = known.get(keyOf(call))?.customer_id
+      if (customer_id === undefined && erased.has(keyOf(call)))
+        return { status: 'refused', code: 'customer_erased' }
       return {
         status: 'stored',
         customer_id: customer_id ?? unmadeId('cus'),
@@ -83,19 +91,39 @@ export class CustomerWriter {
 
   async #look(workspace_id: string, calls: readonly Initialization[]) {
     const asked = [...new Map(calls.map((call) => [keyOf(call), call])).values()]
-    const found = await this.#options.pool.read<Known & { journey_id: string | null; status: string }>(LOOK, [
+    const secret = await this.#secretOf(workspace_id)
+    const found = await this.#options.pool.read<
+      Known & { journey_id: string | null; status: string | null; erased: number | null }
+    >(LOOK, [
       workspace_id,
       [...new Set(calls.map(({ journey_id }) => journey_id))],
       asked.map(({ customer_type }) => customer_type),
       asked.map(({ client_customer_id }) => client_customer_id),
+      asked.map((call) => ownDigest(secret, call)),
     ])
     const statuses = new Map<string, string>()
     const known = new Map<string, Known>()
+    const erased = new Set<string>()
     for (const row of found) {
-      if (row.journey_id === null) known.set(keyOf(row), row)
-      else statuses.set(row.journey_id, row.status)
+      const own = row.erased === null ? undefined : asked[row.erased - 1]
+      if (own) erased.add(keyOf(own))
+      else if (row.journey_id === null) known.set(keyOf(row), row)
+      else statuses.set(row.journey_id, row.status ?? '')
     }
-    return { statuses, known }
+    return { statuses, known, erased }
+  }
+
+  async #secretOf(workspace_id: string): Promise<string> {
+    const known = this.#secrets.get(workspace_id)
+    if (known !== undefined) return known
+    const [workspace] = await this.#options.pool.read<{ erasure_secret: string }>(
+      'SELECT erasure_secret FROM workspaces WHERE workspace_id = $1',
+      [workspace_id],
+    )
+    const secret = workspace?.erasure_secret ?? ''
+    if (this.#secrets.size >= KNOWN_SECRETS) this.#secrets.clear()
+    if (workspace) this.#secrets.set(workspace_id, secret)
+    return secret
   }
 
   /** @returns how many of them are now as they were to be */
@@ -122,18 +150,19 @@ export class CustomerWriter {
   }
 }
 
-type Found = { statuses: Map<string, string>; newIds: Map<string, string> }
+type Found = { statuses: Map<string, string>; newIds: Map<string, string>; erased?: ReadonlySet<string> }
 
 /** By customer, of the calls that are not refused. */
 function plansOf(
   calls: readonly Initialization[],
-  { statuses, newIds, known: stored }: Found & { known: Map<string, Known> },
+  { statuses, newIds, erased, known: stored }: Found & { known: Map<string, Known> },
 ): Map<string, Plan> {
   const plans = new Map<string, Plan>()
   for (const { journey_id, ...call } of calls) {
     if (statuses.get(journey_id) !== 'active') continue
     const key = keyOf(call)
     const known = stored.get(key)
+    if (!known && erased?.has(key)) continue
     const customer_id = known?.customer_id ?? newIds.get(key) ?? ''
     const plan = plans.get(key) ?? { ...call, known, customer_id, journeys: new Set() }
     // The last of several names stays.
@@ -162,7 +191,8 @@ function outcomesOf(
     const status = statuses.get(call.journey_id)
     if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
     const plan = plans.get(keyOf(call))
-    if (status !== 'active' || !plan) return { status: 'refused', code: 'journey_archived' }
+    if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
+    if (!plan) return { status: 'refused', code: 'customer_erased' }
     const { customer_id } = plan
     // Of several calls that made it the first one did.
     const created = customer_id === newIds.get(keyOf(call)) && !told.has(customer_id)
@@ -212,18 +242,22 @@ function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
  */
 const LOOK = `
   SELECT journey_id, status, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
-    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled
+    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
   UNION ALL
   SELECT NULL, NULL, customer_id, customer_type, client_customer_id, customer_name, name_key, created_ms, ARRAY(
     SELECT enrolments.journey_id FROM enrolments
     WHERE workspace_id = $1 AND enrolments.journey_id = ANY($2::text[])
       AND enrolments.customer_id = customer.customer_id
-  )
+  ), NULL
   FROM unnest($3::text[], $4::text[]) AS asked (type, own_id) CROSS JOIN LATERAL (
     SELECT * FROM customers
     WHERE workspace_id = $1 AND client_customer_id = own_id AND customer_type || '' = type LIMIT 1
-  ) AS customer`
+  ) AS customer
+  UNION ALL
+  SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place::int
+  FROM unnest($5::text[]) WITH ORDINALITY AS digests (digest, place)
+  WHERE EXISTS (SELECT FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
 
 const WRITE = `
   WITH planned AS MATERIALIZED (

@@ -172,11 +172,11 @@ export class EventWriter {
     ])
     const statuses = new Map<string, string>()
     const outside = new Map<string, EventRejection>()
-    for (const { journey_id, status, pair, customer_exists } of found) {
+    for (const { journey_id, status, pair, customer_exists, is_erased } of found) {
       const event = pair === null ? undefined : asked[pair - 1]
       if (journey_id !== null && status !== null) statuses.set(journey_id, status)
-      if (event)
-        outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : 'customer_not_found')
+      const missing = is_erased ? 'customer_erased' : 'customer_not_found'
+      if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
     }
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
     const refusalOf = (event: NewEvent): EventRejection | undefined => {
@@ -372,6 +372,7 @@ type Reference = {
   status: string | null
   pair: number | null
   customer_exists: boolean | null
+  is_erased: boolean | null
 }
 
 /**
@@ -383,11 +384,14 @@ const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
 const REFERENCES = `
-  SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists
+  SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists,
+    NULL::boolean AS is_erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
   UNION ALL
   SELECT NULL, NULL, pair::int, EXISTS (
     SELECT FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
+  ), EXISTS (
+    SELECT FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
   )
   FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS pairs (journey_id, customer_id, pair)
   WHERE (

@@ -43,6 +43,11 @@ export class PostgresRefusalTable implements RefusalTable {
     }
   }
 
+  /** The server's own log is not the store's. */
+  cutLogOff: RefusalTable['cutLogOff'] = async () => {
+    return true
+  }
+
   async close(): Promise<void> {
     await this.#pool.close()
   }

@@ -10,8 +10,10 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
 ) => {
   const own = sql`workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
   // Whoever enters it in another journey at this moment is waited for, and then seen.
-  const known = await sql`SELECT FROM customers WHERE ${own} FOR UPDATE`.execute(db)
-  if (known.rows.length === 0) return undefined
+  const known = await sql<{ customer_type: string; client_customer_id: string }>`
+    SELECT customer_type, client_customer_id FROM customers WHERE ${own} FOR UPDATE`.execute(db)
+  const [names] = known.rows
+  if (!names) return undefined
   const customer = uuidOf(customer_id)
   const removed = await sql<{
     journey_id: string
@@ -23,7 +25,7 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   for (const table of ['customer_words', 'customer_strays', 'customers']) {
     await sql`DELETE FROM ${sql.table(table)} WHERE ${own}`.execute(db)
   }
-  const place = JSON.stringify({ customer })
+  const place = JSON.stringify({ customer, own: names })
   const subject = { workspace_id, kind: 'customer', subject_id: customer_id, begun_ms, place } as const
   return { removal_id: await insertRemoval(db, subject), enrolments: journeys.length }
 }

@@ -48,5 +48,7 @@ export type RefusalTable = {
    * @throws {Unavailable}
    */
   run<Row>(statements: readonly CompiledQuery<Row>[]): Promise<Row[][]>
+  /** Lets nothing stay in a log that was removed. @returns false: somebody reads there; try again */
+  cutLogOff: () => Promise<boolean>
   close(): Promise<void>
 }

@@ -10,6 +10,7 @@ import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { RefusalQueue } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
+import { isAbout, type NamedCustomer } from './refused-customer.ts'
 
 type Problem = components['schemas']['Problem']
 
@@ -50,6 +51,9 @@ const WRITE_MS = 200
 
 /** So long a list waits at the most for what was refused before it was asked for. */
 const CATCH_UP_MS = 1_000
+
+/** So many are searched at a time for what is about a customer. */
+const SEARCHED_AT_ONCE = 500
 
 /** What is too old is removed so often. It is not shown any more before. */
 const SWEEP_MS = 3_600_000
@@ -186,6 +190,30 @@ export class Refusals {
     )
     // What was sent is stored, whether or not it can be noted here.
     await run(statements).catch(this.#options.onFailure)
+  }
+
+  /** Removes what has something about a customer. @returns false: it is in a log still; try again */
+  async removeOf(workspaceId: string, customer: NamedCustomer): Promise<boolean> {
+    await this.#write()
+    const { compiler, run, cutLogOff } = this.#options.table
+    for (let after = ''; ; ) {
+      const page = compiler
+        .selectFrom('refusals')
+        .select(['refusal_id', 'customer_id', 'sent'])
+        .where('workspace_id', '=', workspaceId)
+        .where('refusal_id', '>', after)
+        .orderBy('refusal_id')
+        .limit(SEARCHED_AT_ONCE)
+      const [rows = []] = await run([page.compile()])
+      const ids = rows.filter((row) => isAbout(row, customer)).map(({ refusal_id }) => refusal_id)
+      const removal = compiler
+        .deleteFrom('refusals')
+        .where('workspace_id', '=', workspaceId)
+        .where('refusal_id', 'in', ids)
+      if (ids.length > 0) await run([removal.compile()])
+      if (rows.length < SEARCHED_AT_ONCE) return await cutLogOff()
+      after = rows.at(-1)?.refusal_id ?? ''
+    }
   }
 
   statistics(): RefusalStatistics {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
+import { completeErasure } from './erasures.ts'
 import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
 
 /** What others have begun, or could not end, is looked for so often. */
@@ -12,6 +13,12 @@ const WAIT_MS = 20
 
 /** Where others wait for the writer, removing takes one part of its time in so many. */
 const PART = 5
+
+/** Tells how much a removal was, when nothing is left. */
+export async function endRemoval(db: Transaction, removal: Removal, completed_ms: number): Promise<void> {
+  if (removal.kind !== 'customer') return
+  await completeErasure(db, removal, { events: removal.events, completed_ms })
+}
 
 export type RemovalWorkOptions = {
   db: Database
@@ -99,8 +106,9 @@ export class RemovalWork {
     const { sweep, db, end } = this.#options
     if (!(await sweep(removal))) return false
     await db.transaction().execute(async (db) => {
-      await end(db, removal)
-      await deleteRemoval(db, removal)
+      const removed = await deleteRemoval(db, removal)
+      // Another process may have ended it.
+      if (removed) await end(db, removed)
     })
     return true
   }

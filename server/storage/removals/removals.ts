@@ -7,6 +7,24 @@ export type Removal = Selectable<Removals> & { kind: RemovalKind }
 
 export type RemovalKind = 'customer' | 'journey' | 'workspace'
 
+/** What a removal has of a customer until all is gone: what was refused of it is known by that. */
+export function ownNames({ subject_id, place }: Pick<Removal, 'subject_id' | 'place'>) {
+  const { own }: { own?: { customer_type: string; client_customer_id: string } } = JSON.parse(place)
+  return own && { customer_id: subject_id, ...own }
+}
+
+/** Takes these names out, when nothing else has them. */
+export async function forgetOwnNames(db: Transaction<DB>, removal: Removal): Promise<void> {
+  const { place = '{}' } = (await removalOf(db, removal.workspace_id, removal)) ?? {}
+  const { own: _, ...rest }: { own?: unknown } = JSON.parse(place)
+  await db
+    .updateTable('removals')
+    .set({ place: JSON.stringify(rest) })
+    .where('workspace_id', '=', removal.workspace_id)
+    .where('removal_id', '=', removal.removal_id)
+    .execute()
+}
+
 /** What one slice has removed. */
 export type RemovedSlice = {
   events: number
@@ -55,13 +73,16 @@ export async function removalOf(
   return row && { ...row, kind }
 }
 
+/** @returns it as it was; undefined where it is not there any more */
 export async function deleteRemoval(
   db: Transaction<DB>,
-  { workspace_id, removal_id }: Pick<Removal, 'workspace_id' | 'removal_id'>,
-): Promise<void> {
-  await db
+  { workspace_id, removal_id, kind }: Pick<Removal, 'workspace_id' | 'removal_id' | 'kind'>,
+): Promise<Removal | undefined> {
+  const row = await db
     .deleteFrom('removals')
     .where('workspace_id', '=', workspace_id)
     .where('removal_id', '=', removal_id)
-    .execute()
+    .returningAll()
+    .executeTakeFirst()
+  return row && { ...row, kind }
 }

@@ -1,5 +1,6 @@
 import { newId, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
+import { ownDigest } from '../../domain/own-digest.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
@@ -32,6 +33,7 @@ export class CustomerWriter {
     if (typeof journey === 'string') return { status: 'refused', code: journey }
 
     const known = this.#known(unit)
+    if (!known && this.#isErased(unit)) return { status: 'refused', code: 'customer_erased' }
     const customer_id = known?.customer_id ?? newId('cus')
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
@@ -60,6 +62,7 @@ export class CustomerWriter {
     const journey = this.#journey(unit)
     if (typeof journey === 'string') return { status: 'refused', code: journey }
     const known = this.#known(unit)
+    if (!known && this.#isErased(unit)) return { status: 'refused', code: 'customer_erased' }
     return {
       status: 'stored',
       customer_id: known?.customer_id ?? unmadeId('cus'),
@@ -76,6 +79,12 @@ export class CustomerWriter {
 
   #known({ workspace_id, customer_type, client_customer_id }: Initialization): KnownCustomer | undefined {
     return this.#statements.customer.get(workspace_id, customer_type, client_customer_id)
+  }
+
+  #isErased(unit: Initialization): boolean {
+    const { workspace_id } = unit
+    const secret = this.#statements.secret.get(workspace_id) ?? ''
+    return this.#statements.erased.get(workspace_id, ownDigest(secret, unit)) !== undefined
   }
 
   #rename(workspace_id: string, known: KnownCustomer, customer_name: string, now_ms: number) {
@@ -136,6 +145,12 @@ function prepare(connection: Connection) {
         name_key, created_ms, updated_ms) VALUES ((
           SELECT 1 + max(removed_customer_ref, coalesce((SELECT max(customer_ref) FROM customers), 0)) FROM event_indexing
         ), ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    secret: connection
+      .prepare<[string], string>('SELECT erasure_secret FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
+    erased: connection.prepare<[string, string]>(
+      'SELECT 1 FROM erasures WHERE workspace_id = ? AND own_digest = ?',
     ),
     rename: connection.prepare<[string, string, number, number]>(
       'UPDATE customers SET customer_name = ?, name_key = ?, updated_ms = ? WHERE customer_ref = ?',

@@ -1,12 +1,16 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
+import { commandLine } from '../audit-log.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
-import { RemovalWork } from '../removals/removal-work.ts'
+import { eraseAgain, findErasure } from '../removals/erasures.ts'
+import { endRemoval, RemovalWork } from '../removals/removal-work.ts'
+import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
+import { ErasureJournal } from './erasure-journal.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
@@ -46,11 +50,31 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   const db = database((statement) => reader.lookUp(statement))
+  const journal = new ErasureJournal(path)
+  const again = journal.read()
+  if (again.length > 0) {
+    await db.transaction().execute(async (db) => {
+      for (const noted of again) await eraseAgain(db, { removeCustomer }, noted, commandLine(now()))
+    })
+  }
+  // Those of a store that was copied, or whose process was killed before it noted them.
+  journal.note(await db.selectFrom('erasures').selectAll().execute())
   const removing = new RemovalWork({
     db,
-    slice: (removal) => writer.remove(removal),
-    sweep: () => writer.cutLogOff(),
-    end: async () => {},
+    async slice(removal) {
+      const erasure = await findErasure(db, removal.workspace_id, removal.subject_id)
+      if (erasure) journal.note([erasure])
+      return await writer.remove(removal)
+    },
+    async sweep(removal) {
+      const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
+      if (customer) {
+        if (!(await refusals.removeOf(removal.workspace_id, customer))) return false
+        await db.transaction().execute((db) => forgetOwnNames(db, removal))
+      }
+      return await writer.cutLogOff()
+    },
+    end: (db, removal) => endRemoval(db, removal, now()),
     isBusy: () => writer.statistics().waitingRows > 0,
     onFailure: onRemovalFailure,
   })

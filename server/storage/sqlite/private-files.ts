@@ -24,6 +24,9 @@ export const DERIVED = ['-standings', '-refusals'].flatMap((file) =>
   [...DERIVED_COMPANIONS, ''].map((suffix) => file + suffix),
 )
 
+/** What is kept beside a store and must outlive it: who was erased is to be erased again in an older one. */
+export const ERASURES = '-erasures'
+
 /** Read and written by the owner, by nobody else. */
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
@@ -47,7 +50,7 @@ export function makePrivate(path: string): void {
  * where that holds nothing else. What belongs to another user is left as that user has it.
  */
 export function keepPrivate(path: string): void {
-  const files = [path, ...[...COMPANIONS, ...DERIVED].map((suffix) => path + suffix)]
+  const files = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => path + suffix)]
   for (const file of files) restrict(file, FILE_MODE, statSync)
   const names = files.map((file) => basename(file))
   const folder = dirname(path)

@@ -51,13 +51,14 @@ export class References {
   enrolledCustomer(
     { workspace_id, journey_ref, enrolled }: Journey,
     customer_id: string,
-  ): number | 'customer_not_found' | 'customer_not_in_journey' {
+  ): number | 'customer_not_found' | 'customer_erased' | 'customer_not_in_journey' {
     const cached = enrolled.get(customer_id)
     if (cached !== undefined) return cached
     const found = this.#statements.enrolled.get(journey_ref, workspace_id, customer_id)
     if (!found) {
       const exists = this.#statements.customerExists.get(workspace_id, customer_id)
-      return exists ? 'customer_not_in_journey' : 'customer_not_found'
+      if (exists) return 'customer_not_in_journey'
+      return this.#statements.erased.get(workspace_id, customer_id) ? 'customer_erased' : 'customer_not_found'
     }
     if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
     enrolled.set(found.customer_id, found.customer_ref)
@@ -91,6 +92,9 @@ function prepare(connection: Connection) {
     enrolled: connection.prepare<[number, string, string], { customer_ref: number; customer_id: string }>(
       `SELECT customer_ref, customer_id FROM customers JOIN enrolments USING (customer_ref)
       WHERE journey_ref = ? AND workspace_id = ? AND customer_id = ?`,
+    ),
+    erased: connection.prepare<[string, string]>(
+      'SELECT 1 FROM erasures WHERE workspace_id = ? AND customer_id = ?',
     ),
     customerExists: connection.prepare<[string, string]>(
       'SELECT 1 FROM customers WHERE workspace_id = ? AND customer_id = ?',

@@ -13,11 +13,17 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
 ) => {
   const customers = db.selectFrom('customers').where('workspace_id', '=', workspace_id)
   const known = await customers
-    .select(['created_ms', 'name_key', sql<number>`customer_ref`.as('ref')])
+    .select([
+      'created_ms',
+      'name_key',
+      'customer_type',
+      'client_customer_id',
+      sql<number>`customer_ref`.as('ref'),
+    ])
     .where('customer_id', '=', customer_id)
     .executeTakeFirst()
   if (!known) return undefined
-  const { ref, created_ms, name_key } = known
+  const { ref, created_ms, name_key, ...own } = known
   const words = [...new Set(wordsOfText(name_key).map(indexedBeginning))]
   if (words.length > 0) {
     await db
@@ -38,7 +44,7 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
     kind: 'customer',
     subject_id: customer_id,
     begun_ms,
-    place: JSON.stringify({ ref, from: 0 }),
+    place: JSON.stringify({ ref, from: 0, own }),
   })
   return { removal_id, enrolments: Number(removed.numAffectedRows ?? 0) }
 }

@@ -16,6 +16,7 @@ const sharedKeys = {
   password_links: ['person_id'],
   audit_log: ['workspace_id', 'entry_id'],
   removals: ['workspace_id', 'removal_id'],
+  erasures: ['workspace_id', 'customer_id'],
 } as const satisfies { [Table in keyof DB]: readonly (keyof DB[Table])[] }
 
 export type SharedTable = keyof typeof sharedKeys

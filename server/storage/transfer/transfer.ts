@@ -59,6 +59,9 @@ export async function transfer(
 }
 
 async function begun(source: TransferableStore, target: TransferableStore): Promise<Progress> {
+  if ((await source.count('removals')) > 0) {
+    throw new Error('Something is being removed from the store. Let a server end that first.')
+  }
   const identity = await identityOf(source)
   const noted = await target.progress()
   if (noted !== undefined) {

@@ -9,4 +9,5 @@ export const migrations: Migrations = {
   '0005-refusals': () => import('./0005-refusals.ts'),
   '0006-refused-fields': () => import('./0006-refused-fields.ts'),
   '0007-removals': () => import('./0007-removals.ts'),
+  '0008-erasures': () => import('./0008-erasures.ts'),
 }

@@ -13,4 +13,5 @@ export const migrations: Migrations = {
   '0009-event-counts': () => import('./0009-event-counts.ts'),
   '0010-customers-arrived': () => import('./0010-customers-arrived.ts'),
   '0011-removals': () => import('./0011-removals.ts'),
+  '0012-erasures': () => import('./0012-erasures.ts'),
 }

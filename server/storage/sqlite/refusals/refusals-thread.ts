@@ -7,7 +7,7 @@ import { failureOf, type Statement } from '../statement.ts'
 import { openRefusals, removeRefusals } from './refusals-file.ts'
 
 /** Statements of one transaction, with a number by which they are answered. */
-export type RefusalsRequest = { number: number; statements: readonly Statement[] } | 'close'
+export type RefusalsRequest = { number: number; statements: readonly Statement[] | 'cut-log-off' } | 'close'
 
 export type RefusalsReply = { number: number; result: { rows: unknown[][] } | { failure: Failure } }
 
@@ -22,8 +22,9 @@ if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS,
 let connection: Connection | undefined
 
 /** @returns the rows of each */
-function run(statements: readonly Statement[]): unknown[][] {
+function run(statements: readonly Statement[] | 'cut-log-off'): unknown[][] {
   connection ??= openRefusals(path)
+  if (statements === 'cut-log-off') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
   const opened = connection
   return opened.transaction(() =>
     statements.map(({ sql, parameters }) => {

@@ -45,6 +45,11 @@ export class SqliteRefusalTable implements RefusalTable {
     return (await this.#ask(asked)) as Row[][]
   }
 
+  cutLogOff: RefusalTable['cutLogOff'] = async () => {
+    const [[cut] = []] = (await this.#ask('cut-log-off')) as { busy: number }[][]
+    return cut?.busy === 0
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#turns.close(new Unavailable('shutting_down'))
@@ -59,7 +64,7 @@ export class SqliteRefusalTable implements RefusalTable {
     return new Kysely<RefusalTables>({ dialect: new ThreadDialect({ read }) })
   }
 
-  #ask(statements: readonly Statement[]): Promise<unknown[][]> {
+  #ask(statements: readonly Statement[] | 'cut-log-off'): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Unavailable('shutting_down')
       this.#thread ??= this.#start()

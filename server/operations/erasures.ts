@@ -1,0 +1,30 @@
+import type { Operation } from '../contract.ts'
+import { instantText } from '../domain/instants.ts'
+import { Problem } from '../problems.ts'
+import * as erasures from '../storage/removals/erasures.ts'
+import { authorOf } from './author.ts'
+
+export const eraseCustomer: Operation<'eraseCustomer'> = async ({ workspaceId, path, query }, context) => {
+  const { storage } = context
+  const customer = {
+    workspace_id: workspaceId,
+    customer_id: path.customer_id,
+    may_return: query.may_return ?? false,
+  }
+  const erasure = await context.change((db) => {
+    return erasures.eraseCustomer(db, storage.removals, customer, authorOf(context))
+  })
+  if (!erasure) throw new Problem('customer_not_found')
+  storage.removals.begin()
+  const { customer_id, own_digest, erased_ms, completed_ms, events } = erasure
+  return {
+    status: 200,
+    body: {
+      customer_id,
+      may_return: own_digest === null,
+      erased_at: instantText(erased_ms),
+      completed_at: completed_ms === null ? null : instantText(completed_ms),
+      events,
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { DB, Erasures } from '../../../generated/tables.ts'
+import { ownDigest } from '../../domain/own-digest.ts'
+import { type Authorship, insertAuditEntry } from '../audit-log.ts'
+import { findCustomer } from '../customers.ts'
+import type { RemovalStore } from './removal-store.ts'
+import type { Removal } from './removals.ts'
+
+/** What is left of a customer who was erased. */
+export type Erasure = Selectable<Erasures>
+
+/** What is noted of an erasure outside of the store, to be done again where an older store is put back. */
+export type NotedErasure = Pick<Erasure, 'workspace_id' | 'customer_id' | 'own_digest' | 'erased_ms'>
+
+/**
+ * Erases a customer: from the commit on nobody finds it and nothing is taken for it, and what is left is removed by and by.
+ * One that was erased before stays so.
+ * @param customer.may_return whether whoever comes with its `client_customer_id` is a new customer
+ * @returns undefined where there is no such customer
+ */
+export async function eraseCustomer(
+  db: Transaction<DB>,
+  removals: Pick<RemovalStore, 'removeCustomer'>,
+  customer: { workspace_id: string; customer_id: string; may_return: boolean },
+  author: Authorship,
+): Promise<Erasure | undefined> {
+  const { workspace_id, customer_id, may_return } = customer
+  const before = await findErasure(db, workspace_id, customer_id)
+  if (before) return before
+  const found = await findCustomer(db, workspace_id, customer_id)
+  if (!found) return undefined
+  const own_digest = may_return ? null : ownDigest(await secretOf(db, workspace_id), found)
+  return await takeOut(
+    db,
+    removals,
+    { workspace_id, customer_id, own_digest, erased_ms: author.at_ms },
+    author,
+  )
+}
+
+/** Erases again who was erased before an older store was put back. @returns whether there was anything to do */
+export async function eraseAgain(
+  db: Transaction<DB>,
+  removals: Pick<RemovalStore, 'removeCustomer'>,
+  noted: NotedErasure,
+  author: Authorship,
+): Promise<boolean> {
+  const { workspace_id, customer_id } = noted
+  const isThere = db.selectFrom('workspaces').select('workspace_id').where('workspace_id', '=', workspace_id)
+  if (!(await isThere.executeTakeFirst())) return false
+  if (await findErasure(db, workspace_id, customer_id)) return false
+  const erased = await takeOut(db, removals, noted, author)
+  // Who came after the older store was made is not there, and must not come again either.
+  if (!erased) await insertErasure(db, { ...noted, completed_ms: author.at_ms, events: 0 })
+  return true
+}
+
+async function takeOut(
+  db: Transaction<DB>,
+  removals: Pick<RemovalStore, 'removeCustomer'>,
+  noted: NotedErasure,
+  author: Authorship,
+): Promise<Erasure | undefined> {
+  const { workspace_id, customer_id } = noted
+  const removed = await removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: author.at_ms })
+  if (!removed) return undefined
+  const erasure = { ...noted, completed_ms: null, events: null }
+  await insertErasure(db, erasure)
+  await forgetName(db, workspace_id, customer_id)
+  const { enrolments } = removed
+  await insertAuditEntry(db, workspace_id, author, {
+    action: 'customer_erased',
+    subject: { kind: 'customer', id: customer_id, name: customer_id },
+    after: { journeys: enrolments, may_return: noted.own_digest === null },
+  })
+  return erasure
+}
+
+/** Takes what the audit log has about a customer out of it, but for what was done and by whom. */
+async function forgetName(db: Transaction<DB>, workspaceId: string, customerId: string) {
+  await db
+    .updateTable('audit_log')
+    .set({ subject_name: customerId, before: null, after: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('subject_id', '=', customerId)
+    .execute()
+}
+
+/** Notes that nothing is left of a customer, and how much that was: with the erasure, and in the audit log. */
+export async function completeErasure(
+  db: Transaction<DB>,
+  { workspace_id, subject_id: customer_id }: Removal,
+  { events, completed_ms }: { events: number; completed_ms: number },
+): Promise<void> {
+  await db
+    .updateTable('erasures')
+    .set({ events, completed_ms })
+    .where('workspace_id', '=', workspace_id)
+    .where('customer_id', '=', customer_id)
+    .execute()
+  const entries = await db
+    .selectFrom('audit_log')
+    .select(['entry_id', 'after'])
+    .where('workspace_id', '=', workspace_id)
+    .where('subject_id', '=', customer_id)
+    .where('action', '=', 'customer_erased')
+    .execute()
+  for (const { entry_id, after } of entries) {
+    const told: object = JSON.parse(after ?? '{}')
+    await db
+      .updateTable('audit_log')
+      .set({ after: JSON.stringify({ ...told, events }) })
+      .where('workspace_id', '=', workspace_id)
+      .where('entry_id', '=', entry_id)
+      .execute()
+  }
+}
+
+export async function findErasure(
+  db: Kysely<DB>,
+  workspaceId: string,
+  customerId: string,
+): Promise<Erasure | undefined> {
+  return await db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst()
+}
+
+async function insertErasure(db: Transaction<DB>, erasure: Erasure) {
+  await db.insertInto('erasures').values(erasure).execute()
+}
+
+async function secretOf(db: Kysely<DB>, workspaceId: string): Promise<string> {
+  const { erasure_secret } = await db
+    .selectFrom('workspaces')
+    .select('erasure_secret')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return erasure_secret
+}
