@@ -23,6 +23,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'service_keys', label: 'Service keys' },
   { value: 'journeys', label: 'Journeys' },
   { value: 'refusals', label: 'Refused requests' },
+  { value: 'customers', label: 'Customers' },
 ]
 
 /** Who changed what in the workspace, newest first. */

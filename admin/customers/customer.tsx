@@ -22,6 +22,7 @@ import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerJourneys } from './customer-journeys.tsx'
 import { CustomerType } from './customer-type.tsx'
+import { CustomerMenu } from './erase-customer.tsx'
 import { Timeline } from './timeline.tsx'
 
 type CustomerEvents = ReturnType<typeof usePages<Schemas['Event']>>
@@ -30,7 +31,7 @@ type CustomerEvents = ReturnType<typeof usePages<Schemas['Event']>>
 export function CustomerScreen() {
   const { customerId = '' } = useParams()
   const cairn = useCairn()
-  const { workspace_id } = useMembership()
+  const { workspace_id, canChange } = useMembership()
   const customer = useQuery({
     queryKey: useWorkspaceKey('customers', 'one', customerId),
     queryFn: ({ signal }) => taken(cairn.getCustomer({ path: { customer_id: customerId }, signal })),
@@ -77,7 +78,10 @@ export function CustomerScreen() {
   }
 
   return (
-    <Page title={visibleName(customer.data?.customer_name ?? 'Customer')}>
+    <Page
+      title={visibleName(customer.data?.customer_name ?? 'Customer')}
+      action={canChange && customer.data && <CustomerMenu customer={customer.data} />}
+    >
       <Stack gap="xl">
         {customer.error && <ProblemAlert error={customer.error} onRetry={() => void customer.refetch()} />}
         {customer.isPending && <Loading lines={6} />}

@@ -11,6 +11,7 @@ export function ConfirmDialog({
   confirmLabel,
   danger = false,
   pending = false,
+  disabled = false,
   error,
   children,
 }: {
@@ -22,6 +23,8 @@ export function ConfirmDialog({
   /** Whether something is lost for good. */
   danger?: boolean
   pending?: boolean
+  /** Whether something has to be filled in first. */
+  disabled?: boolean
   /** Why the last try failed; the dialog stays open. */
   error?: unknown
   children: ReactNode
@@ -35,7 +38,7 @@ export function ConfirmDialog({
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button {...(danger && { color: 'red' })} loading={pending} onClick={onConfirm}>
+          <Button {...(danger && { color: 'red' })} loading={pending} disabled={disabled} onClick={onConfirm}>
             {confirmLabel}
           </Button>
         </Group>

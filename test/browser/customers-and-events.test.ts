@@ -552,3 +552,24 @@ describe('Markup in a name', () => {
     expect(await guest.evaluate(() => globalThis.ran)).toBeUndefined()
   })
 })
+
+describe('erasing a customer', () => {
+  it('asks for the name, and then it is in no list any more', async () => {
+    const name = 'Grace Hopper'
+    const erased = await customer(name, 'user-erased')
+    await customer('Ada Lovelace', 'user-kept')
+    const page = await open(`customers/${erased}`)
+    await page.getByRole('button', { name: `Actions for ${name}` }).click()
+    await page.getByRole('menuitem', { name: 'Erase…' }).click()
+    const dialog = page.getByRole('dialog', { name: `Erase ${name}?` })
+    const confirm = dialog.getByRole('button', { name: 'Erase customer' })
+    await dialog.getByLabel('Type the name').fill('Grace')
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByLabel('Type the name').fill(name)
+    await confirm.click()
+    await heading(page, 'Customers').waitFor()
+    await expect.poll(() => customerNames(page)).toEqual(['Ada Lovelace'])
+    const { error } = await workspace.client.getCustomer({ path: { customer_id: erased } })
+    expect(error?.code).toBe('customer_not_found')
+  })
+})
