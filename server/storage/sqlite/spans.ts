@@ -102,7 +102,8 @@ export class SpanReader {
    */
   firstFrom(id: Uint8Array): number {
     const { span = 0, isFirst = 0 } = this.#statements.spanOf.get(id, id) ?? {}
-    if (isFirst) return span * SPAN_EVENTS
+    // There is no number 0: the first span begins with 1.
+    if (isFirst) return Math.max(1, span * SPAN_EVENTS)
     return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
   }
 
