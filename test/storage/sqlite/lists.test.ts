@@ -44,7 +44,7 @@ beforeAll(async () => {
   database = new Database(path)
   // All accounts and all who are called "Ada" are among the oldest; the newest alone is called "Zoe".
   database.exec(`
-    ${counted(1000)} INSERT INTO workspaces SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value, NULL FROM counter;
+    ${counted(1000)} INSERT INTO workspaces SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value, NULL, '' FROM counter;
     ${counted(1000)} INSERT INTO people SELECT 'per_' || value, 'Ada', value, value, '', 0, ' ada' FROM counter;
     ${counted(1000)} INSERT INTO members SELECT 'wsp_' || value, 'per_1', 'viewer', 0 FROM counter
       UNION SELECT 'wsp_1', 'per_' || value, 'viewer', 0 FROM counter;
