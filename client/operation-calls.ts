@@ -24,7 +24,10 @@ export type OperationId = keyof operations
 export type OperationRequest<Id extends OperationId> = Body<operations[Id]> &
   Pick<operations[Id]['parameters'], 'path' | 'query'> & { signal?: AbortSignal | undefined }
 
-/** What an operation answers: `data` for a 2xx, else `error`. The body of `response` has been read. */
+/**
+ * What an operation answers: `data` for a 2xx, else `error`. The body of `response` has been read, but for an export, whose
+ * `data` is the stream of its bytes: reading it fails where it is cut short by a connection that breaks.
+ */
 export type OperationResult<Id extends OperationId> = Result<Data<operations[Id]['responses']>>
 
 /**
@@ -105,10 +108,12 @@ export function operationCalls<Routes extends Record<string, Route>>(
       const sent = new Request(prepared, { body: json ?? null, keepalive })
       // The signal goes to fetch itself: in Node a request may lose its own to the garbage collector.
       const response = await fetch(sent, { signal: signal ?? null })
-      // Read to its end, because a connection that breaks in the middle of a body is a network error too.
-      await response.clone().arrayBuffer()
+      // Read to its end, because a connection that breaks in the middle of a body is a network error too. A file may be of
+      // any length: it is for the caller to read.
+      if (!isFile(response)) await response.clone().arrayBuffer()
       return response
     })
+    if (isFile(response)) return { data: response.body, response }
     return toResult(response, await response.text())
   }
 
@@ -118,6 +123,10 @@ export function operationCalls<Routes extends Record<string, Route>>(
   ])
   // The compiler cannot follow a loop that gives each operation its own request and result.
   return Object.fromEntries(methods) as OperationCalls<Routes>
+}
+
+function isFile({ ok, headers }: Response): boolean {
+  return ok && headers.has('content-disposition')
 }
 
 function toResult(response: Response, text: string): Result<unknown> {
@@ -159,8 +168,12 @@ type Body<Operation extends { requestBody?: JsonContent }> = {
   >['content']['application/json']
 }
 
-/** The JSON of the declared 2xx; undefined for one without. */
-type Data<Responses> = JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
+/** What a declared 2xx has: its JSON, of a file its bytes as they come, undefined for one without. */
+type Data<Responses> = DataOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
+
+type DataOf<Declared> = Declared extends { headers: { 'Content-Disposition': string } }
+  ? ReadableStream<Uint8Array<ArrayBuffer>>
+  : JsonOf<Declared>
 
 type JsonOf<Declared> = Declared extends JsonContent<infer Value> ? Value : undefined
 

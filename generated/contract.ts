@@ -117,6 +117,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export events in the order of arrival
+         * @description All events that the filters let through and that were acknowledged before the request began, in the order of their
+         *     arrival, as [Exports](#section/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
+         *     next export, which begins behind the `next_cursor` of the last line.
+         *
+         *     A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
+         *     nothing, or an empty span of time, gives the last line alone.
+         */
+        get: operations["exportEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/refusals": {
         parameters: {
             query?: never;
@@ -1382,6 +1407,39 @@ export interface components {
             message_id: string | null;
         };
         /**
+         * Line of an export of events
+         * @description An event, or what stands in the last line.
+         */
+        EventLine: components["schemas"]["Event"] | components["schemas"]["ExportEnd"];
+        /**
+         * Last line of an export
+         * @description It says that the export is whole.
+         */
+        ExportEnd: {
+            /**
+             * Format: int64
+             * @description How many lines are before it.
+             */
+            end: number;
+            /**
+             * @description What was exported.
+             * @enum {string}
+             */
+            list: "events" | "customers";
+            /** @description The filters of the export, as they were given. */
+            filter: {
+                [key: string]: string;
+            };
+            /** @description Where the next export goes on. */
+            next_cursor: string;
+            /**
+             * Format: date-time
+             * @description What was acknowledged by then is in this export, or was behind its cursor; null where its `limit` has left out
+             *     what was there already.
+             */
+            caught_up_to: string | null;
+        };
+        /**
          * Page of events
          * @description One page of a list of events.
          */
@@ -2369,13 +2427,13 @@ export interface components {
          * @description What an entry is about. More may be added.
          * @enum {string}
          */
-        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers";
+        AuditArea: "sessions" | "members" | "service_keys" | "journeys" | "refusals" | "customers" | "exports";
         /**
          * Action of the audit log
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported";
         /**
          * Actor
          * @description Who did it.
@@ -3011,6 +3069,12 @@ export interface components {
          * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
          */
         Cursor: string;
+        /**
+         * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
+         *     more was there already. Without it all are exported.
+         * @example 100000
+         */
+        ExportLimit: number;
     };
     requestBodies: never;
     headers: {
@@ -3051,6 +3115,11 @@ export interface components {
          * @example cairn_session=0000000000000000000000000000000000000000000; Path=/; HttpOnly; SameSite=Strict
          */
         "Set-Cookie": string;
+        /**
+         * @description It is a file, and how it might be called.
+         * @example attachment; filename="events-20261120T083100Z.ndjson"
+         */
+        "Content-Disposition": string;
         /**
          * @description How a body may be compressed.
          * @example gzip
@@ -3352,6 +3421,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events of this journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only events of this customer.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id?: components["schemas"]["Reference"];
+                /**
+                 * @description Only events of this name.
+                 * @example signed_up
+                 */
+                event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                received_from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only events received before this instant. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                received_to?: components["schemas"]["Instant"];
+                /**
+                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
+                 *     more was there already. Without it all are exported.
+                 * @example 100000
+                 */
+                limit?: components["parameters"]["ExportLimit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, and the last line. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["EventLine"];
                 };
             };
             400: components["responses"]["BadParameter"];

@@ -60,6 +60,17 @@ export const operationPaths = {
    */
   listEvents: ['GET', '/events'],
   /**
+   * Export events in the order of arrival
+   *
+   * All events that the filters let through and that were acknowledged before the request began, in the order of their
+   * arrival, as [Exports](#section/Exports) says: one a line, as `listEvents` has them. What arrives meanwhile is for the
+   * next export, which begins behind the `next_cursor` of the last line.
+   *
+   * A cursor is one of an export, or of `listEvents` with `order=oldest`. Filters are not references: one that matches
+   * nothing, or an empty span of time, gives the last line alone.
+   */
+  exportEvents: ['GET', '/events/export'],
+  /**
    * List what was refused
    *
    * What was sent to the operations tagged Ingestion with a valid key and refused for its content, by (`received_at`,

@@ -9,6 +9,7 @@ import { contractDocument } from './contract-document.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { JsonBytes } from './domain/json-bytes.ts'
 import type { KeyKind } from './domain/service-keys.ts'
+import type { StreamedFile } from './http/answers/streamed-file.ts'
 import type { Cookies } from './http/callers/cookies.ts'
 import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './http/checks/body-parts.ts'
 import { distinct, faultOf, refusalTexts, type ValidatorError } from './http/checks/faults.ts'
@@ -53,8 +54,8 @@ export type Context = {
   ): Promise<OperationRequest<Id>['body']>
   /** Tells the log of an item of a batch that was rejected, and keeps it to be looked at; it never waits and never fails. */
   refused(item: RefusedItem): void
-  /** When it was last noted that somebody reads what was refused, by workspace and by who it is. */
-  refusalReaders: RecentMap<number>
+  /** When it was last noted that somebody reads what was refused, or exports, by workspace and by who it is. */
+  notedReaders: RecentMap<number>
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
   /** Tells how many events were rejected for what they refer to: they must not spend a rate that others share. */
@@ -107,15 +108,21 @@ type Responses<Id extends OperationId> = operations[Id]['responses']
 /** A success that the contract declares for the operation. Refusals are thrown. */
 export type OperationReply<Id extends OperationId> = Id extends OperationId
   ? {
-      [Status in keyof Responses<Id>]: Responses<Id>[Status] extends {
-        content: { 'application/json': infer Body }
-      }
-        ? { status: Status; body: Body | JsonBytes<Body>; cookies?: Cookies }
-        : Status extends 204
-          ? { status: Status; body?: undefined; cookies?: Cookies }
-          : never
+      [Status in keyof Responses<Id>]: Responses<Id>[Status] extends FileResponse<infer Types>
+        ? { status: Status; file: StreamedFile<Types & string>; body?: undefined; cookies?: Cookies }
+        : Responses<Id>[Status] extends { content: { 'application/json': infer Body } }
+          ? { status: Status; body: Body | JsonBytes<Body>; file?: undefined; cookies?: Cookies }
+          : Status extends 204
+            ? { status: Status; body?: undefined; file?: undefined; cookies?: Cookies }
+            : never
     }[keyof Responses<Id>]
   : never
+
+/** A response that is to be kept as a file, and may be of any length: it is sent while it is made. */
+type FileResponse<Types> = {
+  headers: { 'Content-Disposition': string }
+  content: { [Type in Types & PropertyKey]: unknown }
+}
 
 export type Operation<Id extends OperationId> = (
   request: OperationRequest<Id>,
@@ -139,6 +146,8 @@ export type Route = {
   /** The roles for which it is, where it is about a workspace and open to people. */
   roles: readonly Role[] | undefined
   hasBody: boolean
+  /** Whether it answers with a file. */
+  isFile: boolean
   bodyLimits: BodyLimits
   /** How many events a request with this body counts as. */
   count(body: unknown): number
@@ -161,6 +170,7 @@ type Declared = {
   security?: Record<string, unknown>[]
   requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: unknown } } }
   parameters?: unknown[]
+  responses: Record<string, { headers?: Record<string, unknown> }>
   'x-counted'?: string
   'x-roles'?: Role[]
 }
@@ -217,6 +227,7 @@ export async function loadContract(file: URL): Promise<Contract> {
           accepts: (declared.security ?? document.security).map(credentialOf),
           roles: declared['x-roles'],
           hasBody: declared.requestBody !== undefined,
+          isFile: declared.responses['200']?.headers?.['Content-Disposition'] !== undefined,
           bodyLimits: {
             ...(declared.requestBody?.['x-limit-bytes'] && { bytes: declared.requestBody['x-limit-bytes'] }),
             kind: counted ? 'batch' : 'single',

@@ -8,6 +8,7 @@ import { UnreadAnswers } from './http/answers/unread-answers.ts'
 import { createApp } from './http/app.ts'
 import { Callers } from './http/callers/callers.ts'
 import { Credentials } from './http/callers/credentials.ts'
+import { ExportPlaces } from './http/export-places.ts'
 import { HEAD_BYTES, refuseMalformed } from './http/malformed-http.ts'
 import { Attempts } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
@@ -117,7 +118,8 @@ export async function startServer({
     trustedProxies: config.trustedProxies,
     limiter,
     turns: new Turns(),
-    refusalReaders: new RecentMap(1_000),
+    notedReaders: new RecentMap(1_000),
+    exports: new ExportPlaces(),
     bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
     answers: new UnreadAnswers(),
     compression: new AnswerCompression(),

@@ -24,6 +24,7 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'journeys', label: 'Journeys' },
   { value: 'refusals', label: 'Refused requests' },
   { value: 'customers', label: 'Customers' },
+  { value: 'exports', label: 'Exports' },
 ]
 
 /** Who changed what in the workspace, newest first. */

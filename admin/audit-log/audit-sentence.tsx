@@ -109,6 +109,8 @@ function predicate(entry: Entry): ReactNode {
       return 'looked at what was refused'
     case 'refusals_replayed':
       return 'sent what was refused again'
+    case 'events_exported':
+      return 'exported events'
     default: {
       const action: string = entry.action
       const kind: string = entry.subject.kind

@@ -22,10 +22,12 @@ import {
 } from './answers/answer.ts'
 import { corsHeaders, preflightHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
+import { sendStreamed } from './answers/streamed-file.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies, writeCookies } from './callers/cookies.ts'
 import type { Reached } from './callers/origins.ts'
 import { ProxyWatch } from './callers/unknown-proxy.ts'
+import type { ExportPlaces } from './export-places.ts'
 import { loggedFaults } from './log-faults.ts'
 import { loggedPaths } from './log-paths.ts'
 import { assertHead, noteBegun } from './malformed-http.ts'
@@ -52,7 +54,8 @@ export type AppOptions = SiteOptions & {
   limiter: RateLimiter
   turns: Turns
   bodies: BodyPlaces
-  refusalReaders: RecentMap<number>
+  exports: ExportPlaces
+  notedReaders: RecentMap<number>
   /** Whether the log has the addresses of senders. */
   logAddresses: boolean
   /** Milliseconds since 1970. */
@@ -142,7 +145,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
   if (caller.kind === 'person') res.locals.person_id = caller.session.person_id
   res.locals.owner = key?.key_id
-  const identified_ms = performance.now()
+  let identified_ms = performance.now()
   const share = turns.shareOf({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
   await share.next()
   if (key) addHeaders(res, limiter.take(key))
@@ -153,6 +156,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
   const refused = refusedRequest(caller, req, res, route, options)
   let isChecked = false
+  let leaveExports: (() => void) | undefined
   let body: JsonValue | undefined
   try {
     body = await arriving?.json(req, route.bodyLimits, share)
@@ -161,6 +165,9 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
     if (performance.now() - identified_ms > BELIEVED_MS) caller = await identify()
     const count = route.count(body)
+    if (route.isFile) {
+      leaveExports = options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
+    }
     if (key && arriving && count > 1)
       addHeaders(res, limiter.takeRest(key, { count, refusal: arriving.length / LIMITED_EVENT_BYTES }))
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
@@ -184,7 +191,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
           locals.rejected[item.code] = (locals.rejected[item.code] ?? 0) + 1
           refused?.item(item)
         },
-        refusalReaders: options.refusalReaders,
+        notedReaders: options.notedReaders,
         rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
         caller,
         address: res.locals.address,
@@ -208,7 +215,17 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     const reply = await replying
     share.work()
     if (reply.cookies) addHeaders(res, { 'Set-Cookie': writeCookies(reply.cookies, reached(req), publicUrl) })
-    const { status, body: replied } = reply
+    const { status, body: replied, file } = reply
+    if (file) {
+      share.rest()
+      const assertAllowed = async () => {
+        if (options.isStopping()) throw new Unavailable('shutting_down')
+        if (performance.now() - identified_ms < RECHECKED_MS) return
+        identified_ms = performance.now()
+        await identify()
+      }
+      return await sendStreamed(res, { status, file, assertAllowed }, options)
+    }
     if (replied === undefined) return answer(res, { status }, options)
     const sending = sendReply(req, res, { status, body: replied }, options)
     share.rest()
@@ -225,6 +242,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   } finally {
     share.rest()
     arriving?.leave()
+    leaveExports?.()
   }
 }
 
@@ -298,3 +316,6 @@ const LIMITED_EVENT_BYTES = 16 * 1024
 
 /** A caller is believed for so long without another look. */
 const BELIEVED_MS = 50
+
+/** Whoever takes a long answer is looked at again after so long: what ends its power ends the answer. */
+const RECHECKED_MS = 1_000

@@ -4,6 +4,7 @@ import * as auditLog from './audit-log.ts'
 import * as customers from './customers.ts'
 import * as erasures from './erasures.ts'
 import * as events from './events.ts'
+import * as exports from './exports.ts'
 import * as ingestion from './ingestion.ts'
 import * as invitations from './invitations.ts'
 import * as journeys from './journeys.ts'
@@ -23,6 +24,7 @@ export const allOperations: Operations = {
   ...customers,
   ...erasures,
   ...events,
+  ...exports,
   ...ingestion,
   ...invitations,
   ...journeys,

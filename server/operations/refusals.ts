@@ -142,10 +142,10 @@ function countsOf(results: readonly Replayed[]) {
 
 /** Notes who reads what customers sent, before it is read; not each page of it. */
 async function noteReading(context: Context, workspaceId: string) {
-  const { now, change, refusalReaders } = context
+  const { now, change, notedReaders } = context
   const author = authorOf(context)
-  const name = `${workspaceId} ${author.actor.id}`
-  const noted_ms = refusalReaders.get(name)
+  const name = `refusals_read ${workspaceId} ${author.actor.id}`
+  const noted_ms = notedReaders.get(name)
   if (noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
   await change(async (db) => {
     const subject = {
@@ -155,7 +155,7 @@ async function noteReading(context: Context, workspaceId: string) {
     } as const
     await insertAuditEntry(db, workspaceId, author, { action: 'refusals_read', subject })
   })
-  refusalReaders.set(name, now())
+  notedReaders.set(name, now())
 }
 
 function refusalOf(row: RefusalRow): Refusal {

@@ -63,6 +63,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   refusals_read: 'refusals',
   refusals_replayed: 'refusals',
   customer_erased: 'customers',
+  events_exported: 'exports',
 }
 
 /** Whoever may run the `cairn` command. */

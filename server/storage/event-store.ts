@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { EventContent } from '../domain/event-content.ts'
 import type { JsonBytes } from '../domain/json-bytes.ts'
 import type { Page } from '../domain/paging.ts'
+import type { EventSliceRequest, Slice, WalkBound } from './exports.ts'
 import type { Reading } from './storage.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
@@ -87,6 +88,12 @@ export type EventStore = {
     page: Page,
     reading: Reading,
   ): Promise<JsonBytes<EventPage>>
+
+  /** Where a walk forward over the events of the workspace ends that begins now. */
+  eventsBound(workspaceId: string, reading: Reading): Promise<WalkBound>
+
+  /** The next events of an export in the order of `oldestEvents`; it may have none and not be the last. */
+  eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
   customerEvents(

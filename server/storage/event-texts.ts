@@ -73,8 +73,8 @@ export class PageTexts {
   }
 }
 
-/** Variables are kept as JSON. */
-function eventText(event: ListedEvent): string {
+/** The event as the contract has it, as JSON. Variables are kept so. */
+export function eventText(event: ListedEvent): string {
   const fields = {
     id: JSON.stringify(event.id),
     journey_id: JSON.stringify(event.journey_id),
@@ -87,5 +87,8 @@ function eventText(event: ListedEvent): string {
     received_at: JSON.stringify(instantText(event.received_ms)),
     message_id: JSON.stringify(event.message_id),
   } satisfies Record<keyof components['schemas']['Event'], string>
-  return `{${Object.entries(fields).map(([name, text]) => `"${name}":${text}`)}}`
+  // A template for each field: to make pairs of them and join these takes three times as long.
+  let text = ''
+  for (const name in fields) text += `,"${name}":${fields[name as keyof typeof fields]}`
+  return `{${text.slice(1)}}`
 }

@@ -43,8 +43,19 @@ export async function checkReply(method: string, path: string, response: Respons
   }
   const media = reply.content[type]
   if (!media) throw new Error(`${name} with the undeclared media type ${type}`)
-  assertValid(name, media.schema, await response.clone().json())
+  const text = await response.clone().text()
+  for (const value of valuesOf(type, text)) assertValid(name, media.schema, value)
   return response
+}
+
+/** What the schema is of: the JSON of a body, or of each of its lines. */
+function valuesOf(type: string, text: string): unknown[] {
+  if (type !== 'application/x-ndjson') return [JSON.parse(text)]
+  if (!text.endsWith('\n')) throw new Error('the last line has no end')
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line))
 }
 
 /** @throws {Error} where the value does not fit the contract's schema */

@@ -18,6 +18,12 @@ const code = (answer: Promise<{ error?: { code: string } | undefined }>) =>
   answer.then(({ error }) => error?.code)
 const own = (body: { data?: { data: object[] } | undefined }) => body.data?.data.length
 
+/** How many lines an export has before the last one. */
+async function exported(answer: Promise<{ data?: ReadableStream | undefined }>): Promise<unknown> {
+  const text = await new Response((await answer).data ?? null).text()
+  return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '').end
+}
+
 /** What an operation answers where it is asked, with one workspace's key, for what another one owns. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
@@ -69,6 +75,13 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
   listCustomerEvents: [
     'customer_not_found',
     ({ client }, victim) => code(client.listCustomerEvents({ path: path(victim) })),
+  ],
+  exportEvents: [
+    [0, 0],
+    async ({ client }, { event }) => [
+      await exported(client.exportEvents()),
+      await exported(client.exportEvents({ query: { journey_id: event.journey_id } })),
+    ],
   ],
   listEvents: [
     [0, 0],

@@ -7,6 +7,7 @@ import { UnreadAnswers } from '../../server/http/answers/unread-answers.ts'
 import { createApp } from '../../server/http/app.ts'
 import { Callers } from '../../server/http/callers/callers.ts'
 import { Credentials } from '../../server/http/callers/credentials.ts'
+import { ExportPlaces } from '../../server/http/export-places.ts'
 import { Attempts } from '../../server/http/rates/attempts.ts'
 import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
@@ -53,7 +54,8 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     compression: new AnswerCompression(),
     limiter: new RateLimiter({ defaultRate: 0, now: Date.now }),
     turns: new Turns(),
-    refusalReaders: new RecentMap(1_000),
+    notedReaders: new RecentMap(1_000),
+    exports: new ExportPlaces(),
     metrics,
     metricsToken: undefined,
     log: pino({ level: 'silent' }),

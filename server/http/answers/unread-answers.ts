@@ -9,6 +9,13 @@ const ANSWERS_BYTES = 64 * 1024 * 1024
 const PATIENCE_MS = 10_000
 const LEAST_BYTES_A_SECOND = 32 * 1024
 
+type Peer = {
+  /** Whose it is: a key, a person or a network. */
+  owner: string
+  /** Called before the connection is destroyed, because its peer is too slow or has too many. */
+  onCut: () => void
+}
+
 /** Bounds what waits for peers that do not read: the kernel takes what fits into its buffers, the rest is here. */
 export class UnreadAnswers {
   readonly #places = new Places(ANSWERS_BYTES)
@@ -22,10 +29,29 @@ export class UnreadAnswers {
 
   /**
    * Looks after an answer that has been written and of which the kernel has not taken all.
-   * @param options.owner whose it is: a key, a person or a network
-   * @param options.onCut is called before the connection is destroyed, because its peer is too slow or has too many
+   * @param peer who is to take it
    */
-  watch(res: ServerResponse, { owner, onCut }: { owner: string; onCut: () => void }): void {
+  watch(res: ServerResponse, peer: Peer): void {
+    const place = this.#enter(res, peer)
+    if (place) res.once('close', () => place.leave())
+  }
+
+  /** Waits until the connection has taken what of an answer was written, or has closed; meanwhile it looks after it. */
+  async taken(res: ServerResponse, peer: Peer): Promise<void> {
+    const place = this.#enter(res, peer)
+    await new Promise<void>((resolve) => {
+      if (res.closed || !res.writableNeedDrain) return resolve()
+      const end = () => {
+        res.off('drain', end).off('close', end)
+        resolve()
+      }
+      res.on('drain', end).on('close', end)
+    })
+    place?.leave()
+  }
+
+  /** @returns undefined where there is no room for what it has not taken: it is cut off */
+  #enter(res: ServerResponse, { owner, onCut }: Peer) {
     const bytes = res.writableLength
     const cut = () => {
       onCut()
@@ -33,8 +59,9 @@ export class UnreadAnswers {
     }
     const patience_ms = PATIENCE_MS + (bytes / LEAST_BYTES_A_SECOND) * 1000
     const place = this.#places.enter({ owner, patience_ms, cut })
-    if (place.hold(bytes)) res.once('close', () => place.leave())
-    else place.lose()
+    if (place.hold(bytes)) return place
+    place.lose()
+    return undefined
   }
 
   /**

@@ -9,6 +9,7 @@ import {
   OTHER_BYTES,
   PageTexts,
 } from '../event-texts.ts'
+import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../exports.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
@@ -68,7 +69,7 @@ export async function readNewest(
   if (walkedTo !== undefined) conditions.push(`id >= ${parameters.add(walkedTo)}`)
   if (ofCustomer) conditions.push(`id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
   const limit = parameters.add(page.limit + 1)
-  const listed = listedOf({ conditions, order: 'id DESC', limit })
+  const listed = queryOf({ conditions, order: 'id DESC', limit })
   const sql = pageOf({ listed, order: 'id DESC' })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const early = walkedTo === undefined ? undefined : newestPosition(walkedTo)
@@ -77,23 +78,74 @@ export async function readNewest(
   return textsOf(rows, { page, customers, positionOf, early })
 }
 
-/**
- * Events in the order of arrival, oldest first, see `ArrivalOrder`. What is in the queue of what has arrived, at an instant
- * up to which the order is closed, will be a stray; it stands elsewhere.
- */
+/** Events in the order of arrival, oldest first. */
 export async function readOldest(
   connection: Connection,
   workspace_id: string,
   filter: EventFilter,
   page: Page,
 ): Promise<ForwardTexts> {
-  const workspace = uuidOf(workspace_id)
-  const { closed_ms, told_ms } = await readWalkEnd(connection, workspace)
-  const closed = firstPosition('evt', closed_ms)
+  const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspace_id))
   const after = page.after ?? firstPosition('evt')
-  const end = { rows: [], next: isBefore(after, closed) ? closed : after, caughtUp_ms: told_ms }
+  const walk = { after, closed_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
+  const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
+  const customers = await customersOf(connection, workspace_id, rows)
+  const texts = textsOf(rows, { page, customers, positionOf: orderPosition, early })
+  return { rows: texts.rows, next: texts.next ?? end, caughtUp_ms: texts.next ? null : told_ms }
+}
+
+/** So many rows are read for a slice of an export, unless they are long. They are made lines on the main thread, in 5 ms. */
+const SLICE_ROWS = 1_000
+
+/** The next events of an export, in the order of `readOldest`. */
+export async function readSlice(
+  connection: Connection,
+  { workspace_id, filter, after, bound, most }: EventSliceRequest,
+): Promise<Slice> {
+  const limit = Math.min(SLICE_ROWS, most)
+  const walk = { after, closed_ms: bound, limit, limit_bytes: SLICE_BYTES }
+  const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
+  const customers = await customersOf(connection, workspace_id, rows)
+  const lines = new SliceLines(limit)
+  let last: EventRow | undefined
+  for (const row of rows) {
+    if (!row.fits || lines.isFull) return lines.ending(last ? orderPosition(last) : after, { isLast: false })
+    const event = listedOf(row, customers)
+    if (event) lines.addEvent(event)
+    last = row
+  }
+  // Others follow, where one of them was removed and left room for the first behind the limit.
+  if (last && rows.length > limit) return lines.ending(orderPosition(last), { isLast: false })
+  return lines.ending(early ?? end, { isLast: early === undefined })
+}
+
+/** A part of a walk forward: behind a position, before an instant up to which the order is closed. */
+type Walk = { after: Position; closed_ms: number; limit: number; limit_bytes: number }
+
+/** What is read for it: one row more than its limit at the most, of which as many fit as it has bytes. */
+type Forward = {
+  rows: EventRow[]
+  /** Where the walk ends. */
+  end: Position
+  /** Where this part ends at the latest, because enough was looked at. */
+  early?: Position | undefined
+}
+
+/**
+ * Events in the order of arrival, see `ArrivalOrder`. What is in the queue of what has arrived, at an instant
+ * up to which the order is closed, will be a stray; it stands elsewhere.
+ */
+async function readForward(
+  connection: Connection,
+  workspace_id: string,
+  filter: EventFilter,
+  { after, closed_ms, limit: most, limit_bytes }: Walk,
+): Promise<Forward> {
+  const workspace = uuidOf(workspace_id)
+  const closed = firstPosition('evt', closed_ms)
+  const end = isBefore(after, closed) ? closed : after
   const narrowed = narrowedBy(filter)
-  if (!narrowed || !isBefore(after, closed)) return end
+  if (!narrowed || !isBefore(after, closed)) return { rows: [], end }
 
   const { from_ms, to_ms } = filter
   const { customer, isNarrowed, matching } = narrowed
@@ -120,7 +172,7 @@ export async function readOldest(
 
   const parameters = new Parameters()
   const own = parameters.add(workspace)
-  const limit = parameters.add(page.limit + 1)
+  const limit = parameters.add(most + 1)
   const matched = [...matching(parameters)]
   if (ofCustomer) matched.push(`events.id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
   const conditions = [...among(parameters), ...matched, IN_PLACE]
@@ -149,12 +201,14 @@ export async function readOldest(
       )
     ) AS both_kinds ORDER BY order_ms, id LIMIT ${limit}`
   const sql = `${straying(own, parameters.add(firstUuidOf(closed_ms)))}
-    ${pageOf({ listed, order: 'order_ms, id', columns: 'order_ms, ' })}`
+    ${pageOf({ listed, order: 'order_ms, id', columns: 'order_ms, ', limit_bytes })}`
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
-  const positionOf = ({ order_ms, id }: EventRow) => ({ ms: order_ms ?? 0, id: idOf('evt', digitsOf(id)) })
-  const customers = await customersOf(connection, workspace_id, rows)
-  const texts = textsOf(rows, { page, customers, positionOf, early })
-  return { rows: texts.rows, next: texts.next ?? end.next, caughtUp_ms: texts.next ? null : told_ms }
+  return { rows, end, early }
+}
+
+/** Where an event stands in the order of arrival. */
+function orderPosition({ order_ms, id }: EventRow): Position {
+  return { ms: order_ms ?? 0, id: idOf('evt', digitsOf(id)) }
 }
 
 /** The instant in an identifier. */
@@ -218,7 +272,7 @@ export async function readTimeline(
     conditions.push(`(at_ms, id) < (${parameters.add(ms)}, ${parameters.add(uuidOf(id))}::uuid)`)
   }
   const order = 'at_ms DESC, id DESC'
-  const listed = listedOf({ conditions, order, limit: parameters.add(page.limit + 1) })
+  const listed = queryOf({ conditions, order, limit: parameters.add(page.limit + 1) })
   const sql = pageOf({ listed, order })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const customers = await customersOf(connection, workspace_id, rows)
@@ -282,19 +336,22 @@ function pageOf({
   listed,
   order,
   columns = '',
+  limit_bytes = PAGE_BYTES,
 }: {
   /** A query of the events, in whatever order. */
   listed: string
   order: string
   /** Others that the query has, each with a comma behind it. */
   columns?: string
+  /** So many bytes of JSON fit into it. */
+  limit_bytes?: number
 }): string {
   return `
     SELECT ${columns}id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, fits,
       CASE WHEN fits THEN custom_variables END AS custom_variables
     FROM (
       SELECT *, row_number() OVER page = 1 OR sum(${OTHER_BYTES} + coalesce(octet_length(custom_variables), 0))
-        OVER page <= ${PAGE_BYTES} AS fits
+        OVER page <= ${limit_bytes} AS fits
       FROM (${listed}) AS listed
       WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
     ) AS measured
@@ -303,7 +360,7 @@ function pageOf({
 
 type Listed = { conditions: string[]; order: string; limit: string }
 
-function listedOf({ conditions, order, limit }: Listed): string {
+function queryOf({ conditions, order, limit }: Listed): string {
   return `SELECT * FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`
 }
 
@@ -329,6 +386,20 @@ async function customersOf(
   return new Map(found.map(({ customer_id, ...named }) => [customer_id, named]))
 }
 
+/** The event as it is listed; undefined where its customer was removed between the two statements. */
+function listedOf(row: EventRow, customers: Map<string, Named>): ListedEvent | undefined {
+  const stored = eventOf(row)
+  const customer = customers.get(stored.customer_id)
+  return (
+    customer && {
+      ...stored,
+      ...customer,
+      id: idOf('evt', stored.id),
+      custom_variables: row.custom_variables,
+    }
+  )
+}
+
 type Texts = {
   page: Page
   customers: Map<string, Named>
@@ -341,19 +412,12 @@ function textsOf(rows: readonly EventRow[], { page, customers, positionOf, early
   const texts = new PageTexts(page)
   for (const row of rows) {
     if (!row.fits) return texts.endingBehindLast()
-    const stored = eventOf(row)
-    const customer = customers.get(stored.customer_id)
+    const event = listedOf(row, customers)
     const position = positionOf(row)
     // Removed between the two statements, and its events with it.
-    if (!customer) {
+    if (!event) {
       texts.skip(position)
       continue
-    }
-    const event = {
-      ...stored,
-      ...customer,
-      id: idOf('evt', stored.id),
-      custom_variables: row.custom_variables,
     }
     if (!texts.add(event, position)) return texts.endingBehindLast()
   }

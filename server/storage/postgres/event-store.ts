@@ -1,6 +1,8 @@
 import type { EventStore } from '../event-store.ts'
-import { readNewest, readOldest, readTimeline } from './event-reader.ts'
+import { readWalkEnd } from './arrival-order.ts'
+import { readNewest, readOldest, readSlice, readTimeline } from './event-reader.ts'
 import type { ListReader } from './list-reader.ts'
+import { uuidOf } from './uuids.ts'
 import type { Writer } from './writer.ts'
 
 /** Events in PostgreSQL: written in groups, read in turns. */
@@ -14,6 +16,12 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     oldestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readOldest(connection, workspaceId, filter, page)),
+    eventsBound: (workspaceId, reading) =>
+      lists.read(reading, async (connection) => {
+        const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+        return { place: closed_ms, caughtUp_ms: told_ms }
+      }),
+    eventSlice: (request, reading) => lists.read(reading, (connection) => readSlice(connection, request)),
     customerEvents: (workspaceId, customerId, page, reading) =>
       lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
   }

@@ -1,10 +1,11 @@
 import { firstPosition, type Position } from '../../domain/cursors.ts'
 import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
-import { messageIdText, type StoredMessageId } from '../../domain/message-ids.ts'
+import { messageIdText, readUuidDigits, type StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { Page } from '../../domain/paging.ts'
 import type { EventFilter } from '../event-store.ts'
 import { END, type EventTexts, type ForwardTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
+import { type EventSliceRequest, type Slice, SliceLines } from '../exports.ts'
 import type { Connection } from './connection.ts'
 import { prepareReferences } from './references.ts'
 import { postingKeys } from './runs/posting-keys.ts'
@@ -26,6 +27,17 @@ type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
   message_id: StoredMessageId | null
 }
 
+type NamedCustomer = Pick<ListedEvent, 'customer_id' | 'customer_name' | 'client_customer_id'>
+
+/** An event as it is read among others. */
+type SuccessiveRow = Omit<EventHead, 'id'> &
+  Pick<ListedEvent, 'custom_variables' | 'occurred_ms'> & {
+    /** As 32 hexadecimal digits. */
+    id: string
+    /** See `messageText`. */
+    message: string | null
+  }
+
 /** What tells whether an event belongs to a list. */
 type EventHead = {
   id: Uint8Array
@@ -42,6 +54,13 @@ type EventHead = {
  */
 export const LOOKED_AT = 10_000
 
+/** Of an export so many candidates are looked at together; they are read at once where they are a quarter of what lies there. */
+const CHUNK = 500
+const DENSE = 4
+
+/** So many rows are in memory together, each with 64 KiB at the most. */
+const READ_AT_ONCE = 100
+
 /** The tail went on under a reader that was held up; it must begin again. */
 class Overtaken extends Error {}
 
@@ -55,6 +74,8 @@ export class EventReader {
   readonly #spans: SpanReader
   readonly #statements: ReturnType<typeof prepare>
   #nameHash: ((name: string) => number) | undefined
+  /** What events of one slice refer to: a name may be another in the next, and so may whom a reference is of. */
+  #named = { journeys: new Map<number, string>(), customers: new Map<number, NamedCustomer>() }
 
   /** @param ring where the writer notes what is not in a run yet */
   constructor(connection: Connection, ring: TailRing) {
@@ -66,11 +87,22 @@ export class EventReader {
   }
 
   read(request: EventsRequest): EventTexts | ForwardTexts {
+    return this.#inSnapshot(() => {
+      if (request.list === 'newest') return this.#newest(request)
+      return request.list === 'oldest' ? this.#oldest(request) : this.#timeline(request)
+    })
+  }
+
+  /** The next events of an export, in the order of `oldest`. */
+  slice(request: EventSliceRequest): Slice {
+    return this.#inSnapshot(() => this.#slice(request))
+  }
+
+  #inSnapshot<Read>(read: () => Read): Read {
     for (let attempt = 1; ; attempt += 1) {
       this.#connection.exec('BEGIN')
       try {
-        if (request.list === 'newest') return this.#newest(request)
-        return request.list === 'oldest' ? this.#oldest(request) : this.#timeline(request)
+        return read()
       } catch (error) {
         if (!(error instanceof Overtaken) || attempt === ATTEMPTS) throw error
       } finally {
@@ -135,6 +167,76 @@ export class EventReader {
     return { ...rows.ending(), next: last, caughtUp_ms: now_ms }
   }
 
+  #slice({ workspace_id, filter, after, bound, most }: EventSliceRequest): Slice {
+    const lines = new SliceLines(most)
+    const narrowed = this.#narrowed(workspace_id, filter)
+    if (!narrowed) return lines.ending(after, { isLast: true })
+    const { key, refs, matches } = narrowed
+    this.#named = { journeys: new Map(), customers: new Map() }
+    const first = this.#firstBehind({ after })
+    let looked = 0
+    let last: SuccessiveRow | undefined
+    const next = () => (last ? { ms: last.received_ms, id: idText(last.id) } : after)
+    for (const { from, to } of [...this.#spans.intervals(filter, bound)].reverse()) {
+      if (to < first) continue
+      for (const row of this.#rows(key, refs, { from: Math.max(from, first), to })) {
+        if (lines.isFull || looked === LOOKED_AT) return lines.ending(next(), { isLast: false })
+        looked += 1
+        last = row
+        if (matches(row)) lines.addEvent(this.#listed(row))
+      }
+    }
+    return lines.ending(next(), { isLast: true })
+  }
+
+  /** Events that may belong to a list, the earliest first, and others between them. */
+  *#rows(key: number, refs: TailFilter, interval: Interval): Generator<SuccessiveRow> {
+    const { successive } = this.#statements
+    for (const seqs of chunks(this.#candidatesForward(key, refs, interval), CHUNK)) {
+      const from = seqs[0] ?? 0
+      const to = seqs.at(-1) ?? from
+      // Where they lie close together they are read in one go, which takes half as long as one by one.
+      const isDense = to - from < DENSE * seqs.length
+      for (const [begin, end] of isDense ? [[from, to] as const] : seqs.map((seq) => [seq, seq] as const)) {
+        for (let at = begin; at <= end; at += READ_AT_ONCE) {
+          yield* successive.all(at, Math.min(at + READ_AT_ONCE - 1, end))
+        }
+      }
+    }
+  }
+
+  #listed(row: SuccessiveRow): ListedEvent {
+    const { event_id, custom_variables, occurred_ms, received_ms } = row
+    return {
+      id: idText(row.id),
+      journey_id: this.#journeyId(row.journey_ref),
+      ...this.#customer(row.customer_ref),
+      event_id,
+      custom_variables,
+      occurred_ms,
+      received_ms,
+      message_id: messageText(row.message),
+    }
+  }
+
+  #journeyId(ref: number): string {
+    const known = this.#named.journeys.get(ref)
+    if (known !== undefined) return known
+    const id = this.#statements.journeyId.get(ref)
+    if (id === undefined) throw new Error(`journey ${ref} is not there`)
+    this.#named.journeys.set(ref, id)
+    return id
+  }
+
+  #customer(ref: number): NamedCustomer {
+    const known = this.#named.customers.get(ref)
+    if (known !== undefined) return known
+    const customer = this.#statements.namedCustomer.get(ref)
+    if (customer === undefined) throw new Error(`customer ${ref} is not there`)
+    this.#named.customers.set(ref, customer)
+    return customer
+  }
+
   /** By (`at_ms`, number), of all runs and the tail side by side. */
   #timeline({ workspace_id, customer_id, page }: EventsRequest & { list: 'timeline' }): EventTexts {
     const customer = this.#statements.customer.get(workspace_id, customer_id)
@@ -194,7 +296,7 @@ export class EventReader {
       ...(customer !== undefined && { customer }),
       ...(name !== undefined && { name }),
     }
-    const matches = (head: EventHead) =>
+    const matches = (head: Omit<EventHead, 'id'>) =>
       head.workspace_ref === workspace &&
       (journey === undefined || head.journey_ref === journey) &&
       (customer === undefined || head.customer_ref === customer) &&
@@ -291,7 +393,7 @@ export class EventReader {
     return after ? Math.min(last, this.#spans.firstFrom(eventIdBytes(after.id)) - 1) : last
   }
 
-  #firstBehind({ after }: Page): number {
+  #firstBehind({ after }: Pick<Page, 'after'>): number {
     if (!after) return 0
     const seq = this.#spans.firstFrom(eventIdBytes(after.id))
     const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
@@ -332,6 +434,34 @@ function keyOf(workspace: number, { customer, journey, name }: TailFilter): numb
     return name === undefined ? postingKeys.journey(journey) : postingKeys.journeyName(journey, name)
   }
   return name === undefined ? postingKeys.workspace(workspace) : postingKeys.name(workspace, name)
+}
+
+/** What a generator gives, so many at a time. */
+function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let chunk: Item[] = []
+  for (const item of items) {
+    chunk.push(item)
+    if (chunk.length < size) continue
+    yield chunk
+    chunk = []
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+const idBytes = new Uint8Array(16)
+
+/** `evt_…` of its digits. */
+function idText(digits: string): string {
+  readUuidDigits(digits, idBytes)
+  return eventIdText(idBytes)
+}
+
+/** @param message a `message_id` behind a t, or the digits of a UUID behind a u */
+function messageText(message: string | null): string | null {
+  if (message === null) return null
+  if (message.startsWith('t')) return message.slice(1)
+  const digits = message.slice(1).toLowerCase()
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 function newestPosition({ id, received_ms }: EventHead): Position {
@@ -375,6 +505,18 @@ function prepare(connection: Connection) {
     // Without the variables, which are last in the row and may be on pages of their own.
     head: connection.prepare<[number], EventHead>(
       'SELECT id, workspace_ref, journey_ref, customer_ref, event_id, received_ms FROM events WHERE seq = ?',
+    ),
+    journeyId: connection
+      .prepare<[number], string>('SELECT journey_id FROM journeys WHERE journey_ref = ?')
+      .pluck(),
+    namedCustomer: connection.prepare<[number], NamedCustomer>(
+      'SELECT customer_id, customer_name, client_customer_id FROM customers WHERE customer_ref = ?',
+    ),
+    // Bytes as digits: the driver takes 0.9 µs to hand out bytes, so that the rest of the row took a third as long.
+    successive: connection.prepare<[number, number], SuccessiveRow>(
+      `SELECT hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,
+        received_ms, CASE typeof(message_id) WHEN 'blob' THEN 'u' || hex(message_id) ELSE 't' || message_id END AS message
+      FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq`,
     ),
     row: connection.prepare<[number], EventRow>(
       `SELECT events.id, events.event_id, custom_variables, occurred_ms, received_ms, message_id, journey_id,

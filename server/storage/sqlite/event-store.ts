@@ -39,6 +39,13 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
       list({ list: 'newest', workspace_id, filter, page }, reading),
     oldestEvents: (workspace_id, filter, page, reading) =>
       list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading),
+    async eventsBound(_workspace_id, reading) {
+      const caughtUp_ms = now()
+      const last = 'SELECT seq FROM events ORDER BY seq DESC LIMIT 1'
+      const [row] = (await reader.rows({ sql: last, parameters: [] }, reading)) as { seq: number }[]
+      return { place: row?.seq ?? 0, caughtUp_ms }
+    },
+    eventSlice: (request, reading) => reader.eventSlice(request, reading),
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }

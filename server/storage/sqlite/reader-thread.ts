@@ -3,6 +3,7 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../domain/paging.ts'
 import type { Activity, ActivityRequest } from '../activity.ts'
+import type { EventSliceRequest, Slice } from '../exports.ts'
 import type { Failure } from '../unavailable.ts'
 import { ActivityReader } from './activity-reader.ts'
 import { openReadable } from './connection.ts'
@@ -14,6 +15,7 @@ import { TailRing } from './tail.ts'
 export type ReaderWork =
   | { kind: 'statement'; statement: Statement }
   | { kind: 'events'; request: EventsRequest }
+  | { kind: 'event-slice'; request: EventSliceRequest }
   | { kind: 'activity'; workspace_id: string; request: ActivityRequest; now_ms: number }
 
 export type ReaderRequest = ReaderWork | 'close'
@@ -21,7 +23,7 @@ export type ReaderRequest = ReaderWork | 'close'
 /** Of what was read; `opened` comes first. */
 export type ReaderResult =
   | 'opened'
-  | { read: unknown[] | Uint8Array<ArrayBuffer> | Activity }
+  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity }
   | { failure: Failure }
 
 export type ReaderThreadData = {
@@ -57,11 +59,18 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
       return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
     }
     events ??= new EventReader(connection, new TailRing(data.ring))
-    // With memory of its own, which is handed over.
+    // With memory of its own, which is handed over; a slice too.
+    if (work.kind === 'event-slice') return { read: events.slice(work.request) }
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
   } catch (error) {
     return { failure: failureOf(error) }
   }
+}
+
+/** What is not copied on its way to the other thread. */
+function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity): ArrayBuffer[] {
+  if (read instanceof Uint8Array) return [read.buffer]
+  return 'bytes' in read ? [read.bytes.buffer] : []
 }
 
 parentPort?.on('message', (request: ReaderRequest) => {
@@ -70,8 +79,7 @@ parentPort?.on('message', (request: ReaderRequest) => {
     parentPort?.close()
   } else {
     const result = read(request)
-    const page = 'read' in result && result.read instanceof Uint8Array ? [result.read.buffer] : []
-    parentPort?.postMessage(result, page)
+    parentPort?.postMessage(result, 'read' in result ? handedOver(result.read) : [])
   }
 })
 

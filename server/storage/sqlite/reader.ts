@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Activity } from '../activity.ts'
+import type { EventSliceRequest, Slice } from '../exports.ts'
 import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
@@ -16,8 +17,8 @@ const LIST_THREADS = 2
 /** More waiting look-ups than this are refused. */
 const WAITING_LOOK_UPS = 1_000
 
-/** Rows of a statement, a page of events as JSON, or counts. */
-type Read = unknown[] | Uint8Array | Activity
+/** Rows of a statement, a page of events as JSON, a slice of an export, or counts. */
+type Read = unknown[] | Uint8Array | Slice | Activity
 
 type Work = {
   work: ReaderWork
@@ -110,6 +111,11 @@ export class Reader {
   /** Reads a page of events, as the JSON of the contract's `EventPage`, see `#list`. */
   async events(request: EventsRequest, reading: Reading): Promise<Uint8Array> {
     return (await this.#list({ kind: 'events', request }, reading)) as Uint8Array
+  }
+
+  /** Reads a slice of an export of events, see `#list`. */
+  async eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice> {
+    return (await this.#list({ kind: 'event-slice', request }, reading)) as Slice
   }
 
   /** Reads how many events were sent, see `#list`. */

@@ -1,0 +1,63 @@
+import type { Context, Operation } from '../contract.ts'
+import { firstPosition } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import { pageOf } from '../domain/paging.ts'
+import { type AuditedChange, insertAuditEntry } from '../storage/audit-log.ts'
+import { exportLines, settledBound } from '../storage/export-walk.ts'
+import { workspaceName } from '../storage/workspaces.ts'
+import { authorOf } from './author.ts'
+import { eventFilter } from './events.ts'
+
+export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, query }, context) => {
+  const { limit, cursor, ...filter } = query
+  const { storage, reading, now } = context
+  await noteExport(context, workspaceId, { action: 'events_exported', after: { filter }, cursor })
+  const bound = await settledBound(now, reading.signal, () =>
+    storage.events.eventsBound(workspaceId, reading),
+  )
+  const parts = exportLines({
+    list: 'events',
+    filter,
+    after: pageOf(query, 'evt').after ?? firstPosition('evt'),
+    limit,
+    bound,
+    read: (after, most) =>
+      storage.events.eventSlice(
+        { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most },
+        reading,
+      ),
+  })
+  return {
+    status: 200,
+    file: { contentType: 'application/x-ndjson', name: fileName('events', context), parts },
+  }
+}
+
+/** Who goes on behind a cursor is noted again after so long (contract: "Exports"). */
+const NOTED_MS = 3_600_000
+
+type Noted = Pick<AuditedChange, 'action' | 'after'> & { cursor: string | undefined }
+
+/** Notes who takes data out, before any of it is read. */
+async function noteExport(context: Context, workspaceId: string, { action, after, cursor }: Noted) {
+  const { now, change, notedReaders } = context
+  const author = authorOf(context)
+  const name = `${action} ${workspaceId} ${author.actor.id}`
+  const noted_ms = notedReaders.get(name)
+  if (cursor !== undefined && noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
+  await change(async (db) => {
+    const subject = {
+      kind: 'workspace',
+      id: workspaceId,
+      name: await workspaceName(db, workspaceId),
+    } as const
+    await insertAuditEntry(db, workspaceId, author, { action, subject, ...(after && { after }) })
+  })
+  notedReaders.set(name, now())
+}
+
+/** For example `events-20261120T083100Z.ndjson`. */
+function fileName(what: string, { now }: Context): string {
+  const at = instantText(now()).replace(/[-:]|\.\d+/g, '')
+  return `${what}-${at}.ndjson`
+}

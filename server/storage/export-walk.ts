@@ -1,0 +1,80 @@
+import type { components } from '../../generated/contract.ts'
+import { cursorText, type Position } from '../domain/cursors.ts'
+import { instantText } from '../domain/instants.ts'
+import { endLine, type Slice, type WalkBound } from './exports.ts'
+import { Unavailable } from './unavailable.ts'
+
+type End = components['schemas']['ExportEnd']
+
+/** What is exported, and how its next slice is read. */
+type Export = {
+  list: End['list']
+  filter: End['filter']
+  after: Position
+  limit: number | undefined
+  bound: WalkBound
+  read: (after: Position, most: number) => Promise<Slice>
+}
+
+/** The slices of an export, and its last line. */
+export async function* exportLines({
+  list,
+  filter,
+  after,
+  limit,
+  bound,
+  read,
+}: Export): AsyncGenerator<Uint8Array> {
+  let next = after
+  let count = 0
+  let isLast = false
+  while (!isLast && (limit === undefined || count < limit)) {
+    const most = limit === undefined ? Number.MAX_SAFE_INTEGER : limit - count
+    const slice = count === 0 ? await read(next, most) : await patiently(() => read(next, most))
+    next = slice.next
+    count += slice.lines
+    isLast = slice.isLast
+    yield slice.bytes
+  }
+  const caught_up_to = isLast ? instantText(bound.caughtUp_ms) : null
+  yield endLine({ end: count, list, filter, next_cursor: cursorText(next), caught_up_to })
+}
+
+/** Half of an export would be worth nothing: what has no turn within its deadline is tried again for about a minute. */
+const ATTEMPTS = 12
+const PAUSE_MS = 500
+
+async function patiently<Read>(read: () => Promise<Read>): Promise<Read> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      const isBusy = error instanceof Unavailable && error.reason === 'overloaded'
+      if (!isBusy || attempt === ATTEMPTS) throw error
+      await pause(PAUSE_MS)
+    }
+  }
+}
+
+/** Replicas agree on the order within a second or so; where that takes longer, the last line says what is missing. */
+const SETTLED_WITHIN_MS = 5_000
+const LOOK_MS = 100
+
+/** Where an export ends that begins now: behind all that was acknowledged before. */
+export async function settledBound(
+  now: () => number,
+  signal: AbortSignal,
+  look: () => Promise<WalkBound>,
+): Promise<WalkBound> {
+  const begun_ms = now()
+  for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
+    const bound = await look()
+    if (bound.caughtUp_ms >= begun_ms || performance.now() > until_ms) return bound
+    await pause(LOOK_MS)
+    signal.throwIfAborted()
+  }
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}

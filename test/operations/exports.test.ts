@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { type Cairn, startCairn } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
+import { browser, newMember, signIn } from '../people.ts'
+import { customerInJourney } from './customer.ts'
+import { exported, pausedExport } from './exported.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+/** More than one connection takes that nobody reads. */
+const LARGE = { events: 300, bytes: 60_000 }
+
+async function newSender() {
+  const { workspace, event } = await customerInJourney(cairn)
+  const { client } = workspace
+  const send = async (count: number, more: Partial<Schemas['EventCreation']> = {}) => {
+    const ids: string[] = []
+    for (let sent = 0; sent < count; sent += 50) {
+      const events = Array.from({ length: Math.min(50, count - sent) }, () => ({ ...event, ...more }))
+      const { data } = await client.createEvents({ body: { events } })
+      ids.push(...(data?.results.flatMap(({ id }) => id ?? []) ?? []))
+    }
+    return ids
+  }
+  const sendLarge = () => send(LARGE.events, { custom_variables: 'x'.repeat(LARGE.bytes) })
+  return { workspace, client, event, send, sendLarge }
+}
+
+describe('exportEvents', () => {
+  it('gives every event as it is listed, once, in the order of arrival, and says where it ends', async () => {
+    const { client, event, send } = await newSender()
+    const custom_variables = { note: 'two\u2028lines\n', deep: [{ __proto__: 1 }], large: 1e300 }
+    await client.createEvent({
+      body: { ...event, custom_variables, occurred_at: '2026-01-01T00:00:00.5+02:00' },
+    })
+    await client.createEvent({ body: { ...event, custom_variables: 'a "text"', message_id: 'é' } })
+    const ids = await send(1200)
+    const { items, end } = await exported(client.exportEvents())
+    expect(items.slice(2).map(({ id }) => id)).toEqual(ids)
+    const { data } = await client.listEvents({ query: { order: 'oldest', limit: 500 } })
+    expect(items.slice(0, 500)).toEqual(data?.data)
+    expect(end).toMatchObject({ end: 1202, list: 'events', filter: {} })
+
+    const later = await send(3)
+    const { next_cursor: cursor } = end
+    const next = await exported(client.exportEvents({ query: { cursor } }))
+    expect(next.items.map(({ id }) => id)).toEqual(later)
+    const nothing = await exported(client.exportEvents({ query: { cursor: next.end.next_cursor } }))
+    expect(nothing).toMatchObject({ items: [], end: { end: 0, next_cursor: next.end.next_cursor } })
+  })
+
+  it('lets its filters through, and says them', async () => {
+    const { client, workspace, event, send } = await newSender()
+    await send(40)
+    const [rare = ''] = await send(1, { event_id: 'rare' })
+    await send(40)
+    const query = { event_id: 'rare', journey_id: event.journey_id, customer_id: event.customer_id }
+    const { items, end } = await exported(client.exportEvents({ query }))
+    expect([items.map(({ id }) => id), end.filter]).toEqual([[rare], query])
+    const received_to = items[0]?.received_at ?? ''
+    const before = await exported(client.exportEvents({ query: { received_to } }))
+    const from = await exported(client.exportEvents({ query: { received_from: received_to } }))
+    expect(before.items.length + from.items.length).toBe(81)
+    const { items: none } = await exported(
+      workspace.client.exportEvents({ query: { journey_id: 'jrn_none' } }),
+    )
+    expect(none).toEqual([])
+  })
+
+  it('ends at its limit and goes on behind it, in whatever parts', async () => {
+    const { client, send } = await newSender()
+    const ids = await send(101)
+    const found: string[] = []
+    let cursor: string | undefined
+    for (const limit of [1, 50, 49, 1, 7]) {
+      const query = { limit, ...(cursor !== undefined && { cursor }) }
+      const { items, end } = await exported(client.exportEvents({ query }))
+      found.push(...items.map(({ id }) => id))
+      cursor = end.next_cursor
+      expect(end.caught_up_to === null).toBe(found.length < 101)
+    }
+    expect(found).toEqual(ids)
+  })
+
+  it('has all that was acknowledged before it began, and leaves nothing out that comes meanwhile', async () => {
+    const { client, send } = await newSender()
+    const sent = await send(200)
+    let cursor: string | undefined
+    const found: string[] = []
+    const sending = { isOver: false }
+    const meanwhile = (async () => {
+      for (let batch = 0; batch < 20; batch += 1) sent.push(...(await send(50)))
+      sending.isOver = true
+    })()
+    for (let isLast = false; !isLast; ) {
+      isLast = sending.isOver
+      const before = sent.slice()
+      const { items, end } = await exported(
+        client.exportEvents({ query: cursor === undefined ? {} : { cursor } }),
+      )
+      found.push(...items.map(({ id }) => id))
+      cursor = end.next_cursor
+      expect(before.filter((id) => !found.includes(id))).toEqual([])
+    }
+    await meanwhile
+    expect(found).toEqual(sent)
+  })
+
+  it('is for owners, admins and secret keys, and is in the audit log, going on once an hour', async () => {
+    const { workspace, client } = await newSender()
+    const { end } = await exported(client.exportEvents({ query: { event_id: 'a' } }))
+    for (const _ of [1, 2]) await exported(client.exportEvents({ query: { cursor: end.next_cursor } }))
+    const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
+    const log = await cairn.fetch('/audit-log?area=exports', { headers: admin })
+    const entries: Schemas['AuditEntry'][] = (await log.json()).data
+    expect(entries.map(({ action, actor, after }) => [action, actor.kind, after])).toEqual([
+      ['events_exported', 'service_key', { filter: { event_id: 'a' } }],
+    ])
+    expect((await cairn.fetch('/events/export', { headers: admin })).status).toBe(200)
+    const viewer = await signIn(cairn, await newMember(cairn, workspace, 'viewer'))
+    expect((await cairn.fetch('/events/export', { headers: viewer })).status).toBe(403)
+  })
+})
+
+describe('an export that nobody reads', () => {
+  it('has a place, of which a caller has two and a workspace four', async () => {
+    const { workspace, sendLarge } = await newSender()
+    await sendLarge()
+    const callers = [
+      { 'x-service-key': workspace.secret_key },
+      await signIn(cairn, await newMember(cairn, workspace, 'admin')),
+      await signIn(cairn, await newMember(cairn, workspace, 'owner')),
+    ] as const
+    const open = [callers[0], callers[0], callers[1], callers[1]]
+    const answers = await Promise.all(open.map((headers) => pausedExport(cairn, '/events/export', headers)))
+    onTestFinished(() => answers.forEach((answer) => void answer.destroy()))
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+    for (const headers of [callers[0], callers[2]]) {
+      const refused = await cairn.fetch('/events/export', { headers })
+      expect([refused.status, (await refused.json()).code]).toEqual([503, 'overloaded'])
+    }
+    answers[0]?.destroy()
+    const isFree = async () => (await cairn.fetch('/events/export', { headers: callers[2] })).ok
+    await vi.waitUntil(isFree, withPatience)
+  })
+
+  it('ends with its connection broken off when its key is revoked, and not as if it were whole', async () => {
+    const { workspace, sendLarge } = await newSender()
+    await sendLarge()
+    const headers = { 'x-service-key': workspace.secret_key }
+    const answer = await pausedExport(cairn, '/events/export', headers)
+    onTestFinished(() => void answer.destroy())
+    let failure: Error | undefined
+    answer.once('error', (error) => {
+      failure = error
+    })
+    const { client } = browser(cairn, await signIn(cairn, await newMember(cairn, workspace, 'owner')))
+    const { data } = await client().listServiceKeys()
+    const { key_id = '' } = data?.data.find(({ kind }) => kind === 'secret') ?? {}
+    expect((await client().revokeServiceKey({ path: { key_id } })).response.status).toBe(200)
+    // Little by little: it goes on for as long as it is not looked at again.
+    let read = ''
+    await vi.waitUntil(() => {
+      read += answer.read() ?? ''
+      return failure
+    }, withPatience)
+    expect([failure?.message, read.endsWith('}\n') && read.includes('"end":')]).toEqual(['aborted', false])
+  })
+})
