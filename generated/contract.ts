@@ -294,6 +294,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/customers/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers in the order of arrival
+         * @description All customers that the filters let through and that were there before the request began, in the order of their
+         *     arrival, as [Exports](#section/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
+         *     The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
+         *     customer again.
+         *
+         *     A cursor is one of an export, or of `listCustomers` with `order=oldest`.
+         */
+        get: operations["exportCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/customers/{customer_id}": {
         parameters: {
             query?: never;
@@ -1412,6 +1437,11 @@ export interface components {
          */
         EventLine: components["schemas"]["Event"] | components["schemas"]["ExportEnd"];
         /**
+         * Line of an export of customers
+         * @description A customer, or what stands in the last line.
+         */
+        CustomerLine: components["schemas"]["Customer"] | components["schemas"]["ExportEnd"];
+        /**
          * Last line of an export
          * @description It says that the export is whole.
          */
@@ -2433,7 +2463,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported";
         /**
          * Actor
          * @description Who did it.
@@ -3950,6 +3980,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CustomerPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only customers of this type.
+                 * @example contact
+                 */
+                customer_type?: components["schemas"]["CustomerType"];
+                /**
+                 * @description Only customers with exactly this identifier in your own system (one of each type at the most).
+                 * @example user-8412
+                 */
+                client_customer_id?: components["schemas"]["ClientCustomerId"];
+                /**
+                 * @description Only customers that this text finds, as in `listCustomers`.
+                 * @example love
+                 */
+                search?: components["schemas"]["CustomerSearch"];
+                /**
+                 * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
+                 *     more was there already. Without it all are exported.
+                 * @example 100000
+                 */
+                limit?: components["parameters"]["ExportLimit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customers, and the last line. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["CustomerLine"];
                 };
             };
             400: components["responses"]["BadParameter"];

@@ -139,6 +139,17 @@ export const operationPaths = {
    */
   listCustomers: ['GET', '/customers'],
   /**
+   * Export customers in the order of arrival
+   *
+   * All customers that the filters let through and that were there before the request began, in the order of their
+   * arrival, as [Exports](#section/Exports) says: one a line, as `listCustomers` has them, each as it is when it is read.
+   * The next export, behind the `next_cursor` of the last line, has who has come since; a new name does not bring a
+   * customer again.
+   *
+   * A cursor is one of an export, or of `listCustomers` with `order=oldest`.
+   */
+  exportCustomers: ['GET', '/customers/export'],
+  /**
    * Get a customer
    *
    * The customer as it is now.

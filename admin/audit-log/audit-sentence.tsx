@@ -111,6 +111,8 @@ function predicate(entry: Entry): ReactNode {
       return 'sent what was refused again'
     case 'events_exported':
       return 'exported events'
+    case 'customers_exported':
+      return 'exported customers'
     default: {
       const action: string = entry.action
       const kind: string = entry.subject.kind

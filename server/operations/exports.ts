@@ -2,6 +2,7 @@ import type { Context, Operation } from '../contract.ts'
 import { firstPosition } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
+import { customerSlice } from '../storage/arrived-customers.ts'
 import { type AuditedChange, insertAuditEntry } from '../storage/audit-log.ts'
 import { exportLines, settledBound } from '../storage/export-walk.ts'
 import { workspaceName } from '../storage/workspaces.ts'
@@ -30,6 +31,26 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   return {
     status: 200,
     file: { contentType: 'application/x-ndjson', name: fileName('events', context), parts },
+  }
+}
+
+export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
+  const { limit, cursor, ...filter } = query
+  const { storage, reading, now } = context
+  await noteExport(context, workspaceId, { action: 'customers_exported', after: { filter }, cursor })
+  const arrived = await settledBound(now, reading.signal, () => storage.arrivedCustomers(reading))
+  const parts = exportLines({
+    list: 'customers',
+    filter,
+    after: pageOf(query, 'cus').after ?? firstPosition('cus'),
+    limit,
+    bound: arrived,
+    read: (after, most) =>
+      customerSlice(storage.lists(reading), workspaceId, filter, { after, most }, arrived),
+  })
+  return {
+    status: 200,
+    file: { contentType: 'application/x-ndjson', name: fileName('customers', context), parts },
   }
 }
 

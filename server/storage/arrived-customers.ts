@@ -4,7 +4,8 @@ import type { DB } from '../../generated/tables.ts'
 import { firstPosition, type Position } from '../domain/cursors.ts'
 import type { ForwardRows, Page } from '../domain/paging.ts'
 import { matches, searchOf } from './customer-search.ts'
-import { type CustomerFilter, customersWith } from './customers.ts'
+import { type CustomerFilter, customerOf, customersWith } from './customers.ts'
+import { type Slice, SliceLines } from './exports.ts'
 import { bytes, readPage, unindexed, WALKED_ROWS } from './pages.ts'
 
 type Customer = components['schemas']['Customer']
@@ -60,6 +61,39 @@ export async function oldestCustomers(
   const read = async (ids: string[]) => [...(await customersWith(db, workspaceId, ids))]
   const { rows, next } = await readPage(keys, page, read, { end: last })
   return next ? { rows, next, caughtUp_ms: null } : { rows, next: end, caughtUp_ms }
+}
+
+/** So many customers are looked at for a slice of an export; their longest texts would take some megabytes. */
+const SLICE_CUSTOMERS = 1_000
+
+/** The next customers of an export, in the same order. @param arrived as it was when the export began */
+export async function customerSlice(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: CustomerFilter,
+  { after, most }: { after: Position; most: number },
+  { places, end }: Arrived,
+): Promise<Slice> {
+  const limit = Math.min(SLICE_CUSTOMERS, most)
+  const conditions = conditionsOf(filter)
+  const isWanted = sql<number>`CASE WHEN ${conditions.reduce((all, one) => sql`${all} AND ${one}`, sql`true`)} THEN 1 ELSE 0 END`
+  const rows = await db
+    .selectFrom(sql<Position>`(${places(after, limit)})`.as<'arrived'>(sql.ref('arrived')))
+    .crossJoin('customers')
+    .whereRef('customer_id', '=', 'arrived.id')
+    .where('workspace_id', '=', workspaceId)
+    .selectAll('customers')
+    .select(['arrived.ms', 'arrived.id', isWanted.as('is_wanted')])
+    .orderBy('arrived.ms')
+    .orderBy('arrived.id')
+    .execute()
+  const lines = new SliceLines(limit)
+  for (const row of rows) if (row.is_wanted) lines.addCustomer(customerOf(row))
+  const last = rows.at(-1)
+  // A stray that was removed since is not among them, so that only none is sure to be the end.
+  return last
+    ? lines.ending({ ms: last.ms, id: last.id }, { isLast: false })
+    : lines.ending(end, { isLast: true })
 }
 
 /** What a filter asks of each customer. */

@@ -64,6 +64,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   refusals_replayed: 'refusals',
   customer_erased: 'customers',
   events_exported: 'exports',
+  customers_exported: 'exports',
 }
 
 /** Whoever may run the `cairn` command. */

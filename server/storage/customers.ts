@@ -126,7 +126,8 @@ function customersAmong(
     .as('listed')
 }
 
-function customerOf(row: Selectable<Customers>): Customer {
+/** A customer as the contract has it. */
+export function customerOf(row: Selectable<Customers>): Customer {
   return {
     customer_id: row.customer_id,
     client_customer_id: row.client_customer_id,

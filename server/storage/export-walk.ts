@@ -12,7 +12,7 @@ type Export = {
   filter: End['filter']
   after: Position
   limit: number | undefined
-  bound: WalkBound
+  bound: Pick<WalkBound, 'caughtUp_ms'>
   read: (after: Position, most: number) => Promise<Slice>
 }
 
@@ -61,11 +61,11 @@ const SETTLED_WITHIN_MS = 5_000
 const LOOK_MS = 100
 
 /** Where an export ends that begins now: behind all that was acknowledged before. */
-export async function settledBound(
+export async function settledBound<Bound extends Pick<WalkBound, 'caughtUp_ms'>>(
   now: () => number,
   signal: AbortSignal,
-  look: () => Promise<WalkBound>,
-): Promise<WalkBound> {
+  look: () => Promise<Bound>,
+): Promise<Bound> {
   const begun_ms = now()
   for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
     const bound = await look()

@@ -50,7 +50,15 @@ export class SliceLines {
   }
 
   addEvent(event: ListedEvent): void {
-    this.#text += `${eventText(event)}\n`
+    this.#add(eventText(event))
+  }
+
+  addCustomer(customer: components['schemas']['Customer']): void {
+    this.#add(JSON.stringify(customer))
+  }
+
+  #add(line: string) {
+    this.#text += `${line}\n`
     this.#lines += 1
   }
 

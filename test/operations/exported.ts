@@ -7,7 +7,7 @@ export type Exported<Item> = { items: Item[]; end: Schemas['ExportEnd'] }
 
 /** Reads an export to its end. @throws {Error} where it has none */
 export async function exported<Item = Schemas['Event']>(
-  answer: ReturnType<Client['exportEvents']>,
+  answer: ReturnType<Client['exportEvents' | 'exportCustomers']>,
 ): Promise<Exported<Item>> {
   const { data, error } = await answer
   if (!data) throw new Error(`refused: ${error?.code}`)

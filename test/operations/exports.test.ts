@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
 import { browser, newMember, signIn } from '../people.ts'
 import { customerInJourney } from './customer.ts'
@@ -30,6 +30,12 @@ async function newSender() {
   }
   const sendLarge = () => send(LARGE.events, { custom_variables: 'x'.repeat(LARGE.bytes) })
   return { workspace, client, event, send, sendLarge }
+}
+
+async function newCustomer({ client, journey_id }: Workspace, customer_name: string): Promise<string> {
+  const names = { client_customer_id: customer_name, customer_type: 'contact', customer_name } as const
+  const { data } = await client.initializeCustomer({ body: { ...names, journey_id } })
+  return data?.customer_id ?? ''
 }
 
 describe('exportEvents', () => {
@@ -125,6 +131,37 @@ describe('exportEvents', () => {
     expect((await cairn.fetch('/events/export', { headers: admin })).status).toBe(200)
     const viewer = await signIn(cairn, await newMember(cairn, workspace, 'viewer'))
     expect((await cairn.fetch('/events/export', { headers: viewer })).status).toBe(403)
+  })
+})
+
+describe('exportCustomers', () => {
+  it('gives every customer as it is listed, once, in the order of arrival, and goes on behind them', async () => {
+    const { workspace, client } = await newSender()
+    for (const name of ['Zoë', '"Ada", \n', 'Lovelace']) await newCustomer(workspace, name)
+    const { items, end } = await exported<Schemas['Customer']>(client.exportCustomers())
+    const { data } = await client.listCustomers({ query: { order: 'oldest' } })
+    expect(items).toEqual(data?.data)
+    expect(end).toMatchObject({ end: 4, list: 'customers', filter: {} })
+    const query = { search: 'zoe', customer_type: 'contact' } as const
+    const found = await exported<Schemas['Customer']>(client.exportCustomers({ query }))
+    expect([found.items.map(({ customer_name }) => customer_name), found.end.filter]).toEqual([
+      ['Zoë'],
+      query,
+    ])
+
+    const later = await newCustomer(workspace, 'Grace')
+    const { next_cursor: cursor } = end
+    const next = await exported<Schemas['Customer']>(client.exportCustomers({ query: { cursor } }))
+    expect(next.items.map(({ customer_id }) => customer_id)).toEqual([later])
+    const parts: string[] = []
+    for (let at: string | undefined, isLast = false; !isLast; ) {
+      const query = { limit: 2, ...(at !== undefined && { cursor: at }) }
+      const { items, end } = await exported<Schemas['Customer']>(client.exportCustomers({ query }))
+      parts.push(...items.map(({ customer_id }) => customer_id))
+      at = end.next_cursor
+      isLast = end.caught_up_to !== null
+    }
+    expect(parts).toEqual([...items.map(({ customer_id }) => customer_id), later])
   })
 })
 

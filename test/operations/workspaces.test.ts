@@ -83,6 +83,7 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       await exported(client.exportEvents({ query: { journey_id: event.journey_id } })),
     ],
   ],
+  exportCustomers: [0, ({ client }) => exported(client.exportCustomers())],
   listEvents: [
     [0, 0],
     async ({ client }, { event }) => [
