@@ -224,7 +224,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
         identified_ms = performance.now()
         await identify()
       }
-      return await sendStreamed(res, { status, file, assertAllowed }, options)
+      return await sendStreamed(req, res, { status, file, assertAllowed }, options)
     }
     if (replied === undefined) return answer(res, { status }, options)
     const sending = sendReply(req, res, { status, body: replied }, options)

@@ -1,3 +1,5 @@
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
@@ -116,6 +118,20 @@ describe('exportEvents', () => {
     }
     await meanwhile
     expect(found).toEqual(sent)
+  })
+
+  it('comes compressed in one piece to who takes gzip, whatever its length', async () => {
+    const { workspace, client, sendLarge, send } = await newSender()
+    for (const fill of [async () => {}, () => send(3), sendLarge]) {
+      await fill()
+      const { items } = await exported(client.exportEvents())
+      const headers = { 'x-service-key': workspace.secret_key, 'accept-encoding': 'gzip' }
+      const answer = await pausedExport(cairn, '/events/export', headers)
+      expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+      const bytes = await buffer(answer)
+      const lines = gunzipSync(bytes).toString().trimEnd().split('\n')
+      expect(lines.slice(0, -1).map((line) => JSON.parse(line))).toEqual(items)
+    }
   })
 
   it('is for owners, admins and secret keys, and is in the audit log, going on once an hour', async () => {

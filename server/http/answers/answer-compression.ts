@@ -38,13 +38,17 @@ export class AnswerCompression {
     if (this.#held >= MOST_HELD) return undefined
     this.#held += 1
     try {
-      const before = this.#last
-      const compressed = before.then(() => promisify(gzip)(text, options))
-      // Whoever comes next waits for the end of this one, whatever it is.
-      this.#last = compressed.catch(() => {})
-      return await compressed
+      return await this.inTurn(() => promisify(gzip)(text, options))
     } finally {
       this.#held -= 1
     }
+  }
+
+  /** Compresses a part of what is sent for long, when all that waits has been compressed. */
+  async inTurn<Compressed>(compress: () => Promise<Compressed>): Promise<Compressed> {
+    const compressed = this.#last.then(compress)
+    // Whoever comes next waits for the end of this one, whatever it is.
+    this.#last = compressed.catch(() => {})
+    return await compressed
   }
 }

@@ -1,5 +1,7 @@
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import { type Answering, addHeaders, CallerHasGone, type Headers, ownerOf } from './answer.ts'
+import type { AnswerCompression } from './answer-compression.ts'
+import { GzipStream } from './gzip-stream.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** A file that is sent while it is made. */
@@ -24,11 +26,14 @@ type Sending = {
  * @throws {Error} what making the first part has thrown, before anything is sent; after that the connection must be ended
  */
 export async function sendStreamed(
+  req: Request,
   res: Response,
   { status, file, assertAllowed }: Sending,
-  { answers, metrics }: Answering,
+  { answers, compression, metrics }: Answering,
 ): Promise<void> {
-  const parts = file.parts[Symbol.asyncIterator]()
+  const isCompressed = Boolean(req.acceptsEncodings('gzip'))
+  const made = isCompressed ? gzipped(file.parts, compression) : file.parts
+  const parts = made[Symbol.asyncIterator]()
   try {
     let part = await parts.next()
     if (res.closed) throw new CallerHasGone()
@@ -36,6 +41,8 @@ export async function sendStreamed(
       'Content-Type': file.contentType,
       'Content-Disposition': `attachment; filename="${file.name}"`,
       'Cache-Control': 'no-store',
+      Vary: 'Accept-Encoding',
+      ...(isCompressed && { 'Content-Encoding': 'gzip' }),
     })
     res.writeHead(status, { ...securityHeaders, ...(res.locals.headers as Headers) })
     const onCut = () => {
@@ -57,4 +64,19 @@ export async function sendStreamed(
   } finally {
     await parts.return?.()
   }
+}
+
+async function* gzipped(
+  parts: AsyncIterable<Uint8Array>,
+  compression: AnswerCompression,
+): AsyncGenerator<Uint8Array> {
+  const stream = new GzipStream()
+  let isBegun = false
+  for await (const part of parts) {
+    if (part.length === 0) continue
+    const compressed = await compression.inTurn(() => stream.part(part))
+    yield isBegun ? compressed : Buffer.concat([stream.head(), compressed])
+    isBegun = true
+  }
+  yield isBegun ? stream.end() : Buffer.concat([stream.head(), stream.end()])
 }
