@@ -1442,6 +1442,11 @@ export interface components {
          */
         CustomerLine: components["schemas"]["Customer"] | components["schemas"]["ExportEnd"];
         /**
+         * Export as CSV
+         * @description A line with the names of the fields, a line for each item, and the last line.
+         */
+        CsvExport: string;
+        /**
          * Last line of an export
          * @description It says that the export is whole.
          */
@@ -3100,6 +3105,11 @@ export interface components {
          */
         Cursor: string;
         /**
+         * @description How it is written, see [Exports](#section/Exports).
+         * @example csv
+         */
+        ExportFormat: "ndjson" | "csv";
+        /**
          * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
          *     more was there already. Without it all are exported.
          * @example 100000
@@ -3493,6 +3503,11 @@ export interface operations {
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
+                 * @description How it is written, see [Exports](#section/Exports).
+                 * @example csv
+                 */
+                format?: components["parameters"]["ExportFormat"];
+                /**
                  * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
                  *     more was there already. Without it all are exported.
                  * @example 100000
@@ -3529,6 +3544,7 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": components["schemas"]["EventLine"];
+                    "text/csv": components["schemas"]["CsvExport"];
                 };
             };
             400: components["responses"]["BadParameter"];
@@ -4012,6 +4028,11 @@ export interface operations {
                  */
                 search?: components["schemas"]["CustomerSearch"];
                 /**
+                 * @description How it is written, see [Exports](#section/Exports).
+                 * @example csv
+                 */
+                format?: components["parameters"]["ExportFormat"];
+                /**
                  * @description How many items to export at the most. The last line then says where to go on, and its `caught_up_to` is null where
                  *     more was there already. Without it all are exported.
                  * @example 100000
@@ -4048,6 +4069,7 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": components["schemas"]["CustomerLine"];
+                    "text/csv": components["schemas"]["CsvExport"];
                 };
             };
             400: components["responses"]["BadParameter"];

@@ -10,7 +10,7 @@ import { authorOf } from './author.ts'
 import { eventFilter } from './events.ts'
 
 export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, query }, context) => {
-  const { limit, cursor, ...filter } = query
+  const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading, now } = context
   await noteExport(context, workspaceId, { action: 'events_exported', after: { filter }, cursor })
   const bound = await settledBound(now, reading.signal, () =>
@@ -21,21 +21,22 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
     filter,
     after: pageOf(query, 'evt').after ?? firstPosition('evt'),
     limit,
+    format,
     bound,
     read: (after, most) =>
       storage.events.eventSlice(
-        { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most },
+        { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most, format },
         reading,
       ),
   })
   return {
     status: 200,
-    file: { contentType: 'application/x-ndjson', name: fileName('events', context), parts },
+    file: { contentType: CONTENT_TYPES[format], name: fileName(context, 'events', format), parts },
   }
 }
 
 export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
-  const { limit, cursor, ...filter } = query
+  const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading, now } = context
   await noteExport(context, workspaceId, { action: 'customers_exported', after: { filter }, cursor })
   const arrived = await settledBound(now, reading.signal, () => storage.arrivedCustomers(reading))
@@ -44,13 +45,14 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
     filter,
     after: pageOf(query, 'cus').after ?? firstPosition('cus'),
     limit,
+    format,
     bound: arrived,
     read: (after, most) =>
-      customerSlice(storage.lists(reading), workspaceId, filter, { after, most }, arrived),
+      customerSlice(storage.lists(reading), workspaceId, filter, { after, most, format }, arrived),
   })
   return {
     status: 200,
-    file: { contentType: 'application/x-ndjson', name: fileName('customers', context), parts },
+    file: { contentType: CONTENT_TYPES[format], name: fileName(context, 'customers', format), parts },
   }
 }
 
@@ -77,8 +79,10 @@ async function noteExport(context: Context, workspaceId: string, { action, after
   notedReaders.set(name, now())
 }
 
+const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+
 /** For example `events-20261120T083100Z.ndjson`. */
-function fileName(what: string, { now }: Context): string {
+function fileName({ now }: Context, what: string, extension: string): string {
   const at = instantText(now()).replace(/[-:]|\.\d+/g, '')
-  return `${what}-${at}.ndjson`
+  return `${what}-${at}.${extension}`
 }

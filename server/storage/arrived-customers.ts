@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
 import { firstPosition, type Position } from '../domain/cursors.ts'
+import type { ExportFormat } from '../domain/export-formats.ts'
 import type { ForwardRows, Page } from '../domain/paging.ts'
 import { matches, searchOf } from './customer-search.ts'
 import { type CustomerFilter, customerOf, customersWith } from './customers.ts'
@@ -71,7 +72,7 @@ export async function customerSlice(
   db: Kysely<DB>,
   workspaceId: string,
   filter: CustomerFilter,
-  { after, most }: { after: Position; most: number },
+  { after, most, format }: { after: Position; most: number; format: ExportFormat },
   { places, end }: Arrived,
 ): Promise<Slice> {
   const limit = Math.min(SLICE_CUSTOMERS, most)
@@ -87,7 +88,7 @@ export async function customerSlice(
     .orderBy('arrived.ms')
     .orderBy('arrived.id')
     .execute()
-  const lines = new SliceLines(limit)
+  const lines = new SliceLines({ most: limit, format })
   for (const row of rows) if (row.is_wanted) lines.addCustomer(customerOf(row))
   const last = rows.at(-1)
   // A stray that was removed since is not among them, so that only none is sure to be the end.

@@ -1,8 +1,11 @@
 import type { components } from '../../generated/contract.ts'
 import { cursorText, type Position } from '../domain/cursors.ts'
+import { type ExportFormat, endText, headText } from '../domain/export-formats.ts'
 import { instantText } from '../domain/instants.ts'
-import { endLine, type Slice, type WalkBound } from './exports.ts'
+import type { Slice, WalkBound } from './exports.ts'
 import { Unavailable } from './unavailable.ts'
+
+const encoder = new TextEncoder()
 
 type End = components['schemas']['ExportEnd']
 
@@ -12,6 +15,7 @@ type Export = {
   filter: End['filter']
   after: Position
   limit: number | undefined
+  format: ExportFormat
   bound: Pick<WalkBound, 'caughtUp_ms'>
   read: (after: Position, most: number) => Promise<Slice>
 }
@@ -22,22 +26,29 @@ export async function* exportLines({
   filter,
   after,
   limit,
+  format,
   bound,
   read,
 }: Export): AsyncGenerator<Uint8Array> {
   let next = after
   let count = 0
   let isLast = false
+  let head = headText(format, list)
   while (!isLast && (limit === undefined || count < limit)) {
     const most = limit === undefined ? Number.MAX_SAFE_INTEGER : limit - count
     const slice = count === 0 ? await read(next, most) : await patiently(() => read(next, most))
     next = slice.next
     count += slice.lines
     isLast = slice.isLast
+    // Behind the first read: what that fails with is answered.
+    if (head !== '') yield encoder.encode(head)
+    head = ''
     yield slice.bytes
   }
   const caught_up_to = isLast ? instantText(bound.caughtUp_ms) : null
-  yield endLine({ end: count, list, filter, next_cursor: cursorText(next), caught_up_to })
+  yield encoder.encode(
+    endText(format, { end: count, list, filter, next_cursor: cursorText(next), caught_up_to }),
+  )
 }
 
 /** Half of an export would be worth nothing: what has no turn within its deadline is tried again for about a minute. */

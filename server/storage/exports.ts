@@ -1,7 +1,11 @@
 import type { components } from '../../generated/contract.ts'
 import type { Position } from '../domain/cursors.ts'
+import { COLUMNS, csvLine, type ExportFormat } from '../domain/export-formats.ts'
+import { instantText } from '../domain/instants.ts'
 import type { EventFilter } from './event-store.ts'
 import { eventText, type ListedEvent } from './event-texts.ts'
+
+type Customer = components['schemas']['Customer']
 
 /** A slice has so many bytes, or a little more: it is read in some milliseconds, and held once for each export. */
 export const SLICE_BYTES = 512 * 1024
@@ -21,11 +25,12 @@ export type EventSliceRequest = {
   after: Position
   bound: number
   most: number
+  format: ExportFormat
 }
 
 /** Successive rows of an export. */
 export type Slice = {
-  /** The lines, each ended by a line feed; with memory of their own. */
+  /** The lines, with memory of their own. */
   bytes: Uint8Array<ArrayBuffer>
   lines: number
   /** Behind it the next slice begins. */
@@ -37,11 +42,13 @@ export type Slice = {
 /** The lines of a slice as its rows are found. */
 export class SliceLines {
   readonly #most: number
+  readonly #format: ExportFormat
   #text = ''
   #lines = 0
 
-  constructor(most: number) {
+  constructor({ most, format }: { most: number; format: ExportFormat }) {
     this.#most = most
+    this.#format = format
   }
 
   /** Whether no further row belongs to it. */
@@ -50,15 +57,15 @@ export class SliceLines {
   }
 
   addEvent(event: ListedEvent): void {
-    this.#add(eventText(event))
+    this.#text += this.#format === 'csv' ? csvLine(eventCells(event)) : `${eventText(event)}\n`
+    this.#lines += 1
   }
 
-  addCustomer(customer: components['schemas']['Customer']): void {
-    this.#add(JSON.stringify(customer))
-  }
-
-  #add(line: string) {
-    this.#text += `${line}\n`
+  addCustomer(customer: Customer): void {
+    const isCsv = this.#format === 'csv'
+    this.#text += isCsv
+      ? csvLine(COLUMNS.customers.map((name) => customer[name]))
+      : `${JSON.stringify(customer)}\n`
     this.#lines += 1
   }
 
@@ -67,7 +74,12 @@ export class SliceLines {
   }
 }
 
-/** The last line of an export. */
-export function endLine(end: components['schemas']['ExportEnd']): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify(end)}\n`)
+function eventCells(event: ListedEvent): (string | null)[] {
+  const { occurred_ms, received_ms, ...texts } = event
+  const cells = {
+    ...texts,
+    occurred_at: instantText(occurred_ms ?? received_ms),
+    received_at: instantText(received_ms),
+  }
+  return COLUMNS.events.map((name) => cells[name])
 }

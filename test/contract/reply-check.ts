@@ -50,6 +50,7 @@ export async function checkReply(method: string, path: string, response: Respons
 
 /** What the schema is of: the JSON of a body, or of each of its lines. */
 function valuesOf(type: string, text: string): unknown[] {
+  if (type === 'text/csv') return [text]
   if (type !== 'application/x-ndjson') return [JSON.parse(text)]
   if (!text.endsWith('\n')) throw new Error('the last line has no end')
   return text

@@ -40,6 +40,19 @@ async function newCustomer({ client, journey_id }: Workspace, customer_name: str
   return data?.customer_id ?? ''
 }
 
+/** The cells of lines of CSV, as RFC 4180 has them, behind a mark of the byte order. */
+function cellsOf(text: string): string[][] {
+  // A reader of text takes the mark away.
+  const lines: string[][] = [[]]
+  for (const [, quoted, plain = '', end = ''] of text.matchAll(
+    /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g,
+  )) {
+    lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain)
+    if (end === '\r\n') lines.push([])
+  }
+  return lines.slice(0, -1)
+}
+
 describe('exportEvents', () => {
   it('gives every event as it is listed, once, in the order of arrival, and says where it ends', async () => {
     const { client, event, send } = await newSender()
@@ -118,6 +131,35 @@ describe('exportEvents', () => {
     }
     await meanwhile
     expect(found).toEqual(sent)
+  })
+
+  it('comes as CSV with a cell of JSON, in which nothing is a formula', async () => {
+    const { workspace, client, event } = await newSender()
+    const custom_variables = { note: 'a "text",\nwith lines', sum: '=1+1' }
+    const occurred_at = '2026-01-01T00:00:00.000Z'
+    const body = { ...event, event_id: '=HYPERLINK("x")', custom_variables, occurred_at, message_id: '-1,2' }
+    await client.createEvent({ body })
+    await newCustomer(workspace, '+49 "170"')
+    const { data } = await client.exportEvents({ query: { format: 'csv' } })
+    const [head = [], line = [], [end = '', ...none] = [], ...rest] = cellsOf(await new Response(data).text())
+    expect(head).toEqual(Object.keys((await exported(client.exportEvents())).items[0] ?? {}))
+    const cells = Object.fromEntries(head.map((name, index) => [name, line[index] ?? '']))
+    expect({ ...cells, custom_variables: JSON.parse(cells.custom_variables ?? '') }).toMatchObject({
+      ...event,
+      event_id: '\'=HYPERLINK("x")',
+      custom_variables,
+      occurred_at,
+      message_id: "'-1,2",
+    })
+    expect([JSON.parse(end), none, rest]).toMatchObject([{ end: 1, list: 'events' }, Array(9).fill(''), []])
+
+    const customers = await client.exportCustomers({ query: { format: 'csv', search: '+49' } })
+    const [names, found, last] = cellsOf(await new Response(customers.data).text())
+    expect([names?.[3], found?.slice(1, 4)]).toEqual([
+      'customer_name',
+      [`'+49 "170"`, 'contact', `'+49 "170"`],
+    ])
+    expect(JSON.parse(last?.[0] ?? '')).toMatchObject({ end: 1, filter: { search: '+49' } })
   })
 
   it('comes compressed in one piece to who takes gzip, whatever its length', async () => {

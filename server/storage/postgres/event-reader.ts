@@ -100,13 +100,13 @@ const SLICE_ROWS = 1_000
 /** The next events of an export, in the order of `readOldest`. */
 export async function readSlice(
   connection: Connection,
-  { workspace_id, filter, after, bound, most }: EventSliceRequest,
+  { workspace_id, filter, after, bound, most, format }: EventSliceRequest,
 ): Promise<Slice> {
   const limit = Math.min(SLICE_ROWS, most)
   const walk = { after, closed_ms: bound, limit, limit_bytes: SLICE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
   const customers = await customersOf(connection, workspace_id, rows)
-  const lines = new SliceLines(limit)
+  const lines = new SliceLines({ most: limit, format })
   let last: EventRow | undefined
   for (const row of rows) {
     if (!row.fits || lines.isFull) return lines.ending(last ? orderPosition(last) : after, { isLast: false })

@@ -167,8 +167,8 @@ export class EventReader {
     return { ...rows.ending(), next: last, caughtUp_ms: now_ms }
   }
 
-  #slice({ workspace_id, filter, after, bound, most }: EventSliceRequest): Slice {
-    const lines = new SliceLines(most)
+  #slice({ workspace_id, filter, after, bound, ...form }: EventSliceRequest): Slice {
+    const lines = new SliceLines(form)
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return lines.ending(after, { isLast: true })
     const { key, refs, matches } = narrowed

@@ -1,0 +1,57 @@
+import type { components } from '../../generated/contract.ts'
+
+/** How an export is written (contract: "Exports"). */
+export type ExportFormat = 'ndjson' | 'csv'
+
+type Event = components['schemas']['Event']
+type Customer = components['schemas']['Customer']
+
+/** The fields of each list, in the order of their columns. */
+export const COLUMNS = {
+  events: [
+    'id',
+    'journey_id',
+    'customer_id',
+    'customer_name',
+    'client_customer_id',
+    'event_id',
+    'custom_variables',
+    'occurred_at',
+    'received_at',
+    'message_id',
+  ] satisfies (keyof Event)[],
+  customers: [
+    'customer_id',
+    'client_customer_id',
+    'customer_type',
+    'customer_name',
+    'created_at',
+    'updated_at',
+  ] satisfies (keyof Customer)[],
+}
+
+/** What an export begins with: of CSV, a mark by which spreadsheets know UTF-8, and the names of the columns. */
+export function headText(format: ExportFormat, list: keyof typeof COLUMNS): string {
+  return format === 'csv' ? `\ufeff${csvLine(COLUMNS[list])}` : ''
+}
+
+/** The last line. */
+export function endText(format: ExportFormat, end: components['schemas']['ExportEnd']): string {
+  const text = JSON.stringify(end)
+  return format === 'csv' ? csvLine([text, ...COLUMNS[end.list].slice(1).map(() => null)]) : `${text}\n`
+}
+
+/** A line of CSV (RFC 4180). @param cells null is empty */
+export function csvLine(cells: readonly (string | null)[]): string {
+  return `${cells.map(cellText).join()}\r\n`
+}
+
+/** What a spreadsheet takes for a formula by its beginning, in full width too (OWASP, "CSV Injection"). */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+const QUOTED = /[",\r\n]/
+
+function cellText(cell: string | null): string {
+  if (cell === null) return ''
+  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
