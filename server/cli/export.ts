@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest } from '../../client/index.ts'
 import type { Config } from '../config.ts'
-import { ExportFile, endOf } from './export/export-file.ts'
+import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
-import { baseUrl } from './options.ts'
+import { baseUrl, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
 
@@ -12,16 +12,17 @@ type ExportOptions = {
   baseUrl?: string
   keyFile?: string
   since?: string
+  linesAtOnce: number
   filter: Record<string, string>
   json?: boolean
 }
 
 type List = 'events' | 'customers'
-type Query = NonNullable<OperationRequest<'listEvents'>['query']> &
-  NonNullable<OperationRequest<'listCustomers'>['query']>
+type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
+  NonNullable<OperationRequest<'exportCustomers'>['query']>
 
-/** What a page has at the most. */
-const LIMIT = 500
+/** So many lines are asked for at a time: what breaks or is stopped begins again behind the last part, some seconds before. */
+const LINES_AT_ONCE = 100_000
 
 /** A server that is away is asked so often again, in all for some two minutes. */
 const RETRIES = 30
@@ -66,6 +67,11 @@ export function defineExport(command: Command, config: () => Config): void {
       {},
     )
     .option('--since <file>', 'begin where this file ends')
+    .addOption(
+      new Option('--lines-at-once <lines>', 'how many to ask for in one request, at which it can go on')
+        .argParser(lines)
+        .default(LINES_AT_ONCE),
+    )
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
     .action((list: List, file: string, options: ExportOptions) => exportList(config(), list, file, options))
@@ -101,39 +107,35 @@ async function exportList(config: Config, list: List, path: string, options: Exp
   const before = file.reached.lines
   /** By the clock of the server. What was acknowledged by then will be in the file. */
   let begin: number | undefined
-  const progress = setInterval(() => process.stderr.write(`${file.reached.lines} ${list}\n`), PROGRESS_MS)
+  const tell = () => process.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
+  const progress = setInterval(tell, PROGRESS_MS)
   try {
     for (;;) {
       const cursor = file.reached.cursor ?? since?.next_cursor
-      const query = { ...filter, order: 'oldest', limit: LIMIT, ...(cursor && { cursor }) } as const
-      const { page, response } = await pageOf(client, list, query, stop.signal)
-      const { data, next_cursor, caught_up_to } = page
-      if (next_cursor === null || caught_up_to === undefined) {
-        throw new CommandFailure(
-          'The server is older than this command: it has no lists in the order of arrival.',
-        )
-      }
-      file.add(
-        data.map((item) => JSON.stringify(item)),
-        next_cursor,
-      )
+      const query = { ...filter, ...(cursor && { cursor }) }
+      const { end, response } = await nextPart(client, list, query, { ...options, file, signal: stop.signal })
+      const { next_cursor, caught_up_to } = end
       begin ??= begunAt(response)
       if (caught_up_to === null) continue
       if (Date.parse(caught_up_to) < begin) {
         await sleep(LOOK_MS, undefined, { signal: stop.signal })
         continue
       }
-      file.finish({ end: file.reached.lines, list, filter, next_cursor, caught_up_to })
-      const lines = file.reached.lines - before
+      const { lines } = file.reached
+      file.finish({ end: lines, list, filter, next_cursor, caught_up_to })
       const seconds = Math.round((performance.now() - began_ms) / 100) / 10
-      const summary = { file: path, lines: file.reached.lines, caught_up_to, seconds }
-      const perSecond = Math.round(lines / Math.max(seconds, 0.1))
-      const text = `${summary.lines} ${list} in ${path}: all until ${caught_up_to}\n${seconds} s, ${perSecond}/s\n`
+      const summary = { file: path, lines, caught_up_to, seconds }
+      const perSecond = Math.round((lines - before) / Math.max(seconds, 0.1))
+      const text = `${lines} ${list} in ${path}: all until ${caught_up_to}\n${seconds} s, ${perSecond}/s\n`
       process.stdout.write(json ? `${JSON.stringify(summary)}\n` : text)
       return
     }
   } catch (error) {
-    file.note()
+    try {
+      file.note()
+    } catch {
+      // It begins again where it was noted before; what has failed is worth more than that.
+    }
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     clearInterval(progress)
@@ -145,19 +147,73 @@ function begunAt({ headers }: Response): number {
   return Date.parse(headers.get('date') ?? new Date().toUTCString()) + 1000
 }
 
-/** @throws {CommandFailure} where the server refuses it, or does not answer for long */
-async function pageOf(client: Client, list: List, query: Query, signal: AbortSignal) {
+type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
+
+/**
+ * Adds the next part of the list to the file. Where the connection breaks in the middle of one, smaller parts are asked for:
+ * a connection that never lasts as long as one would lead nowhere else.
+ * @throws {CommandFailure} where the server refuses it, or does not answer for long
+ */
+async function nextPart(client: Client, list: List, query: Query, { file, linesAtOnce, signal }: Part) {
+  let limit = linesAtOnce
+  for (let attempt = 1; ; attempt += 1) {
+    const { body, response } = await partOf(client, list, { ...query, limit }, signal)
+    try {
+      const end = await addLines(body, file)
+      file.keep(end.next_cursor)
+      return { end, response }
+    } catch (error) {
+      file.forget()
+      if (signal.aborted) throw error
+      if (attempt === BROKEN) throw new CommandFailure(`the connection broke: ${causeOf(error)}. ${AGAIN}`)
+      limit = Math.max(Math.ceil(limit / 4), 1)
+      await sleep(LOOK_MS * 2 ** attempt, undefined, { signal })
+    }
+  }
+}
+
+/** A part is asked for so often, in all for some six seconds, while its connection breaks. */
+const BROKEN = 5
+
+async function partOf(client: Client, list: List, query: Query & { limit: number }, signal: AbortSignal) {
   const call = async () => {
     return list === 'events'
-      ? await client.listEvents({ query, signal })
-      : await client.listCustomers({ query, signal })
+      ? await client.exportEvents({ query, signal })
+      : await client.exportCustomers({ query, signal })
   }
   const { data, error, response } = await call().catch((error: unknown) => {
     if (signal.aborted) throw error
-    const reason = error instanceof Error ? error.message : error
-    throw new CommandFailure(`the server does not answer: ${reason}. ${AGAIN}`)
+    throw new CommandFailure(`the server does not answer: ${causeOf(error)}. ${AGAIN}`)
   })
-  if (data) return { page: data, response }
+  if (data) return { body: data, response }
+  if (error.code === 'not_found' || error.code === 'method_not_allowed') {
+    throw new CommandFailure('The server is older than this command: it has no exports.')
+  }
   const faults = error.errors?.map(({ detail }) => detail).join(' ') ?? ''
   throw new CommandFailure(`refused: ${error.detail} (${error.code}) ${faults} ${AGAIN}`)
+}
+
+/** Adds all lines but the last one. @returns what that says @throws {Error} where the part is not whole */
+async function addLines(body: ReadableStream<Uint8Array>, file: ExportFile): Promise<End> {
+  // From the last whole line on: it may be the last one of all.
+  let held = Buffer.alloc(0)
+  for await (const chunk of body) {
+    const last = chunk.lastIndexOf(LINE_END)
+    held = Buffer.concat([held, chunk])
+    if (last < 0) continue
+    const whole = held.length - chunk.length + last
+    const begin = whole > 0 ? held.lastIndexOf(LINE_END, whole - 1) + 1 : 0
+    file.add(held.subarray(0, begin))
+    held = held.subarray(begin)
+  }
+  const end = held.at(-1) === LINE_END ? parsedEnd(held.toString()) : undefined
+  if (!end) throw new Error('its last line did not come')
+  if (end.end !== file.added) throw new Error(`${file.added} lines came, and it says ${end.end}`)
+  return end
+}
+
+/** What `fetch` says is only that it failed. */
+function causeOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {}
+  return cause instanceof Error ? cause.message : String(cause)
 }

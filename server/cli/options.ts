@@ -44,6 +44,12 @@ export function count(text: string): number {
   return Number(text)
 }
 
+/** How many lines, at least one. */
+export function lines(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.')
+  return Number(text)
+}
+
 /** Where the API is, for example `https://cairn.example.com/v1`. */
 export function baseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {

@@ -40,8 +40,8 @@ async function newExport(count: number) {
     ids: await send(count),
     export: (list: string, file: string, ...more: string[]) =>
       runCairn(args(list, file, more), { environment, folder }),
-    start: (file: string, baseUrl: string) =>
-      startCommand(process.execPath, [cairnFile, ...args('events', file, [], baseUrl)], {
+    start: (file: string, baseUrl: string, ...more: string[]) =>
+      startCommand(process.execPath, [cairnFile, ...args('events', file, more, baseUrl)], {
         environment,
         folder,
       }),
@@ -58,15 +58,23 @@ function linesOf(path: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line))
 }
 
-/** What passes requests on until it has passed so many, and then answers none. */
-async function startStalling(passed: number) {
+/**
+ * What passes requests on until it has passed so many, and then answers none.
+ * @param isBroken whether the answer to the request of this number is broken off somewhere
+ */
+async function startStalling(passed: number, isBroken: (request: number) => boolean = () => false) {
   let requests = 0
   const server = createServer(async (req, res) => {
     requests += 1
     if (requests > passed) return
     const key = String(req.headers['x-service-key'])
     const answer = await fetch(cairn.url + req.url, { headers: { 'x-service-key': key } })
-    res.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    const { status, headers } = answer
+    const given = ['content-type', 'content-disposition'].map((name) => [name, headers.get(name) ?? ''])
+    res.writeHead(status, Object.fromEntries(given))
+    const text = await answer.text()
+    if (!isBroken(requests)) return void res.end(text)
+    res.write(text.slice(0, Math.floor(Math.random() * text.length)), () => res.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -115,7 +123,7 @@ describe('cairn export', () => {
   it.each(['SIGINT', 'SIGKILL'] as const)('goes on after a %s, with each line once', async (signal) => {
     const own = await newExport(2300)
     const stalling = await startStalling(3)
-    const command = own.start('a.ndjson', stalling.url)
+    const command = own.start('a.ndjson', stalling.url, '--lines-at-once', '500')
     await vi.waitUntil(() => stalling.requests() > 3, withPatience)
     command.process.kill(signal)
     const ended = await command.ended
@@ -127,6 +135,16 @@ describe('cairn export', () => {
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
     expect(lines.at(-1)).toMatchObject({ end: 2300 })
     expect(() => statSync(join(own.folder, 'a.ndjson.part'))).toThrow('no such file')
+  })
+
+  it('asks again for what a broken connection has cut short, wherever that was', async () => {
+    const own = await newExport(1200)
+    const breaking = await startStalling(Number.POSITIVE_INFINITY, (request) => [1, 3].includes(request))
+    const command = own.start('a.ndjson', breaking.url, '--lines-at-once', '600')
+    expect(await command.ended).toMatchObject({ code: 0 })
+    const lines = own.lines('a.ndjson')
+    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(own.ids)
+    expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
   })
 
   it('goes on from no file that was cut short or has lost a line', async () => {

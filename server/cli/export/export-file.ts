@@ -22,8 +22,8 @@ export type End = {
   filter: Record<string, string>
   /** Where the next file begins. */
   next_cursor: string
-  /** What was acknowledged by then is in the file, or was before it. */
-  caught_up_to: string
+  /** What was acknowledged by then is in the file, or was before it; null where more was there. */
+  caught_up_to: string | null
 }
 
 /** How far a file has come: so many lines, in so many bytes, are on disk. */
@@ -45,6 +45,9 @@ export class ExportFile {
   readonly #descriptor: number
   #reached: Reached
   #noted_ms = performance.now()
+  #added = 0
+  #added_bytes = 0
+  #isWhole = false
 
   /**
    * Begins a file, or goes on with what was begun.
@@ -68,16 +71,40 @@ export class ExportFile {
     return this.#reached
   }
 
-  /** Adds lines. @param cursor where the list goes on behind them */
-  add(lines: readonly string[], cursor: string): void {
-    const bytes = this.#write(lines)
-    const { reached } = this
-    this.#reached = { lines: reached.lines + lines.length, bytes: reached.bytes + bytes, cursor }
+  /** Adds lines, which are only kept with `keep`. @param bytes whole lines */
+  add(bytes: Uint8Array): void {
+    for (let written = 0; written < bytes.length; ) {
+      const at = this.#reached.bytes + this.#added_bytes
+      const wrote = writeSync(this.#descriptor, bytes, written, bytes.length - written, at)
+      written += wrote
+      this.#added_bytes += wrote
+    }
+    this.#added += linesIn(bytes)
+  }
+
+  /** How many lines were added and are not kept yet. */
+  get added(): number {
+    return this.#added
+  }
+
+  /** Keeps what was added. @param cursor where the list goes on behind it */
+  keep(cursor: string): void {
+    const { lines, bytes } = this.#reached
+    this.#reached = { lines: lines + this.#added, bytes: bytes + this.#added_bytes, cursor }
+    this.#added = 0
+    this.#added_bytes = 0
     if (performance.now() - this.#noted_ms > NOTE_MS) this.note()
   }
 
-  /** Puts on disk what was added, and how far that is. */
+  /** Forgets what was added since. */
+  forget(): void {
+    this.#added = 0
+    this.#added_bytes = 0
+  }
+
+  /** Puts on disk what was kept, and how far that is; nothing once it is whole. */
   note(): void {
+    if (this.#isWhole) return
     fsyncSync(this.#descriptor)
     const note = `${this.#notePath}.new`
     writeFileSync(note, JSON.stringify({ what: this.#what, reached: this.#reached }), {
@@ -90,8 +117,11 @@ export class ExportFile {
 
   /** Adds the last line, and gives the file its name. */
   finish(end: End): void {
-    this.#write([JSON.stringify(end)])
+    this.add(Buffer.from(`${JSON.stringify(end)}\n`))
+    // What was added and forgotten may lie behind.
+    ftruncateSync(this.#descriptor, this.#reached.bytes + this.#added_bytes)
     fsyncSync(this.#descriptor)
+    this.#isWhole = true
     closeSync(this.#descriptor)
     renameSync(this.#part, this.#path)
     rmSync(this.#notePath, { force: true })
@@ -115,16 +145,6 @@ export class ExportFile {
     const advice = `Name another file, or remove ${this.#part} and ${this.#notePath}.`
     throw new CommandFailure(`another export into ${this.#path} was begun. ${advice}`, ExitCode.conflict)
   }
-
-  /** @returns how many bytes they take */
-  #write(lines: readonly string[]): number {
-    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
-    for (let written = 0; written < bytes.length; ) {
-      const at = this.#reached.bytes + written
-      written += writeSync(this.#descriptor, bytes, written, bytes.length - written, at)
-    }
-    return bytes.length
-  }
 }
 
 /**
@@ -137,7 +157,7 @@ export async function endOf(path: string): Promise<End> {
   let tail = Buffer.alloc(0)
   // By the byte that ends lines: a text may have other characters that end a line for who reads it.
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, at + 1)) lines += 1
+    lines += linesIn(chunk)
     tail = Buffer.concat([tail, chunk]).subarray(-END_BYTES)
   }
   const end =
@@ -149,12 +169,19 @@ export async function endOf(path: string): Promise<End> {
   return end
 }
 
-const LINE_END = 0x0a
+export const LINE_END = 0x0a
+
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) lines += 1
+  return lines
+}
 
 /** The last line has so much at the most: filters have a few hundred characters. */
 const END_BYTES = 64 * 1024
 
-function parsedEnd(line: string): End | undefined {
+/** What a last line says; undefined for another line. */
+export function parsedEnd(line: string): End | undefined {
   try {
     const end: unknown = JSON.parse(line)
     return typeof end === 'object' && end !== null && 'end' in end && 'next_cursor' in end
