@@ -76,19 +76,22 @@ export class PageTexts {
 /** The event as the contract has it, as JSON. Variables are kept so. */
 export function eventText(event: ListedEvent): string {
   const fields = {
-    id: JSON.stringify(event.id),
-    journey_id: JSON.stringify(event.journey_id),
-    customer_id: JSON.stringify(event.customer_id),
+    id: `"${event.id}"`,
+    journey_id: `"${event.journey_id}"`,
+    customer_id: `"${event.customer_id}"`,
     customer_name: JSON.stringify(event.customer_name),
     client_customer_id: JSON.stringify(event.client_customer_id),
     event_id: JSON.stringify(event.event_id),
     custom_variables: event.custom_variables ?? 'null',
-    occurred_at: JSON.stringify(instantText(event.occurred_ms ?? event.received_ms)),
-    received_at: JSON.stringify(instantText(event.received_ms)),
+    occurred_at: `"${instantText(event.occurred_ms ?? event.received_ms)}"`,
+    received_at: `"${instantText(event.received_ms)}"`,
     message_id: JSON.stringify(event.message_id),
   } satisfies Record<keyof components['schemas']['Event'], string>
-  // A template for each field: to make pairs of them and join these takes three times as long.
-  let text = ''
-  for (const name in fields) text += `,"${name}":${fields[name as keyof typeof fields]}`
-  return `{${text.slice(1)}}`
+  // Written out: to join names and texts takes three times as long, and most of what a row of an export takes.
+  return (
+    `{"id":${fields.id},"journey_id":${fields.journey_id},"customer_id":${fields.customer_id},` +
+    `"customer_name":${fields.customer_name},"client_customer_id":${fields.client_customer_id},` +
+    `"event_id":${fields.event_id},"custom_variables":${fields.custom_variables},` +
+    `"occurred_at":${fields.occurred_at},"received_at":${fields.received_at},"message_id":${fields.message_id}}`
+  )
 }
