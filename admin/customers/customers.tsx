@@ -3,6 +3,7 @@ import { IconSearch, IconUsers } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { ExportButton } from '../parts/export-button.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { useFilters } from '../parts/filters.ts'
 import { FoundStatus } from '../parts/found-status.tsx'
@@ -24,17 +25,14 @@ export function CustomersScreen() {
   const search = values.search.trim()
   const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
 
+  const filter = { ...(search && { search }), ...(type && { customer_type: type }) } as const
   const key = useWorkspaceKey('customers', 'list', { search, type })
   const customers = usePages(
     key,
     (cursor, signal) =>
       taken(
         cairn.listCustomers({
-          query: {
-            ...(search && { search }),
-            ...(type && { customer_type: type }),
-            ...(cursor && { cursor }),
-          },
+          query: { ...filter, ...(cursor && { cursor }) },
           signal,
         }),
       ),
@@ -47,6 +45,11 @@ export function CustomersScreen() {
     <Page
       title="Customers"
       description="Everybody your application has registered: companies (accounts) and people (contacts). Open one to see its way through your journeys."
+      action={
+        <ExportButton
+          request={(format, signal) => cairn.exportCustomers({ query: { ...filter, format }, signal })}
+        />
+      }
     >
       <Stack gap="md">
         <Group align="flex-end" gap="md">

@@ -8,6 +8,12 @@ export function countOf(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** So many bytes, in megabytes: `0.3 MB`, `1,234.5 MB`. */
+export function bytesText(bytes: number): string {
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+  return `${(bytes / 1_000_000).toLocaleString('en', digits)}\u00a0MB`
+}
+
 /**
  * A part of a whole, from 0 to 1, in per cent: `46 %`. It is never rounded to nothing or to all, `0.3 %` and `99.8 %`;
  * a part of nothing is `–`. Its parts stay in one line.

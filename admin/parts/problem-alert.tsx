@@ -4,6 +4,7 @@ import { UnexpectedResponseError } from '../../client/person.ts'
 import { codeOf, ProblemError } from '../problem.ts'
 import { CookieNotKeptError } from '../session/session.ts'
 import { Identifier } from './identifier.tsx'
+import { CutShortError } from './save-file.ts'
 
 /**
  * What went wrong and what to do. A refusal is told in the server's words, with a link to what the reference says of it
@@ -67,6 +68,12 @@ function explained(error: unknown): { title: string; detail: string } {
       detail:
         'Email and password are right, but the cookie of the session was not sent back. Open Cairn at the address ' +
         'that its operator set as CAIRN_PUBLIC_URL, with https:// if that is how it begins, and allow cookies for it.',
+    }
+  }
+  if (error instanceof CutShortError) {
+    return {
+      title: 'The file was cut short',
+      detail: 'It ended before the last line, so nothing was kept of it. Try again.',
     }
   }
   if (error instanceof UnexpectedResponseError) {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
@@ -163,6 +164,46 @@ describe('Customers', () => {
     }
     await page.goBack()
     await heading(page, 'Journeys').waitFor()
+  })
+
+  it('are saved as a file with the filters that are set, and one that was cut short is not', async () => {
+    await customer('Ada Lovelace', 'user-1')
+    await customer('Ada, "Countess"', '=user-2')
+    await customer('Grace Hopper', 'user-3')
+    const page = await open('customers')
+    await page.getByLabel('Search customers').fill('ada')
+    await page.getByText('2 customers').waitFor()
+    const save = async (format: string) => {
+      await page.getByRole('button', { name: 'Export' }).click()
+      const saved = page.waitForEvent('download')
+      await page.getByRole('menuitem', { name: format }).click()
+      const download = await saved
+      return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
+    }
+    const csv = await save('CSV')
+    expect(csv.name).toMatch(/^customers-\d{8}T\d{6}Z\.csv$/)
+    expect(csv.text).toContain(`,'=user-2,contact,"Ada, ""Countess""",`)
+    const { name, text } = await save('NDJSON')
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(name).toMatch(/\.ndjson$/)
+    expect(lines.map(({ customer_name }) => customer_name)).toEqual([
+      'Ada Lovelace',
+      'Ada, "Countess"',
+      undefined,
+    ])
+    expect(lines.at(-1)).toMatchObject({ end: 2, filter: { search: 'ada' } })
+
+    await page.route('**/customers/export?*', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, body: (await answer.text()).split('\n')[0] ?? '' })
+    })
+    await page.getByRole('button', { name: 'Export' }).click()
+    await inspectState(page, 'export-menu')
+    await page.getByRole('menuitem', { name: 'NDJSON' }).click()
+    await page.getByText('The file was cut short').waitFor()
   })
 
   it('come page by page, none twice and none left out', async () => {
