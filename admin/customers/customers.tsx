@@ -16,6 +16,8 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerTable } from './customer-table.tsx'
 
+type CustomerFilter = { search?: string; customer_type?: Schemas['CustomerType'] }
+
 /** The customers of the workspace, newest first, searched by words of their names and by their identifiers. */
 export function CustomersScreen() {
   const cairn = useCairn()
@@ -25,7 +27,7 @@ export function CustomersScreen() {
   const search = values.search.trim()
   const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
 
-  const filter = { ...(search && { search }), ...(type && { customer_type: type }) } as const
+  const filter: CustomerFilter = { ...(search && { search }), ...(type && { customer_type: type }) }
   const key = useWorkspaceKey('customers', 'list', { search, type })
   const customers = usePages(
     key,
