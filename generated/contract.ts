@@ -374,6 +374,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/customers/{customer_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all about one customer
+         * @description Everything that is kept about one customer in one file of JSON, to hand it over: the customer, where it stands in its
+         *     journeys, all its events that were acknowledged before the request began, in the order of their arrival, the refusals
+         *     that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
+         *     and keys are not the customer's data.
+         *
+         *     It is sent while it is read and may have any length, as [Exports](#section/Exports) says. Each event has a line of
+         *     its own.
+         */
+        get: operations["exportCustomer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/customers/{customer_id}/journeys": {
         parameters: {
             query?: never;
@@ -1442,6 +1468,40 @@ export interface components {
          */
         CustomerLine: components["schemas"]["Customer"] | components["schemas"]["ExportEnd"];
         /**
+         * All about a customer
+         * @description Everything that is kept about one customer.
+         */
+        CustomerExport: {
+            /** @description When the export began. */
+            exported_at: components["schemas"]["StoredInstant"];
+            customer: components["schemas"]["Customer"];
+            /** @description Where it stands in each journey. */
+            journeys: components["schemas"]["CustomerJourney"][];
+            /** @description Its events in all journeys, in the order of arrival. */
+            events: components["schemas"]["Event"][];
+            /** @description What was refused and names its `customer_id`, as long as refusals are kept, the oldest first. */
+            refusals: components["schemas"]["Refusal"][];
+            /** @description What the audit log has about it, the newest first. */
+            audit_entries: components["schemas"]["CustomerAuditEntry"][];
+        };
+        /**
+         * Audit entry about a customer
+         * @description One thing that was done about a customer.
+         */
+        CustomerAuditEntry: {
+            at: components["schemas"]["StoredInstant"];
+            action: components["schemas"]["AuditAction"];
+            /**
+             * @description What kind of actor did it.
+             * @enum {string}
+             */
+            by: "person" | "service_key" | "command_line" | "unknown";
+            /** @description The fields that were changed, as they were; null where there was nothing. */
+            before: Record<string, unknown> | null;
+            /** @description The same fields as they are since. */
+            after: Record<string, unknown> | null;
+        };
+        /**
          * Export as CSV
          * @description A line with the names of the fields, a line for each item, and the last line.
          */
@@ -2468,7 +2528,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -2497,8 +2557,8 @@ export interface components {
             /** @description Its identifier. */
             id: string;
             /**
-             * @description Its name since; of an invitation, and where it is about signing in, the email; of a customer who was erased its
-             *     `customer_id`.
+             * @description Its name since; of an invitation, and where it is about signing in, the email; of a customer its identifier,
+             *     so that nothing here is a customer's data.
              */
             name: components["schemas"]["Name"];
         };
@@ -4226,6 +4286,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["CustomerNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The customer.
+                 * @example cus_01jd3zd8k2fn7w4t6r9v3y5qbc
+                 */
+                customer_id: components["parameters"]["CustomerIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All about the customer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerExport"];
                 };
             };
             400: components["responses"]["BadParameter"];

@@ -179,6 +179,18 @@ export const operationPaths = {
    */
   listCustomerEvents: ['GET', '/customers/{customer_id}/events'],
   /**
+   * Export all about one customer
+   *
+   * Everything that is kept about one customer in one file of JSON, to hand it over: the customer, where it stands in its
+   * journeys, all its events that were acknowledged before the request began, in the order of their arrival, the refusals
+   * that name its `customer_id`, and what the audit log has about it. Of whoever did that only the kind is told: members
+   * and keys are not the customer's data.
+   *
+   * It is sent while it is read and may have any length, as [Exports](#section/Exports) says. Each event has a line of
+   * its own.
+   */
+  exportCustomer: ['GET', '/customers/{customer_id}/export'],
+  /**
    * List where a customer stands in each journey
    *
    * The journeys that the customer was initialized for, in an order that stays, each with the steps that the customer

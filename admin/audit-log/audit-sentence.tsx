@@ -113,6 +113,8 @@ function predicate(entry: Entry): ReactNode {
       return 'exported events'
     case 'customers_exported':
       return 'exported customers'
+    case 'customer_exported':
+      return <>exported all about the customer {subject}</>
     default: {
       const action: string = entry.action
       const kind: string = entry.subject.kind

@@ -1,4 +1,4 @@
-import { Anchor, DataList, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Anchor, DataList, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { IconTimelineEvent, IconUserQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
@@ -6,6 +6,7 @@ import type { Schemas } from '../../client/person.ts'
 import { NoEventMatches } from '../events/no-event-matches.tsx'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { SaveButton } from '../parts/export-button.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { given, useFilters } from '../parts/filters.ts'
@@ -80,7 +81,18 @@ export function CustomerScreen() {
   return (
     <Page
       title={visibleName(customer.data?.customer_name ?? 'Customer')}
-      action={canChange && customer.data && <CustomerMenu customer={customer.data} />}
+      action={
+        canChange &&
+        customer.data && (
+          <Group gap="sm" align="flex-start">
+            <SaveButton
+              label="Export all about it"
+              request={(signal) => cairn.exportCustomer({ path: { customer_id: customerId }, signal })}
+            />
+            <CustomerMenu customer={customer.data} />
+          </Group>
+        )
+      }
     >
       <Stack gap="xl">
         {customer.error && <ProblemAlert error={customer.error} onRetry={() => void customer.refetch()} />}

@@ -31,7 +31,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   })
   return {
     status: 200,
-    file: { contentType: CONTENT_TYPES[format], name: fileName(context, 'events', format), parts },
+    file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'events', format), parts },
   }
 }
 
@@ -52,7 +52,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
   })
   return {
     status: 200,
-    file: { contentType: CONTENT_TYPES[format], name: fileName(context, 'customers', format), parts },
+    file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'customers', format), parts },
   }
 }
 
@@ -82,7 +82,7 @@ async function noteExport(context: Context, workspaceId: string, { action, after
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
 
 /** For example `events-20261120T083100Z.ndjson`. */
-function fileName({ now }: Context, what: string, extension: string): string {
+export function exportFileName({ now }: Context, what: string, extension: string): string {
   const at = instantText(now()).replace(/[-:]|\.\d+/g, '')
   return `${what}-${at}.${extension}`
 }

@@ -1,6 +1,7 @@
 import type { Operations } from '../contract.ts'
 import * as activity from './activity.ts'
 import * as auditLog from './audit-log.ts'
+import * as customerExport from './customer-export.ts'
 import * as customers from './customers.ts'
 import * as erasures from './erasures.ts'
 import * as events from './events.ts'
@@ -21,6 +22,7 @@ import * as workspaces from './workspaces.ts'
 export const allOperations: Operations = {
   ...activity,
   ...auditLog,
+  ...customerExport,
   ...customers,
   ...erasures,
   ...events,

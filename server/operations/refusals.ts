@@ -158,7 +158,8 @@ async function noteReading(context: Context, workspaceId: string) {
   notedReaders.set(name, now())
 }
 
-function refusalOf(row: RefusalRow): Refusal {
+/** A refusal as the contract has it. */
+export function refusalOf(row: RefusalRow): Refusal {
   const { errors, errors_omitted }: Pick<Refusal, 'errors' | 'errors_omitted'> = JSON.parse(row.faults)
   const { refusal_id, request_id, key_id, status, item, journey_id, customer_id, event_id } = row
   const { sent, sent_bytes, left_out, replayed_ms, replay } = row

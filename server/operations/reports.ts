@@ -1,5 +1,6 @@
 import type { components } from '../../generated/contract.ts'
-import type { Operation } from '../contract.ts'
+import type { Context, Operation } from '../contract.ts'
+import type { Position } from '../domain/cursors.ts'
 import { duration_ms } from '../domain/durations.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
@@ -134,14 +135,37 @@ export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (re
     storage.standings.customerJourneys(workspaceId, path.customer_id, few, reading),
   ])
   if (!customer) throw new Problem('customer_not_found')
-  const ids = found.rows.map(({ journey_id }) => journey_id)
-  const journeys = await journeysWith(storage.lists(reading), workspaceId, ids)
-  const rows = found.rows.flatMap((standing) => {
-    const { journey_id } = standing
-    const journey = journeys.get(journey_id)
-    return journey ? { row: customerJourney(standing, journey), position: { ms: 0, id: journey_id } } : []
-  })
+  const journeys = await namedStandings(context, workspaceId, found.rows)
+  const rows = journeys.map((row) => ({ row, position: { ms: 0, id: row.journey_id } }))
   return { status: 200, body: fittingPage({ rows, next: found.next }) }
+}
+
+/** All journeys of a customer, part by part. */
+export async function* allCustomerJourneys(
+  context: Context,
+  workspaceId: string,
+  customerId: string,
+): AsyncGenerator<Schemas['CustomerJourney'][]> {
+  const { storage, reading } = context
+  for (let after: Position | null | undefined; after !== null; ) {
+    const page = { limit: MOST_JOURNEYS, ...(after && { after }) }
+    const { rows, next } = await storage.standings.customerJourneys(workspaceId, customerId, page, reading)
+    yield await namedStandings(context, workspaceId, rows)
+    after = next
+  }
+}
+
+async function namedStandings(
+  { storage, reading }: Context,
+  workspaceId: string,
+  standings: readonly CustomerJourney[],
+): Promise<Schemas['CustomerJourney'][]> {
+  const ids = standings.map(({ journey_id }) => journey_id)
+  const journeys = await journeysWith(storage.lists(reading), workspaceId, ids)
+  return standings.flatMap((standing) => {
+    const journey = journeys.get(standing.journey_id)
+    return journey ? [customerJourney(standing, journey)] : []
+  })
 }
 
 function filterOf({ entered_from, entered_to, customer_type, window }: FilterQuery): StandingFilter {

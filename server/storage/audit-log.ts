@@ -65,6 +65,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   customer_erased: 'customers',
   events_exported: 'exports',
   customers_exported: 'exports',
+  customer_exported: 'exports',
 }
 
 /** Whoever may run the `cairn` command. */

@@ -34,9 +34,8 @@ export async function* exportLines({
   let count = 0
   let isLast = false
   let head = headText(format, list)
-  while (!isLast && (limit === undefined || count < limit)) {
-    const most = limit === undefined ? Number.MAX_SAFE_INTEGER : limit - count
-    const slice = count === 0 ? await read(next, most) : await patiently(() => read(next, most))
+  const most = () => (limit === undefined ? Number.MAX_SAFE_INTEGER : limit - count)
+  for await (const slice of exportSlices(after, (behind) => read(behind, most()))) {
     next = slice.next
     count += slice.lines
     isLast = slice.isLast
@@ -44,11 +43,26 @@ export async function* exportLines({
     if (head !== '') yield encoder.encode(head)
     head = ''
     yield slice.bytes
+    if (most() <= 0) break
   }
   const caught_up_to = isLast ? instantText(bound.caughtUp_ms) : null
   yield encoder.encode(
     endText(format, { end: count, list, filter, next_cursor: cursorText(next), caught_up_to }),
   )
+}
+
+/** Slices up to the last one. */
+export async function* exportSlices(
+  after: Position,
+  read: (after: Position) => Promise<Slice>,
+): AsyncGenerator<Slice> {
+  let slice = await read(after)
+  yield slice
+  while (!slice.isLast) {
+    const { next } = slice
+    slice = await patiently(() => read(next))
+    yield slice
+  }
 }
 
 /** Half of an export would be worth nothing: what has no turn within its deadline is tried again for about a minute. */

@@ -223,6 +223,40 @@ describe('exportCustomers', () => {
   })
 })
 
+describe('exportCustomer', () => {
+  it('gives all about one customer and nothing about another, as JSON with a line for each event', async () => {
+    const { workspace, client, event, send, sendLarge } = await newSender()
+    const other = await newCustomer(workspace, 'Grace')
+    await client.createEvent({ body: { ...event, customer_id: other } })
+    await client.createEvent({ body: { ...event, custom_variables: { note: '"},\n' } } })
+    await send(2)
+    const occurred_at = '2999-01-01T00:00:00Z'
+    await client.createEvent({ body: { ...event, occurred_at } })
+    const { customer_id } = event
+    const path = { customer_id }
+    const export_ = async () => {
+      const { data } = await client.exportCustomer({ path })
+      const text = await new Response(data).text()
+      const all: Schemas['CustomerExport'] = JSON.parse(text)
+      return { text, all }
+    }
+    const { text, all } = await export_()
+    const listed = await client.exportEvents({ query: path })
+    const { items } = await exported(Promise.resolve(listed))
+    expect(all).toMatchObject({
+      customer: (await client.getCustomer({ path })).data,
+      journeys: [{ journey_id: event.journey_id }],
+      refusals: [{ customer_id, code: 'occurred_at_in_future' }],
+      audit_entries: [{ action: 'customer_exported', by: 'service_key' }],
+    })
+    expect([all.events, items.length]).toEqual([items, 3])
+    expect(text.split('\n').filter((line) => line.includes('"evt_'))).toHaveLength(3)
+    expect(text).not.toContain(other)
+    await sendLarge()
+    expect((await export_()).all.events).toHaveLength(3 + LARGE.events)
+  })
+})
+
 describe('an export that nobody reads', () => {
   it('has a place, of which a caller has two and a workspace four', async () => {
     const { workspace, sendLarge } = await newSender()

@@ -83,6 +83,10 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
       await exported(client.exportEvents({ query: { journey_id: event.journey_id } })),
     ],
   ],
+  exportCustomer: [
+    'customer_not_found',
+    ({ client }, victim) => code(client.exportCustomer({ path: path(victim) })),
+  ],
   exportCustomers: [0, ({ client }) => exported(client.exportCustomers())],
   listEvents: [
     [0, 0],
