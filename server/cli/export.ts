@@ -1,8 +1,11 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
+import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { baseUrl, lines } from './options.ts'
 import { serviceKey } from './service-key.ts'
@@ -51,13 +54,16 @@ of the lines before it. A file without that line was cut short.
 It can be stopped and run again: until it is whole, the file is FILE.part, with FILE.part.json beside it, and goes on where
 it was. With --since, a file begins where one that is whole ends, which is checked; so each event is in one of them.
 
+A workspace is written into a folder: journeys, customers, who takes part in what, and events. cairn import FOLDER makes
+another one of it.
+
 Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`
 
 export function defineExport(command: Command, config: () => Config): void {
   command
-    .addArgument(new Argument('<list>', 'what to write').choices(Object.keys(FILTERS)))
-    .argument('<file>', 'where to')
+    .addArgument(new Argument('<what>', 'what to write').choices([...Object.keys(FILTERS), 'workspace']))
+    .argument('<file>', 'where to; of a workspace a folder')
     .option('--base-url <url>', 'where the API is (default: http://127.0.0.1:PORT/v1)', baseUrl)
     .option('--key-file <file>', 'a file that holds the secret key and nothing else')
     .option(
@@ -74,7 +80,11 @@ export function defineExport(command: Command, config: () => Config): void {
     )
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
-    .action((list: List, file: string, options: ExportOptions) => exportList(config(), list, file, options))
+    .action((what: List | 'workspace', file: string, options: ExportOptions) =>
+      what === 'workspace'
+        ? exportWorkspace(config(), file, options)
+        : exportList(config(), what, file, options, interruptible(AGAIN)),
+    )
 }
 
 function filter(text: string, before: Record<string, string>): Record<string, string> {
@@ -82,7 +92,45 @@ function filter(text: string, before: Record<string, string>): Record<string, st
   return { ...before, [name]: value }
 }
 
-async function exportList(config: Config, list: List, path: string, options: ExportOptions) {
+/** Writes all of a workspace that another one can be made of. What was written whole in an earlier run stays. */
+async function exportWorkspace(config: Config, folder: string, options: ExportOptions) {
+  const { since, filter } = options
+  if (since !== undefined || Object.keys(filter).length > 0) {
+    throw new CommandFailure(
+      'a workspace is exported as a whole, without --since and --filter',
+      ExitCode.usage,
+    )
+  }
+  if (isWorkspaceFolder(folder)) {
+    throw new CommandFailure(
+      `${folder} has an exported workspace already. Name another folder.`,
+      ExitCode.conflict,
+    )
+  }
+  const stop = interruptible(AGAIN)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const list of ['events', 'customers'] as const) {
+    const path = join(folder, WORKSPACE_FILES[list])
+    if (!existsSync(path)) await exportList(config, list, path, options, stop)
+  }
+  await writeJourneys(clientOf(config, options), folder, stop.signal)
+}
+
+function clientOf(config: Config, { baseUrl, keyFile }: ExportOptions): Client {
+  return createClient({
+    baseUrl: baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
+    serviceKey: serviceKey(keyFile, 'the export'),
+    retries: RETRIES,
+  })
+}
+
+async function exportList(
+  config: Config,
+  list: List,
+  path: string,
+  options: ExportOptions,
+  stop: AbortController,
+) {
   const { filter, json } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
@@ -96,12 +144,7 @@ async function exportList(config: Config, list: List, path: string, options: Exp
   if (since && (since.list !== list || JSON.stringify(since.filter) !== JSON.stringify(filter))) {
     throw new CommandFailure(`${options.since} has another list, or other filters`, ExitCode.usage)
   }
-  const stop = interruptible(AGAIN)
-  const client = createClient({
-    baseUrl: options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`,
-    serviceKey: serviceKey(options.keyFile, 'the export'),
-    retries: RETRIES,
-  })
+  const client = clientOf(config, options)
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
   const began_ms = performance.now()
   const before = file.reached.lines

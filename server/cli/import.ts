@@ -1,13 +1,16 @@
 import { createReadStream, existsSync, fstatSync, type Stats, statSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
 import { Importer } from './import/importer.ts'
 import { rateText, showProgress } from './import/progress.ts'
 import { RefusedFile } from './import/refused-file.ts'
+import { WorkspaceImport } from './import/workspace-import.ts'
 import { baseUrl, duration_ms, name } from './options.ts'
 import { serviceKey } from './service-key.ts'
 import { interruptible } from './signals.ts'
@@ -35,6 +38,12 @@ FILE has one JSON object a line (NDJSON), plain or gzipped. A line is
   a customer     if it has none, but a client_customer_id: what initializeCustomer takes.
 Any other line is refused. Customers are initialized before the events of later lines. Events travel in batches, some
 at a time: give occurred_at where their order matters.
+
+FILE may also be a folder that cairn export workspace has written; the key is then a secret one of an empty workspace.
+Journeys, customers, who takes part in what, and events are the same there, each with its occurred_at, which of an event
+that was sent without one is the time at which it was received first, and with its message_id, or export: and its old
+identifier. New are the identifiers, received_at and created_at. FOLDER.identifiers.ndjson says what journeys and customers
+are called now: {"kind", "old", "new"}.
 
 It can be stopped and run again: an event without a message_id gets one that is made from what the line says and how
 many lines before it said the same, so that what is stored already is recognised. That holds for a file that was moved
@@ -64,15 +73,24 @@ export function defineImport(command: Command, config: () => Config): void {
 
 async function importFile(config: Config, file: string, options: ImportOptions) {
   const { dryRun = false, json } = options
+  const isWorkspace = existsSync(file) && isWorkspaceFolder(file)
   const url = options.baseUrl ?? `http://127.0.0.1:${config.port}/v1`
-  const { input, stats } = open(file)
+  const { input, stats } = isWorkspace
+    ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events)) }
+    : open(file)
   const stop = interruptible(AGAIN)
+  if (isWorkspace && dryRun) throw new CommandFailure('an exported workspace has no dry run', ExitCode.usage)
+  const key = dryRun ? '' : serviceKey(options.keyFile, 'the import')
+  const folder = file.replace(/\/+$/, '')
+  const workspace = isWorkspace
+    ? new WorkspaceImport({
+        client: createClient({ baseUrl: url, serviceKey: key }),
+        folder,
+        tablePath: `${folder}.identifiers.ndjson`,
+      })
+    : undefined
   const delivery = new Delivery({
-    client: createClient({
-      baseUrl: url,
-      serviceKey: dryRun ? '' : serviceKey(options.keyFile, 'the import'),
-      retries: 0,
-    }),
+    client: createClient({ baseUrl: url, serviceKey: key, retries: 0 }),
     baseUrl: url,
     patience_ms: options.giveUpAfter,
     signal: stop.signal,
@@ -93,17 +111,19 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     output: process.stderr,
     importer,
     delivery,
-    size_bytes: stats.isFile() ? stats.size : undefined,
+    size_bytes: !isWorkspace && stats.isFile() ? stats.size : undefined,
   })
   let failure: unknown
   try {
-    await importer.run(input)
+    await workspace?.makeJourneys()
+    await importer.run(workspace?.lines() ?? input ?? Readable.from([]))
+    if (importer.counts.refused === 0) await workspace?.finish()
   } catch (error) {
     // A wait that was ended says only that it was.
     failure = stop.signal.aborted ? stop.signal.reason : error
   } finally {
     endProgress()
-    input.destroy()
+    input?.destroy()
     refused.close()
   }
   const { read_bytes: _, ...counts } = importer.counts

@@ -1,0 +1,142 @@
+import { appendFileSync, createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Client, Schemas } from '../../../client/index.ts'
+import { endOf } from '../export/export-file.ts'
+import { dataOf, type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
+import { CommandFailure, ExitCode } from '../failure.ts'
+import { readLines } from './lines.ts'
+
+/** What something was called where it was exported, and what it is called where it was imported. */
+type Renamed = { kind: 'journey' | 'customer'; old: string; new: string }
+
+const MODE = 0o600
+
+/**
+ * A workspace that was exported, on its way into another one, which has none of its journeys yet. Identifiers are new there;
+ * a table says which. Journeys that have a new one already were made in an earlier run.
+ */
+export class WorkspaceImport {
+  readonly #client: Client
+  readonly #folder: string
+  readonly #tablePath: string
+  readonly #journeys = new Map<string, string>()
+  /** By their identifiers where they were exported. */
+  readonly #customers = new Map<string, Omit<Enrolment, 'journey_id' | 'customer_id'>>()
+
+  constructor({ client, folder, tablePath }: { client: Client; folder: string; tablePath: string }) {
+    this.#client = client
+    this.#folder = folder
+    this.#tablePath = tablePath
+  }
+
+  /** Makes the journeys. @throws {CommandFailure} where the export is not whole, or the server refuses it */
+  async makeJourneys(): Promise<void> {
+    await endOf(join(this.#folder, WORKSPACE_FILES.events))
+    for (const renamed of this.#table()) {
+      if (renamed.kind === 'journey') this.#journeys.set(renamed.old, renamed.new)
+    }
+    for await (const journey of this.#items<Schemas['Journey']>('journeys')) {
+      const { journey_id, name, description, steps, status } = journey
+      const known = this.#journeys.get(journey_id)
+      if (known !== undefined) {
+        // An earlier run may have come to its end.
+        if (status === 'archived') dataOf(await this.#client.restoreJourney({ path: { journey_id: known } }))
+        continue
+      }
+      const made = dataOf(await this.#client.createJourney({ body: { name, description, steps } }))
+      this.#journeys.set(journey_id, made.journey_id)
+      this.#note({ kind: 'journey', old: journey_id, new: made.journey_id })
+    }
+  }
+
+  /** The lines of a file to import: who takes part in the journeys, and the events. */
+  lines(): Readable {
+    return Readable.from(this.#lines())
+  }
+
+  /** Archives the journeys that were, and notes the identifiers of the customers, once all is imported. */
+  async finish(): Promise<void> {
+    for await (const { journey_id, status } of this.#items<Schemas['Journey']>('journeys')) {
+      if (status !== 'archived') continue
+      dataOf(await this.#client.archiveJourney({ path: { journey_id: this.#newJourney(journey_id) } }))
+    }
+    const known = new Set(this.#table().map(({ old }) => old))
+    const olds = new Map([...this.#customers].map(([old, customer]) => [keyOf(customer), old]))
+    const body = dataOf(await this.#client.exportCustomers())
+    for await (const customer of parsedLines<Schemas['Customer']>(Readable.fromWeb(body as never))) {
+      const old = 'customer_id' in customer ? olds.get(keyOf(customer)) : undefined
+      if (old === undefined || known.has(old)) continue
+      this.#note({ kind: 'customer', old, new: customer.customer_id })
+    }
+  }
+
+  async *#lines(): AsyncGenerator<Buffer> {
+    for await (const enrolment of this.#items<Enrolment>('enrolments')) {
+      const { journey_id, customer_id, ...customer } = enrolment
+      this.#customers.set(customer_id, customer)
+      yield lineOf({ journey_id: this.#newJourney(journey_id), ...customer })
+    }
+    for await (const event of this.#items<Schemas['Event']>('events')) {
+      const { id, journey_id, customer_id, event_id, custom_variables, occurred_at, message_id } = event
+      const customer = this.#customers.get(customer_id)
+      if (!customer) throw new CommandFailure(`${customer_id} of the event ${id} takes part in no journey`)
+      const line = {
+        journey_id: this.#newJourney(journey_id),
+        ...customer,
+        event_id,
+        ...(custom_variables !== null && { custom_variables }),
+        // Of an event that was sent without one it is the time of its receipt, which would be another here.
+        occurred_at,
+        // What had none gets one that is the same in every run, so that nothing is stored twice.
+        message_id: message_id ?? `export:${id}`,
+      }
+      yield lineOf(line)
+    }
+  }
+
+  #newJourney(old: string): string {
+    const journey_id = this.#journeys.get(old)
+    if (journey_id === undefined) throw new CommandFailure(`the export has no journey ${old}`)
+    return journey_id
+  }
+
+  async *#items<Item extends object>(list: keyof typeof WORKSPACE_FILES): AsyncGenerator<Item> {
+    const path = join(this.#folder, WORKSPACE_FILES[list])
+    let isWhole = false
+    for await (const item of parsedLines<Item>(createReadStream(path))) {
+      if ('end' in item) isWhole = true
+      else yield item
+    }
+    if (!isWhole)
+      throw new CommandFailure(`${path} was cut short: its last line does not say that it is the end`)
+  }
+
+  #table(): Renamed[] {
+    if (!existsSync(this.#tablePath)) return []
+    const lines = readFileSync(this.#tablePath, 'utf8').trimEnd().split('\n')
+    try {
+      return lines.map((line) => JSON.parse(line))
+    } catch {
+      throw new CommandFailure(`${this.#tablePath} is no table of identifiers`, ExitCode.conflict)
+    }
+  }
+
+  #note(renamed: Renamed) {
+    appendFileSync(this.#tablePath, `${JSON.stringify(renamed)}\n`, { mode: MODE, flush: true })
+  }
+}
+
+async function* parsedLines<Item>(input: Readable): AsyncGenerator<Item> {
+  for await (const lines of readLines(input, () => {})) {
+    for (const { bytes } of lines) yield JSON.parse(String(bytes))
+  }
+}
+
+function keyOf({ customer_type, client_customer_id }: Omit<Enrolment, 'journey_id' | 'customer_id'>): string {
+  return `${customer_type} ${client_customer_id}`
+}
+
+function lineOf(item: object): Buffer {
+  return Buffer.from(`${JSON.stringify(item)}\n`)
+}
