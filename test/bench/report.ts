@@ -1,3 +1,4 @@
+import type { ExportFigures } from './exports.ts'
 import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { HostileFigures } from './hostile.ts'
 import type { JourneyFigures } from './journeys.ts'
@@ -37,6 +38,10 @@ const wanted = {
   as_of_lag_ms: { most: 1000 },
   reporting_penalty: { most: 1.5 },
   recompute_vs_sql: { most: 5 },
+  export_vs_bare: { least: 0.5 },
+  pg_export_vs_bare: { least: 0.5 },
+  exporting_penalty: { most: 1.5 },
+  pg_exporting_penalty: { most: 1.5 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -51,11 +56,12 @@ type Measured = {
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
+  exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
   watched: Watched
 }
 
 /** The figures that have a name of their own; null where the server does not tell. */
-export function ratiosOf({ peers, store, hostile, postgres, journeys, watched }: Measured): Ratios {
+export function ratiosOf({ peers, store, hostile, postgres, journeys, exports, watched }: Measured): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -77,6 +83,7 @@ export function ratiosOf({ peers, store, hostile, postgres, journeys, watched }:
     ...(hostile && hostileRatios(hostile)),
     ...(postgres && postgresRatios(postgres)),
     ...(journeys && journeyRatios(journeys.sqlite)),
+    ...(exports && exportRatios(exports)),
   }
 }
 
@@ -108,6 +115,17 @@ function journeyRatios(figures: JourneyFigures): Ratios {
     as_of_lag_ms,
     reporting_penalty: medianQuotient(single_p99_ms.while_reporting, single_p99_ms.alone),
     recompute_vs_sql: recompute_s / ordered_events_s,
+  }
+}
+
+function exportRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', ExportFigures>): Ratios {
+  const penalty = ({ single_p99_ms: { while_exporting, alone } }: ExportFigures) =>
+    medianQuotient(while_exporting, alone)
+  return {
+    export_vs_bare: medianQuotient(sqlite.bare_s, sqlite.exported_s),
+    pg_export_vs_bare: medianQuotient(postgres.bare_s, postgres.exported_s),
+    exporting_penalty: penalty(sqlite),
+    pg_exporting_penalty: penalty(postgres),
   }
 }
 
@@ -149,6 +167,7 @@ type Report = {
   postgres: PostgresFigures | undefined
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   profile: Record<Profiled, ProfileFigures> | undefined
+  exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -156,7 +175,8 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, hostile, postgres, journeys, profile, machine, does_not_count } = report
+  const { ratios, peers, store, hostile, postgres, journeys, profile, exports, machine, does_not_count } =
+    report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -207,6 +227,8 @@ export function tableOf(report: Report): string {
   if (journeys)
     lines.push(...journeyLines('SQLite', journeys.sqlite), ...journeyLines('PostgreSQL', journeys.postgres))
   if (profile) lines.push(...profileLines(profile))
+  if (exports)
+    lines.push(...exportLines('SQLite', exports.sqlite), ...exportLines('PostgreSQL', exports.postgres))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -277,6 +299,16 @@ function journeyLines(engine: string, figures: JourneyFigures) {
     `  an event is in after ${ms(as_of_lag_ms)} at the most`,
     `  p99 of single events: ${ms(median(single_p99_ms.alone))} alone, ${ms(median(single_p99_ms.while_reporting))} beside reports`,
     `  counted anew in ${recompute_s.toFixed(1)} s; one statement reads the same in ${ordered_events_s.toFixed(1)} s`,
+  ]
+}
+
+function exportLines(engine: string, { exported_s, bare_s, single_p99_ms }: ExportFigures) {
+  const s = (values: number[]) => `${median(values).toFixed(1)} s`
+  const ms = (values: number[]) => `${median(values).toFixed(1)} ms`
+  const { alone, while_exporting } = single_p99_ms
+  return [
+    `an export of all events on ${engine}: ${s(exported_s)}; bare: ${s(bare_s)}`,
+    `  p99 of single events: ${ms(alone)} alone, ${ms(while_exporting)} beside exports`,
   ]
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import { measureExports } from './exports.ts'
 import { measureFullStores } from './full-stores.ts'
 import { measureHostile } from './hostile.ts'
 import { measureJourneys } from './journeys.ts'
@@ -42,8 +43,9 @@ async function main(settings: Settings) {
   const postgres = only === 'postgres' ? await measurePostgres(folder, settings) : undefined
   const journeys = only === 'report' ? await measureJourneys(folder, options) : undefined
   const profile = only === 'profile' ? await measureProfile(folder, settings) : undefined
+  const exports = only === 'export' ? await measureExports(folder, options) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, watched }),
+    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -61,6 +63,7 @@ async function main(settings: Settings) {
     postgres,
     journeys,
     profile,
+    exports,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

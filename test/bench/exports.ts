@@ -1,0 +1,101 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BareExport, BareExportOptions } from './bare-export.ts'
+import { BATCH_EVENTS } from './data.ts'
+import type { ExportRead, ExportReaderOptions } from './export-reader.ts'
+import { inDatabase, startBenchPostgres } from './postgres/database.ts'
+import { runLoad, runProgram, type Server, startCairn } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
+import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
+
+/** Figures of exports of all events of a full store (`settings.storedEvents`), round by round. */
+export type ExportFigures = {
+  exported_s: number[]
+  /** Of a bare program that reads the same rows and makes the same lines. */
+  bare_s: number[]
+  /** Of single events: alone, and while all is exported again and again. */
+  single_p99_ms: { alone: number[]; while_exporting: number[] }
+}
+
+type Options = { settings: Settings; watched: Watched }
+
+/** Measures exports on each engine. */
+export async function measureExports(
+  folder: string,
+  options: Options,
+): Promise<Record<'sqlite' | 'postgres', ExportFigures>> {
+  const inner = join(folder, 'exports')
+  mkdirSync(inner)
+  const sqlite = await measureOn(`sqlite:${join(inner, 'cairn.db')}`, await startCairn(inner), options)
+  rmSync(inner, { recursive: true })
+
+  const postgres = await startBenchPostgres()
+  let figures: ExportFigures | undefined
+  try {
+    await inDatabase(folder, postgres, async (inner, databaseUrl) => {
+      figures = await measureOn(databaseUrl, await startCairn(inner, { databaseUrl }), options)
+    })
+  } finally {
+    await postgres.remove()
+  }
+  if (!figures) throw new Error('nothing was measured on PostgreSQL')
+  return { sqlite, postgres: figures }
+}
+
+async function measureOn(databaseUrl: string, server: Server, { settings, watched }: Options) {
+  const engine = databaseUrl.split(':')[0]
+  say(`exports on ${engine}: a store with ${settings.storedEvents} events`)
+  await initializeCustomers(server)
+  await runLoad(server, {
+    kind: 'batch',
+    connections: BATCH_CONNECTIONS,
+    messageIds: 'mixed',
+    warmUpSeconds: 0,
+    seconds: 0,
+    requests: settings.storedEvents / BATCH_EVENTS,
+  })
+  await untilIndexed(server)
+  const figures: ExportFigures = {
+    exported_s: [],
+    bare_s: [],
+    single_p99_ms: { alone: [], while_exporting: [] },
+  }
+  const reading = { url: server.url, key: server.workspaces[0]?.key ?? '' }
+  const exports = (seconds: number) =>
+    runProgram<ExportRead>('load', 'export-reader.ts', { ...reading, seconds } satisfies ExportReaderOptions)
+  // What is read for the first time comes from the disk, whoever reads it.
+  await bare(databaseUrl)
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    say(`an export and a bare program, round ${round}`)
+    const exported = await exports(0)
+    const same = await bare(databaseUrl)
+    if (exported.events !== same.events) {
+      throw new Error(`an export had ${exported.events} events; the store holds ${same.events}`)
+    }
+    say(`${exported.seconds.toFixed(2)} s; the bare program took ${same.seconds.toFixed(2)} s`)
+    figures.exported_s.push(exported.seconds)
+    figures.bare_s.push(same.seconds)
+  }
+  const { seconds, warmUpSeconds } = settings
+  const single = {
+    kind: 'single',
+    connections: CONNECTIONS,
+    messageIds: 'mixed',
+    seconds,
+    warmUpSeconds,
+  } as const
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    say(`exporting while writing, round ${round}`)
+    figures.single_p99_ms.alone.push((await runLoad(server, single)).p99_ms)
+    const [beside] = await Promise.all([runLoad(server, single), exports(warmUpSeconds + seconds)])
+    figures.single_p99_ms.while_exporting.push(beside.p99_ms)
+  }
+  await watched.note(`exports, ${engine}`, server)
+  await server.end()
+  return figures
+}
+
+async function bare(databaseUrl: string): Promise<BareExport> {
+  return await runProgram<BareExport>('server', 'bare-export.ts', { databaseUrl } satisfies BareExportOptions)
+}
