@@ -3470,6 +3470,11 @@ export interface operations {
                  */
                 event_id?: components["schemas"]["Name"];
                 /**
+                 * @description Only the event with this `id`.
+                 * @example evt_01jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                id?: components["schemas"]["Reference"];
+                /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */

@@ -31,6 +31,11 @@ export function eventIdText(bytes: Uint8Array): string {
   return text
 }
 
+/** Whether it is one that an event may have: `eventIdBytes` takes it. */
+export function isEventId(id: string): boolean {
+  return /^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)
+}
+
 /** `rfs_…` of the 16 bytes of a UUIDv7. */
 export function refusalIdText(bytes: Uint8Array): string {
   return `rfs_${eventIdText(bytes).slice('evt_'.length)}`

@@ -36,6 +36,8 @@ export type EventRejection =
   | 'event_too_large'
 
 export type EventFilter = {
+  /** The one event that has it, or none. */
+  id?: string
   journey_id?: string
   customer_id?: string
   event_id?: string

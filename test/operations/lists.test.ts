@@ -107,6 +107,18 @@ describe('listEvents', () => {
 
     expect(await ids({})).toEqual([customer, journey, named, plain])
     expect(await ids({ event_id: 'a:b,c&d=e+ü' })).toEqual([named])
+    expect(await ids({ id: journey ?? '' })).toEqual([journey])
+    expect(await ids({ id: journey ?? '', event_id: 'a:b,c&d=e+ü' })).toEqual([])
+    for (const id of [
+      'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz',
+      `evt_${'0'.repeat(26)}`,
+      event.customer_id,
+      'evt_1',
+    ]) {
+      expect(await ids({ id })).toEqual([])
+    }
+    const forward = await client.listEvents({ query: { order: 'oldest', id: journey ?? '' } })
+    expect(forward.data?.next_cursor).not.toBeNull()
     expect(await ids({ journey_id: other_journey })).toEqual([journey])
     expect(await ids({ customer_id: other_customer })).toEqual([customer])
     expect(await ids({ customer_id: event.customer_id, journey_id: event.journey_id })).toEqual([

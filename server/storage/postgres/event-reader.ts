@@ -50,7 +50,7 @@ export async function readNewest(
   const narrowed = narrowedBy(filter)
   if (!narrowed) return END
   const { from_ms, to_ms } = filter
-  const { customer, isNarrowed, matching } = narrowed
+  const { isNarrowed, matching } = narrowed
   const end = earliest(
     page.after && uuidOf(page.after.id),
     to_ms === undefined ? undefined : firstUuidOf(to_ms),
@@ -61,13 +61,13 @@ export async function readNewest(
     ...(end === undefined ? [] : [`id < ${parameters.add(end)}`]),
     ...(begin === undefined ? [] : [`id >= ${parameters.add(begin)}`]),
   ]
-  const ofCustomer = customer === undefined ? undefined : await fewOf(connection, customer)
-  const walkedTo = isNarrowed && !ofCustomer ? await walkEnd(connection, span, 'DESC') : undefined
+  const few = await fewOf(connection, narrowed)
+  const walkedTo = isNarrowed && !few ? await walkEnd(connection, span, 'DESC') : undefined
 
   const parameters = new Parameters()
   const conditions = [...span(parameters), ...matching(parameters)]
   if (walkedTo !== undefined) conditions.push(`id >= ${parameters.add(walkedTo)}`)
-  if (ofCustomer) conditions.push(`id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
+  if (few) conditions.push(`id = ANY(${parameters.add(few)}::uuid[])`)
   const limit = parameters.add(page.limit + 1)
   const listed = queryOf({ conditions, order: 'id DESC', limit })
   const sql = pageOf({ listed, order: 'id DESC' })
@@ -148,8 +148,8 @@ async function readForward(
   if (!narrowed || !isBefore(after, closed)) return { rows: [], end }
 
   const { from_ms, to_ms } = filter
-  const { customer, isNarrowed, matching } = narrowed
-  const ofCustomer = customer === undefined ? undefined : await fewOf(connection, customer)
+  const { isNarrowed, matching } = narrowed
+  const few = await fewOf(connection, narrowed)
   // A position of the order among the identifiers: that of a stray lies elsewhere.
   const begin = uuidAt(after)
   const received = (parameters: Parameters) => [
@@ -162,7 +162,7 @@ async function readForward(
     `events.id < ${parameters.add(firstUuidOf(closed_ms))}`,
     ...received(parameters),
   ]
-  const isWalked = isNarrowed && !ofCustomer
+  const isWalked = isNarrowed && !few
   const ends = isWalked
     ? [await walkEnd(connection, among, 'ASC'), await strayWalkEnd(connection, workspace, after, closed_ms)]
     : []
@@ -174,7 +174,7 @@ async function readForward(
   const own = parameters.add(workspace)
   const limit = parameters.add(most + 1)
   const matched = [...matching(parameters)]
-  if (ofCustomer) matched.push(`events.id = ANY(${parameters.add(ofCustomer)}::uuid[])`)
+  if (few) matched.push(`events.id = ANY(${parameters.add(few)}::uuid[])`)
   const conditions = [...among(parameters), ...matched, IN_PLACE]
   if (early) conditions.push(`events.id <= ${parameters.add(uuidAt(early))}`)
   const { ms, id } = after
@@ -281,22 +281,24 @@ export async function readTimeline(
 }
 
 /** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
-function parsedIdentifier(prefix: 'jrn' | 'cus', id: string): string | null {
+function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus', id: string): string | null {
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
 }
 
 /** What a filter asks of an event; undefined where none can be found. */
-function narrowedBy({ journey_id, customer_id, event_id }: EventFilter) {
+function narrowedBy({ id, journey_id, customer_id, event_id }: EventFilter) {
+  const event = id === undefined ? undefined : parsedIdentifier('evt', id)
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
-  if (journey === null || customer === null) return undefined
+  if (event === null || journey === null || customer === null) return undefined
   const matching = (parameters: Parameters) => [
     ...(journey === undefined ? [] : [`journey_id = ${parameters.add(journey)}`]),
     ...(customer === undefined ? [] : [`customer_id = ${parameters.add(customer)}`]),
     ...(event_id === undefined ? [] : [`event_id = ${parameters.add(event_id)}`]),
   ]
-  const isNarrowed = journey !== undefined || customer !== undefined || event_id !== undefined
-  return { customer, isNarrowed, matching }
+  const isNarrowed =
+    event !== undefined || journey !== undefined || customer !== undefined || event_id !== undefined
+  return { event, customer, isNarrowed, matching }
 }
 
 function earliest(a: string | undefined, b: string | undefined): string | undefined {
@@ -304,8 +306,13 @@ function earliest(a: string | undefined, b: string | undefined): string | undefi
   return a < b ? a : b
 }
 
-/** The identifiers of a customer's events, where they are not more than are looked at for a page. */
-async function fewOf(connection: Connection, customer: string): Promise<string[] | undefined> {
+/** The event that is asked for, or the customer's events, where they are not more than are looked at for a page. */
+async function fewOf(
+  connection: Connection,
+  { event, customer }: { event?: string | undefined; customer?: string | undefined },
+): Promise<string[] | undefined> {
+  if (event !== undefined) return [event]
+  if (customer === undefined) return undefined
   const { rows } = await connection.run<{ id: string }>(
     `SELECT id FROM events WHERE customer_id = $1 LIMIT ${LOOKED_AT + 1}`,
     [customer],

@@ -1,5 +1,5 @@
 import { firstPosition, type Position } from '../../domain/cursors.ts'
-import { eventIdBytes, eventIdText } from '../../domain/identifiers.ts'
+import { eventIdBytes, eventIdText, isEventId } from '../../domain/identifiers.ts'
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { Page } from '../../domain/paging.ts'
@@ -115,12 +115,12 @@ export class EventReader {
   #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventTexts {
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return END
-    const { key, refs, matches } = narrowed
+    const { key, refs, isFound } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
     let place: Place | undefined
     let seen: Place | undefined
-    for (const interval of this.#spans.intervals(filter, this.#lastBefore(page))) {
+    for (const interval of this.#intervals(filter, this.#lastBefore(page))) {
       for (const seq of this.#candidates(key, refs, interval)) {
         if (looked === LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
         looked += 1
@@ -129,7 +129,7 @@ export class EventReader {
         if (!head) continue
         place = { seq, position: newestPosition(head) }
         seen = place
-        const row = matches(head) ? this.#row(seq) : undefined
+        const row = isFound(head) ? this.#row(seq) : undefined
         if (row && !rows.add(row, newestPosition(head))) return rows.endingBehindLast()
       }
     }
@@ -142,12 +142,12 @@ export class EventReader {
     let last = page.after ?? firstPosition('evt')
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return { rows: [], next: last, caughtUp_ms: now_ms }
-    const { key, refs, matches } = narrowed
+    const { key, refs, isFound } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
     let seen: Place | undefined
     let place: Place | undefined
-    for (const { from, to } of [...this.#spans.intervals(filter, this.#lastSeq())].reverse()) {
+    for (const { from, to } of [...this.#intervals(filter, this.#lastSeq())].reverse()) {
       for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
         if (looked === LOOKED_AT && place) {
           return { ...rows.ending(), next: this.#oldestEnd(place, seen), caughtUp_ms: null }
@@ -157,7 +157,7 @@ export class EventReader {
         const head = this.#statements.head.get(seq)
         if (!head) continue
         const position = newestPosition(head)
-        const row = matches(head) ? this.#row(seq) : undefined
+        const row = isFound(head) ? this.#row(seq) : undefined
         if (row && !rows.add(row, position)) return { ...rows.ending(), next: last, caughtUp_ms: null }
         place = { seq, position }
         seen = place
@@ -183,7 +183,8 @@ export class EventReader {
         if (lines.isFull || looked === LOOKED_AT) return lines.ending(next(), { isLast: false })
         looked += 1
         last = row
-        if (matches(row)) lines.addEvent(this.#listed(row))
+        const event = matches(row) ? this.#listed(row) : undefined
+        if (event) lines.addEvent(event)
       }
     }
     return lines.ending(next(), { isLast: true })
@@ -205,12 +206,16 @@ export class EventReader {
     }
   }
 
-  #listed(row: SuccessiveRow): ListedEvent {
+  /** Undefined where its customer or its journey is gone, and the event goes next. */
+  #listed(row: SuccessiveRow): ListedEvent | undefined {
     const { event_id, custom_variables, occurred_ms, received_ms } = row
+    const journey_id = this.#journeyId(row.journey_ref)
+    const customer = this.#customer(row.customer_ref)
+    if (journey_id === undefined || customer === undefined) return undefined
     return {
       id: idText(row.id),
-      journey_id: this.#journeyId(row.journey_ref),
-      ...this.#customer(row.customer_ref),
+      journey_id,
+      ...customer,
       event_id,
       custom_variables,
       occurred_ms,
@@ -219,21 +224,19 @@ export class EventReader {
     }
   }
 
-  #journeyId(ref: number): string {
+  #journeyId(ref: number): string | undefined {
     const known = this.#named.journeys.get(ref)
     if (known !== undefined) return known
     const id = this.#statements.journeyId.get(ref)
-    if (id === undefined) throw new Error(`journey ${ref} is not there`)
-    this.#named.journeys.set(ref, id)
+    if (id !== undefined) this.#named.journeys.set(ref, id)
     return id
   }
 
-  #customer(ref: number): NamedCustomer {
+  #customer(ref: number): NamedCustomer | undefined {
     const known = this.#named.customers.get(ref)
     if (known !== undefined) return known
     const customer = this.#statements.namedCustomer.get(ref)
-    if (customer === undefined) throw new Error(`customer ${ref} is not there`)
-    this.#named.customers.set(ref, customer)
+    if (customer !== undefined) this.#named.customers.set(ref, customer)
     return customer
   }
 
@@ -276,9 +279,16 @@ export class EventReader {
     return positionOf(span.first_id)
   }
 
+  /** Where the events of a filter may lie, the latest first. */
+  #intervals({ id, ...received }: EventFilter, last: number): Iterable<Interval> {
+    if (id === undefined) return this.#spans.intervals(received, last)
+    const seq = this.#spans.firstFrom(eventIdBytes(id))
+    return seq <= last ? [{ from: seq, to: seq }] : []
+  }
+
   /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
   #narrowed(workspace_id: string, filter: EventFilter) {
-    const { journey_id, customer_id, event_id, from_ms, to_ms } = filter
+    const { id, journey_id, customer_id, event_id, from_ms, to_ms } = filter
     const workspace = this.#statements.workspace.get(workspace_id)
     const journey =
       journey_id === undefined ? undefined : this.#statements.journey.get(workspace_id, journey_id)
@@ -286,6 +296,7 @@ export class EventReader {
       customer_id === undefined ? undefined : this.#statements.customer.get(workspace_id, customer_id)
     const isUnknown =
       workspace === undefined ||
+      (id !== undefined && !isEventId(id)) ||
       (journey_id !== undefined && journey === undefined) ||
       (customer_id !== undefined && customer === undefined)
     if (isUnknown) return undefined
@@ -303,7 +314,8 @@ export class EventReader {
       (event_id === undefined || head.event_id === event_id) &&
       (from_ms === undefined || head.received_ms >= from_ms) &&
       (to_ms === undefined || head.received_ms < to_ms)
-    return { key: keyOf(workspace, refs), refs, matches }
+    const isFound = (head: EventHead) => (id === undefined || eventIdText(head.id) === id) && matches(head)
+    return { key: keyOf(workspace, refs), refs, matches, isFound }
   }
 
   /** Events that may belong to a list, the latest first. */
