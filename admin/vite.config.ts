@@ -58,8 +58,9 @@ const shared = { name: 'shared', minShareCount: 4 }
  */
 const choices = {
   name: 'choices',
-  // Without what a plain select has as well.
-  test: /@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
+  // Without what a plain select has as well. With its own user: were that among what is shared, each file would need the
+  // other before it runs.
+  test: /admin\/parts\/searched-select\.|@mantine\/core\/esm\/components\/(Combobox\/(?!ComboboxChevron|Combobox\.module|get-parsed)|(Pill|PillsInput|Select|TagsInput)\/)/,
   includeDependenciesRecursively: false,
   priority: 1,
 }

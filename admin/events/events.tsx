@@ -1,74 +1,182 @@
-import { Anchor, Stack, Switch, Table } from '@mantine/core'
-import { IconActivity } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Alert, Anchor, Button, SegmentedControl, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { IconActivity, IconFilter, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { useCustomerChoices } from '../customers/customer-choices.ts'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
-import { ArrowKeys } from '../parts/arrow-keys.tsx'
+import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { FilterBar } from '../parts/filter-bar.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
-import { given, useFilters } from '../parts/filters.ts'
-import { InstantField } from '../parts/instant-field.tsx'
+import { type Filters, given, useFilters } from '../parts/filters.ts'
+import { secondsText } from '../parts/instant-text.ts'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { countOf, countText } from '../parts/number-text.ts'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { SearchedSelect } from '../parts/searched-select.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
-import { EventRow } from './event-row.tsx'
+import { EventDrawer, type FilterBy } from './event-drawer.tsx'
+import { EventRows, type ShownTime } from './event-rows.tsx'
+import { useChipText } from './filter-chips.ts'
+import { type Chip, FilterLine } from './filter-line.tsx'
+import { Histogram } from './histogram.tsx'
+import { merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
+import { useOpened } from './opened.ts'
+import { type SpanFilters, spanNames, useSpan } from './span.ts'
+import { hasVariable } from './variables-text.ts'
 
-const followEveryMs = 5000
+type Event = Schemas['Event']
 
-/** What the query has read so far. */
-type ReadPages = { pages: Schemas['EventPage'][] }
+type EventFilters = Filters<(typeof serverNames)[number] | 'variable' | 'time'>
 
-/** The events of the workspace in the order of their arrival, the newest first; follows new ones while nobody reads. */
+/** Those that the server knows, in the contract's names, so that an engineer can tell the request from the address. */
+const serverNames = ['journey_id', 'event_id', 'customer_id'] as const
+
+/** What happens in the workspace: the latest arrivals first, one line each, as they come. */
 export function EventsScreen() {
   const cairn = useCairn()
-  const { workspace_id } = useMembership()
-  const journeyChoices = useJourneyChoices()
-  const customerChoices = useCustomerChoices()
-  // The names of the contract, so that an engineer can tell the request from the address.
-  const filters = useFilters(['journey_id', 'event_id', 'customer_id', 'received_from', 'received_to'])
-  const { values } = filters
-  const [follow, setFollow] = useState(true)
-  const [openedIds, setOpenedIds] = useState<ReadonlySet<string>>(new Set())
-
-  const key = useWorkspaceKey('events', 'list', values)
-  const read = useQueryClient().getQueryData<ReadPages>(key)
-  const pause = pauseOf(read?.pages ?? [], openedIds.size > 0)
+  const filters = useFilters([...serverNames, 'variable', 'time'])
+  const spans = useFilters(spanNames)
+  const span = useSpan(spans)
+  const { journey_id, event_id, customer_id, variable } = filters.values
+  const time: ShownTime = filters.values.time === 'occurred' ? 'occurred_at' : 'received_at'
+  const query = { ...span.query, ...given({ journey_id, event_id, customer_id }) }
   const events = usePages(
-    key,
-    (cursor) => taken(cairn.listEvents({ query: { ...given(values), ...(cursor && { cursor }) } })),
-    { refetchInterval: follow && !pause && followEveryMs },
+    useWorkspaceKey('events', 'list', query),
+    (cursor, signal) => taken(cairn.listEvents({ query: { ...query, ...(cursor && { cursor }) }, signal })),
+    // What comes later is the matter of `useLive`, which moves nobody's place.
+    { refetchOnWindowFocus: false, refetchOnReconnect: false },
   )
-  const journeys = useJourneysOf(events.items)
 
-  function toggle(id: string) {
-    const next = new Set(openedIds)
-    if (!next.delete(id)) next.add(id)
-    setOpenedIds(next)
-  }
+  const isEnding = span.toMs !== undefined
+  const live = useLive(cairn, {
+    key: JSON.stringify(query),
+    query,
+    newest: events.data && (events.items[0] ?? null),
+    isOn: !isEnding && !events.isPlaceholderData,
+  })
+  const { openedId, open } = useOpened('event')
+  const [isPaused, setIsPaused] = useState(false)
+  const held = useHeld(live.arrived, { isHeld: isPaused || openedId !== '', listed: events.items })
+  const listed = merged(held.shown, events.items)
+  const shown = variable ? listed.filter((event) => hasVariable(event.custom_variables, variable)) : listed
+  const journeys = useJourneysOf(listed)
+  useNoteEvents(listed.length > 0)
 
   return (
-    <Page
-      title="Events"
-      description="What Cairn has stored, the latest arrival first. Look here when you want to know whether an event has arrived and what it carried."
-    >
-      <Stack gap="md">
-        <FilterBar label="Filter events" count={filters.count} onClear={filters.clear}>
+    <Page title="Events">
+      <Stack gap="sm">
+        <EventFilterLine
+          filters={filters}
+          spans={spans}
+          end={
+            !isEnding && (
+              <LiveButton
+                isPaused={isPaused}
+                waiting={held.waiting}
+                onToggle={() => setIsPaused(!isPaused)}
+              />
+            )
+          }
+        />
+        <Histogram
+          span={span}
+          filter={{ journey_id, event_id }}
+          note={customer_id || variable ? 'of all customers and variables' : undefined}
+          onZoom={(from, to) =>
+            spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
+          }
+          onZoomOut={
+            isEnding ? () => spans.setAll({ last: '', received_from: '', received_to: '' }) : undefined
+          }
+        />
+        {live.isSampled && live.counted && (
+          <Alert color="yellow" py="xs" title="More arrives than can be shown">
+            This is a sample of the latest. The counters are exact: {countOf(live.counted.stored, 'event')}{' '}
+            stored and {countText(live.counted.refused)} refused since {secondsText(live.counted.since)}.
+          </Alert>
+        )}
+        <ProblemAlert
+          error={events.isFetchNextPageError ? null : events.error}
+          onRetry={() => events.refetch()}
+        />
+        {!events.error && <ProblemAlert error={live.error} />}
+        {events.isPending && <Loading lines={10} />}
+        {variable && listed.length > 0 && (
+          <Text size="sm" role="status">
+            {countText(shown.length)} of the {countOf(listed.length, 'event')} that are shown have{' '}
+            <bdi>{variable}</bdi>.
+          </Text>
+        )}
+        {held.waiting > 0 && !isPaused && openedId === '' && (
+          <Button variant="light" size="xs" className="waiting" onClick={held.show}>
+            Show {countOf(held.waiting, 'new event')}
+          </Button>
+        )}
+        {shown.length > 0 && (
+          <EventRows events={shown} journeys={journeys} time={time} openedId={openedId} onOpen={open} />
+        )}
+        {events.isEmpty && listed.length === 0 && (
+          <NoEvents isFiltered={filters.count > 0} span={span.text} spans={spans} onClear={filters.clear} />
+        )}
+        <LoadMore query={events} />
+      </Stack>
+      <OpenedEvent listed={shown} />
+    </Page>
+  )
+}
+
+/** The navigation begins otherwise once there are events. */
+function useNoteEvents(isAny: boolean) {
+  const queryClient = useQueryClient()
+  const key = useHasEventsKey()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is of the workspace, as all of the screen.
+  useEffect(() => {
+    if (isAny) queryClient.setQueryData(key, true)
+  }, [isAny])
+}
+
+function EventFilterLine({
+  filters: { values, set },
+  spans,
+  end,
+}: {
+  filters: EventFilters
+  spans: SpanFilters
+  end: ReactNode
+}) {
+  const journeys = useJourneyChoices()
+  const customers = useCustomerChoices()
+  const { journey_id, event_id, customer_id, variable, time } = values
+  const journeyText = useChipText(journeys, journey_id)
+  const customerText = useChipText(customers, customer_id)
+  const chips: (Chip | false)[] = [
+    journey_id !== '' && chip('journey', journeyText, () => set('journey_id', '')),
+    event_id !== '' && chip('event', event_id, () => set('event_id', '')),
+    customer_id !== '' && chip('customer', customerText, () => set('customer_id', '')),
+    variable !== '' && chip('variable', variable, () => set('variable', '')),
+    time !== '' && chip('time', 'occurred', () => set('time', '')),
+  ]
+  return (
+    <FilterLine
+      label="Filter events"
+      spans={spans}
+      chips={chips.filter((chip) => chip !== false)}
+      end={end}
+      fields={
+        <>
           <SearchedSelect
             label="Journey"
-            source={journeyChoices}
-            value={values.journey_id}
-            onChange={(value) => filters.set('journey_id', value)}
+            source={journeys}
+            value={journey_id}
+            onChange={(value) => set('journey_id', value)}
             placeholder="All journeys"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
@@ -77,9 +185,9 @@ export function EventsScreen() {
           />
           <SearchedSelect
             label="Customer"
-            source={customerChoices}
-            value={values.customer_id}
-            onChange={(value) => filters.set('customer_id', value)}
+            source={customers}
+            value={customer_id}
+            onChange={(value) => set('customer_id', value)}
             placeholder="Name, your identifier or cus_…"
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by customer' }}
@@ -90,94 +198,152 @@ export function EventsScreen() {
             label="event_id"
             description="The exact name, for example signed_up"
             monospace
-            value={values.event_id}
-            onChange={(value) => filters.set('event_id', value)}
+            value={event_id}
+            onChange={(value) => set('event_id', value)}
           />
-          <InstantField
-            label="Received from"
-            value={values.received_from}
-            onChange={(value) => filters.set('received_from', value)}
+          <FilterField
+            label="Variable"
+            description="name=value, or any text, among the events that are shown"
+            monospace
+            value={variable}
+            onChange={(value) => set('variable', value)}
           />
-          <InstantField
-            label="Received before"
-            value={values.received_to}
-            onChange={(value) => filters.set('received_to', value)}
-          />
-        </FilterBar>
-        <Switch
-          label="Follow new events"
-          description={
-            !follow
-              ? 'The list stays as it is.'
-              : pause
-                ? `Paused while ${pause}.`
-                : 'New events appear at the top within five seconds.'
-          }
-          checked={follow}
-          onChange={(change) => setFollow(change.currentTarget.checked)}
-        />
-
-        {events.error && !events.isFetchNextPageError && (
-          <ProblemAlert error={events.error} onRetry={() => void events.refetch()} />
-        )}
-        {events.isPending && <Loading lines={10} />}
-        {events.items.length > 0 && (
-          <ArrowKeys>
-            <Table aria-label="Events" layout="fixed" verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Event</Table.Th>
-                  <Table.Th visibleFrom="sm" w={130}>
-                    Customer
-                  </Table.Th>
-                  <Table.Th visibleFrom="sm">Journey</Table.Th>
-                  <Table.Th visibleFrom="sm" w={165}>
-                    Occurred
-                  </Table.Th>
-                  <Table.Th visibleFrom="sm" w={165}>
-                    Received
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {events.items.map((event) => (
-                  <EventRow
-                    key={event.id}
-                    event={event}
-                    journey={journeys.get(event.journey_id)}
-                    opened={openedIds.has(event.id)}
-                    onToggle={() => toggle(event.id)}
-                  />
-                ))}
-              </Table.Tbody>
-            </Table>
-          </ArrowKeys>
-        )}
-        {events.isEmpty &&
-          (filters.count > 0 ? (
-            <NoEventMatches onClear={filters.clear} />
-          ) : (
-            <EmptyState
-              title="No events yet"
-              icon={<IconActivity />}
-              action={
-                <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
-                  See how to send the first event
-                </Anchor>
-              }
-            >
-              Events appear here as soon as Cairn has answered your application’s createEvent calls.
-            </EmptyState>
-          ))}
-        <LoadMore query={events} />
-      </Stack>
-    </Page>
+          <Stack gap={4}>
+            <Text size="sm" fw={500}>
+              Time shown
+            </Text>
+            <SegmentedControl
+              aria-label="Time shown"
+              size="xs"
+              data={[
+                { value: '', label: 'Received' },
+                { value: 'occurred', label: 'Occurred' },
+              ]}
+              value={time === 'occurred' ? time : ''}
+              onChange={(value) => set('time', value)}
+            />
+          </Stack>
+        </>
+      }
+    />
   )
 }
 
-/** Why new events are not followed. To read a list again costs all of the requests that it took. */
-function pauseOf([first, second]: ReadPages['pages'], isOpened: boolean): string | undefined {
-  if (second) return 'older events are shown'
-  if (first?.data.length === 0 && first.next_cursor) return 'there are older events to look through'
-  return isOpened ? 'details are open' : undefined
+function chip(name: string, text: string, onRemove: () => void): Chip {
+  return { key: name, name, text, onRemove }
+}
+
+function LiveButton({
+  isPaused,
+  waiting,
+  onToggle,
+}: {
+  isPaused: boolean
+  waiting: number
+  onToggle: () => void
+}) {
+  return (
+    <Button
+      size="xs"
+      variant={isPaused ? 'default' : 'light'}
+      leftSection={
+        isPaused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
+      }
+      onClick={onToggle}
+    >
+      {isPaused ? (
+        `Paused${waiting > 0 ? `, ${countText(waiting)} wait` : ''}`
+      ) : (
+        <>
+          Live<VisuallyHidden component="span">, pause</VisuallyHidden>
+        </>
+      )}
+    </Button>
+  )
+}
+
+/** The event in the address, also one that is not in the list. */
+function OpenedEvent({ listed }: { listed: readonly Event[] }) {
+  const cairn = useCairn()
+  const { openedId, move, close } = useOpened('event')
+  const index = listed.findIndex(({ id }) => id === openedId)
+  const inList = listed[index]
+  const other = useQuery({
+    queryKey: useWorkspaceKey('events', 'one', openedId),
+    queryFn: async ({ signal }) =>
+      (await taken(cairn.listEvents({ query: { id: openedId }, signal }))).data[0] ?? null,
+    enabled: openedId !== '' && !inList,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const event = inList ?? other.data
+  const journeys = useJourneysOf(event ? [event] : [])
+  const onFilter: FilterBy = (name, value) => close({ [name]: value })
+  const moveTo = (place: number) => {
+    const to = inList && listed[place]
+    return to && (() => move(to.id))
+  }
+  return (
+    <EventDrawer
+      opened={openedId !== ''}
+      event={event}
+      journey={event ? journeys.get(event.journey_id) : undefined}
+      onClose={() => close()}
+      onFilter={onFilter}
+      moves={{ next: moveTo(index + 1), previous: moveTo(index - 1) }}
+    />
+  )
+}
+
+function NoEvents({
+  isFiltered,
+  span,
+  spans,
+  onClear,
+}: {
+  isFiltered: boolean
+  span: string
+  spans: SpanFilters
+  onClear: () => void
+}) {
+  const { workspace_id } = useMembership()
+  const { data: hasEvents } = useHasEvents()
+  if (!hasEvents) {
+    return (
+      <EmptyState
+        title="No events yet"
+        icon={<IconActivity />}
+        action={
+          <Anchor component={Link} to={`/w/${workspace_id}/first-event`}>
+            See how to send the first event
+          </Anchor>
+        }
+      >
+        Events appear here as soon as Cairn has answered your application’s createEvent calls.
+      </EmptyState>
+    )
+  }
+  if (isFiltered) return <NoEventMatches onClear={onClear} />
+  const isLongest = spans.values.last === '7d' && !spans.values.received_from
+  return (
+    <EmptyState
+      title="Nothing arrived"
+      icon={<IconFilter />}
+      action={
+        <Button
+          variant="default"
+          onClick={() =>
+            spans.setAll({
+              last: isLongest ? '' : '7d',
+              received_from: isLongest ? '2020-01-01T00:00:00.000Z' : '',
+              received_to: '',
+            })
+          }
+        >
+          {isLongest ? 'Look at all of them' : 'Look at the last 7 days'}
+        </Button>
+      }
+    >
+      No event was received in {span}.
+    </EmptyState>
+  )
 }

@@ -7,6 +7,8 @@ export type Filters<Name extends string> = {
   /** How many are set. */
   readonly count: number
   set(name: Name, value: string): void
+  /** Sets several at once. */
+  setAll(values: Partial<Record<Name, string>>): void
   clear(): void
 }
 
@@ -21,7 +23,7 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
     string
   >
 
-  function change(changes: readonly (readonly [Name, string])[]) {
+  function change(changes: Iterable<readonly [string, string | undefined]>) {
     // Not the parameters of the last rendering: another filter may have been set since.
     const current = new URLSearchParams(location.search)
     for (const [name, value] of changes) {
@@ -35,6 +37,7 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
     values,
     count: names.filter((name) => values[name]).length,
     set: (name, value) => change([[name, value]]),
+    setAll: (values) => change(Object.entries<string | undefined>(values)),
     clear: () => change(names.map((name) => [name, ''])),
   }
 }

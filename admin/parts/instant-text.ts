@@ -30,6 +30,18 @@ export function secondsText(instant: Date): string {
   return seconds.format(instant)
 }
 
+const milliseconds = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
+
+/** A time of day to the millisecond, `09:30:05.123`. */
+export function millisecondsText(instant: Date): string {
+  return milliseconds.format(instant)
+}
+
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 const named = /^(?<day>\d{1,2})\.?\s*(?<month>\p{L}{3,9})\.?,?\s*(?<year>\d{4})$/u

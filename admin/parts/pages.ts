@@ -9,6 +9,9 @@ type FetchPage<Item> = (cursor: string | undefined, signal: AbortSignal) => Prom
 /** Passed on to the query. */
 type PagesOptions = {
   enabled?: boolean
+  /** False: what is shown stays until somebody asks for more of it. */
+  refetchOnWindowFocus?: boolean
+  refetchOnReconnect?: boolean
   /** How often the pages that are shown are read again, in milliseconds. */
   refetchInterval?: number | false
   /** Whether the list of an earlier key stays while the one of this key is on its way. */

@@ -255,9 +255,8 @@ const states: Omit<Screen, 'route'>[] = [
     name: 'customer-choices',
     async open() {
       const page = await inWorkspace('events', table('Events'))
-      // Where it is wider the fields stay as they are; where it is narrower they would be put away.
-      await page.setViewportSize({ width: 360, height: 800 })
-      await page.getByRole('button', { name: 'Filters' }).click()
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
+      await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')
       await page.getByRole('combobox', { name: 'Customer' }).click()
       await page.getByRole('option', { name: /^Ada Lovelace/ }).waitFor()
       return page
@@ -269,6 +268,7 @@ const states: Omit<Screen, 'route'>[] = [
       const path = screenPath(workspace, 'events?customer_id=cus_00000000000000000000000000')
       const refusals = ['404 GET /v1/customers/{id}']
       const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
+      await page.getByRole('button', { name: 'Filter', exact: true }).click()
       await page.getByText('There is no such customer').waitFor()
       return page
     },
@@ -523,9 +523,12 @@ describe('The keyboard alone', () => {
     const event = page.getByRole('button', { name: /^signed_up/ }).first()
     await tabTo(page, event)
     await page.keyboard.press('Enter')
-    expect(await event.getAttribute('aria-expanded')).toBe('true')
-    await page.getByText('Custom variables', { exact: true }).waitFor()
-    expect(await hasFocus(event)).toBe(true)
+    const details = page.getByRole('dialog')
+    await details.getByText('Custom variables', { exact: true }).waitFor()
+    await expect.poll(() => details.evaluate((open) => open.contains(document.activeElement))).toBe(true)
+    await page.keyboard.press('Escape')
+    await details.waitFor({ state: 'hidden' })
+    await expect.poll(() => hasFocus(event)).toBe(true)
   })
 })
 

@@ -72,22 +72,12 @@ function customerNames(page: Page): Promise<string[]> {
   return firstColumn(page, 'Customers')
 }
 
-function eventNames(page: Page): Promise<string[]> {
-  const names = page.getByRole('table', { name: 'Events' }).getByRole('button').locator('.mantine-Text-root')
-  return names.allInnerTexts()
-}
-
 function query(page: Page): Record<string, string> {
   return Object.fromEntries(new URL(page.url()).searchParams)
 }
 
 function searchField(page: Page): Locator {
   return page.getByRole('searchbox', { name: 'Search customers' })
-}
-
-/** The filter of events by customer. */
-function customerField(page: Page): Locator {
-  return page.getByRole('combobox', { name: 'Customer' })
 }
 
 describe('Customers', () => {
@@ -321,150 +311,6 @@ describe('A customer', () => {
     await heading(page, 'Customer not found').waitFor()
     await page.getByRole('link', { name: 'Search all customers' }).click()
     await heading(page, 'Customers').waitFor()
-  })
-})
-
-describe('Events', () => {
-  it('are narrowed by filters that stand in the URL', async () => {
-    const [ada, grace] = [await customer('Ada Lovelace', 'user-1'), await customer('Grace Hopper', 'user-2')]
-    await event(ada, 'signed_up')
-    await event(grace, 'signed_up')
-    const { data } = await workspace.client.createJourney({ body: { name: 'Renewal' } })
-    const journey_id = data?.journey_id ?? ''
-    await customer('Grace Hopper', 'user-2', 'contact', journey_id)
-    await event(grace, 'renewed', { journey_id })
-    const page = await open('events')
-    await expect.poll(() => eventNames(page)).toEqual(['renewed', 'signed_up', 'signed_up'])
-
-    await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up', 'signed_up'])
-    await customerField(page).fill('ada')
-    await page.getByRole('option', { name: 'Ada Lovelace' }).click()
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
-    expect(query(page)).toEqual({ event_id: 'signed_up', customer_id: ada })
-    await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByRole('combobox', { name: 'Journey' }).click()
-    await page.getByRole('option', { name: 'Renewal' }).click()
-    await expect.poll(() => eventNames(page)).toEqual(['renewed'])
-    expect(query(page)).toEqual({ journey_id })
-
-    await page.getByRole('link', { name: 'Customers' }).click()
-    await heading(page, 'Customers').waitFor()
-    await page.goBack()
-    await expect.poll(() => eventNames(page)).toEqual(['renewed'])
-    expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Renewal')
-  })
-
-  it('are narrowed to a customer by a word of the name, the own identifier or a pasted customer_id', async () => {
-    // The newest comes first, unless the text is an identifier of another.
-    const ada = await customer('Ada Lovelace', 'user-1')
-    const another = await customer('Ada Lovelace', 'user-10', 'account')
-    const grace = await customer('Grace Hopper', 'user-2')
-    for (const id of [ada, another, grace]) await event(id, `of_${id}`)
-    const page = await open('events')
-    const options = page.getByRole('option')
-    const labels = { ada: 'Ada Lovelace (contact user-1)', another: 'Ada Lovelace (account user-10)' }
-
-    await customerField(page).fill('love')
-    await expect.poll(() => options.allInnerTexts()).toEqual([labels.another, labels.ada])
-    await customerField(page).fill('user-1')
-    await expect.poll(() => options.allInnerTexts()).toEqual([labels.ada, labels.another])
-    await customerField(page).press('Enter')
-    await expect.poll(() => eventNames(page)).toEqual([`of_${ada}`])
-    expect(query(page)).toEqual({ customer_id: ada })
-    expect(await customerField(page).inputValue()).toBe(labels.ada)
-
-    await page.evaluate((text) => navigator.clipboard.writeText(text), ` ${grace}\n`)
-    await page.getByRole('heading', { name: 'Events' }).click()
-    await customerField(page).click()
-    await page.keyboard.press('Control+V')
-    await expect.poll(() => options.allInnerTexts()).toEqual(['Grace Hopper (contact user-2)'])
-    await page.keyboard.press('Enter')
-    await expect.poll(() => eventNames(page)).toEqual([`of_${grace}`])
-    expect(query(page)).toEqual({ customer_id: grace })
-
-    await page.reload()
-    await expect.poll(() => customerField(page).inputValue()).toBe('Grace Hopper (contact user-2)')
-    await customerField(page).fill('ada')
-    await expect.poll(() => options.allInnerTexts()).toEqual([labels.another, labels.ada])
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => query(page)).toEqual({ customer_id: ada })
-    await page.getByLabel('Clear the filter by customer').click()
-    await expect.poll(() => eventNames(page)).toHaveLength(3)
-    expect(query(page)).toEqual({})
-    await customerField(page).fill('nobody')
-    await page.getByText('No customer has this name or identifier').waitFor()
-  })
-
-  it('of a customer that there is not are none, and the filter says why', async () => {
-    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
-    const customer_id = 'cus_00000000000000000000000000'
-    const path = screenPath(workspace, `events?customer_id=${customer_id}`)
-    const refusals = ['404 GET /v1/customers/{id}']
-    const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
-    await page.getByText('There is no such customer (any more).').waitFor()
-    await page.getByRole('heading', { name: 'No event matches these filters' }).waitFor()
-    expect(await customerField(page).inputValue()).toBe(customer_id)
-    expect(await page.getByRole('alert').count()).toBe(0)
-    await page.getByLabel('Clear the filter by customer').click()
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
-    expect(await page.getByText('There is no such customer').count()).toBe(0)
-  })
-
-  it('are narrowed by the time of arrival on the viewer’s clock', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
-    await event(id, 'signed_up')
-    const page = await open('events')
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
-
-    const from = page.getByRole('textbox', { name: 'Received from' })
-    await from.fill('2 Jan 2026, 03:04')
-    await from.press('Enter')
-    await expect.poll(() => query(page)).toEqual({ received_from: '2026-01-01T14:04:00.000Z' })
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
-    const before = page.getByRole('textbox', { name: 'Received before' })
-    await before.fill('1/2/2026')
-    await before.press('Enter')
-    await page.getByText('Write it like 20 Nov 2026, 09:30').waitFor()
-    await before.fill('2026-01-02 03:05')
-    await before.press('Enter')
-    await page.getByRole('heading', { name: 'No event matches these filters' }).waitFor()
-    expect(query(page).received_to).toBe('2026-01-01T14:05:00.000Z')
-    await page.reload()
-    expect(await before.inputValue()).toBe('2 Jan 2026, 03:05')
-    await page.getByRole('button', { name: 'Show all events' }).click()
-    await expect.poll(() => eventNames(page)).toEqual(['signed_up'])
-  })
-
-  it('appear by themselves as they arrive, unless somebody reads one', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
-    const page = await open('events')
-    await page.getByRole('heading', { name: 'No events yet' }).waitFor()
-    await event(id, 'first', { custom_variables: { plan: 'pro' } })
-    const row = page.getByRole('button', { name: /^first/ })
-    await row.waitFor()
-
-    await row.click()
-    await page.getByText('Paused while details are open.').waitFor()
-    await page.getByText('plan', { exact: true }).waitFor()
-    await event(id, 'second')
-    await row.click()
-    await expect.poll(() => eventNames(page)).toEqual(['second', 'first'])
-    await page.getByRole('switch', { name: 'Follow new events' }).click()
-    await page.getByText('The list stays as it is.').waitFor()
-  })
-
-  it('come page by page', async () => {
-    const id = await customer('Ada Lovelace', 'user-1')
-    const names = Array.from({ length: 60 }, (_, index) => `event_${index + 1}`)
-    for (const name of names) await event(id, name)
-    const page = await open('events')
-    await expect.poll(() => eventNames(page)).toEqual(names.toReversed().slice(0, 50))
-    await page.getByRole('button', { name: 'Show more' }).click()
-    await expect.poll(() => eventNames(page)).toEqual(names.toReversed())
-    await page.getByText('Paused while older events are shown.').waitFor()
   })
 })
 

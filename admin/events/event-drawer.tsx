@@ -1,0 +1,264 @@
+import '@mantine/core/styles/Drawer.css'
+import { ActionIcon, Anchor, Drawer, Group, SimpleGrid, Stack, Text, Tooltip } from '@mantine/core'
+import { IconChevronDown, IconChevronUp, IconFilter } from '@tabler/icons-react'
+import { type ReactNode, useEffect } from 'react'
+import { Link } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { durationText } from '../parts/duration-text.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { Identifier } from '../parts/identifier.tsx'
+import { dayText, millisecondsText } from '../parts/instant-text.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { useMembership } from '../session/session.ts'
+import { stepOf } from './event-rows.tsx'
+import { valueText } from './variables-text.ts'
+
+/** Moves to the next one of the list, or the previous one; undefined where there is none. */
+export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
+
+export type FilterBy = (name: 'journey_id' | 'customer_id' | 'event_id' | 'variable', value: string) => void
+
+/** A panel beside a list with all that is known of one of it. The keys J and K, and the arrows, go on in the list. */
+export function SideDrawer({
+  title,
+  opened,
+  onClose,
+  moves,
+  children,
+}: {
+  title: ReactNode
+  opened: boolean
+  onClose: () => void
+  /** Undefined where it is none of a list. */
+  moves?: Moves
+  children: ReactNode
+}) {
+  const { next, previous } = moves ?? {}
+  useEffect(() => {
+    if (!opened) return
+    function onKeyDown(event: KeyboardEvent) {
+      if (event.altKey || event.ctrlKey || event.metaKey) return
+      const move = ['j', 'ArrowDown'].includes(event.key)
+        ? next
+        : ['k', 'ArrowUp'].includes(event.key)
+          ? previous
+          : undefined
+      if (!move) return
+      event.preventDefault()
+      move()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [opened, next, previous])
+
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size="min(34rem, 100vw)"
+      title={title}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      attributes={{ header: { role: 'presentation' } }}
+      overlayProps={{ backgroundOpacity: 0.15 }}
+      styles={{ title: { fontWeight: 650, minWidth: 0, overflowWrap: 'anywhere' } }}
+    >
+      <Stack gap="md">
+        {moves && (
+          <Group gap={4}>
+            <MoveButton label="Previous" onClick={previous} icon={<IconChevronUp size={16} aria-hidden />} />
+            <MoveButton label="Next" onClick={next} icon={<IconChevronDown size={16} aria-hidden />} />
+            <Text size="xs" c="dimmed" ml={4} visibleFrom="sm">
+              K and J, or the arrow keys
+            </Text>
+          </Group>
+        )}
+        {children}
+      </Stack>
+    </Drawer>
+  )
+}
+
+function MoveButton({
+  label,
+  icon,
+  onClick,
+}: {
+  label: string
+  icon: ReactNode
+  onClick: (() => void) | undefined
+}) {
+  return (
+    <ActionIcon
+      variant="default"
+      aria-label={label}
+      // Never truly disabled: that would take the focus away at the end of the list.
+      aria-disabled={!onClick}
+      data-disabled={!onClick}
+      onClick={() => onClick?.()}
+    >
+      {icon}
+    </ActionIcon>
+  )
+}
+
+/** All that is stored of an event, beside the list. `event` is null where there is none, undefined while it is read. */
+export function EventDrawer({
+  opened,
+  event,
+  journey,
+  onClose,
+  onFilter,
+  moves,
+}: {
+  opened: boolean
+  event: Schemas['Event'] | null | undefined
+  journey: Schemas['Journey'] | undefined
+  onClose: () => void
+  onFilter: FilterBy
+  moves: Moves
+}) {
+  return (
+    <SideDrawer
+      title={event ? <bdi>{stepOf(event, journey) ?? event.event_id}</bdi> : 'Event'}
+      opened={opened}
+      onClose={onClose}
+      moves={moves}
+    >
+      {event && <EventFacts event={event} journey={journey} onFilter={onFilter} />}
+      {event === undefined && <Loading lines={6} />}
+      {event === null && (
+        <EmptyState title="Event not found">No event of this workspace has this id (any more).</EmptyState>
+      )}
+    </SideDrawer>
+  )
+}
+
+function EventFacts({
+  event,
+  journey,
+  onFilter,
+}: {
+  event: Schemas['Event']
+  journey: Schemas['Journey'] | undefined
+  onFilter: FilterBy
+}) {
+  const { workspace_id } = useMembership()
+  const { event_id, journey_id, customer_id, custom_variables } = event
+  return (
+    <Stack gap="md">
+      <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
+        <Fact name="Event">
+          <Filterable label={`Only ${event_id}`} onFilter={() => onFilter('event_id', event_id)}>
+            <Text span inherit ff="monospace">
+              <bdi>{event_id}</bdi>
+            </Text>
+          </Filterable>
+        </Fact>
+        <Fact name="Journey">
+          <Filterable label="Only this journey" onFilter={() => onFilter('journey_id', journey_id)}>
+            <Anchor component={Link} inherit to={`/w/${workspace_id}/journeys/${journey_id}`}>
+              <bdi>{journey ? visibleName(journey.name, journey_id) : journey_id}</bdi>
+            </Anchor>
+          </Filterable>
+        </Fact>
+        <Fact name="Customer">
+          <Filterable label="Only this customer" onFilter={() => onFilter('customer_id', customer_id)}>
+            <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${customer_id}`}>
+              <bdi>{visibleName(event.customer_name, customer_id)}</bdi>
+            </Anchor>
+          </Filterable>
+        </Fact>
+        <Fact name="Your identifier">
+          <Identifier value={event.client_customer_id} label="client_customer_id" />
+        </Fact>
+        <Fact name="Received">{exactText(event.received_at)}</Fact>
+        <Fact name="Occurred">
+          {exactText(event.occurred_at)}
+          <br />
+          <Text span inherit c="dimmed">
+            {delayText(event)}
+          </Text>
+        </Fact>
+        <Fact name="id">
+          <Identifier value={event.id} label="id" />
+        </Fact>
+        <Fact name="customer_id">
+          <Identifier value={customer_id} label="customer_id" />
+        </Fact>
+        <Fact name="message_id">
+          {event.message_id === null ? (
+            'none: a resend would be stored again'
+          ) : (
+            <Identifier value={event.message_id} label="message_id" />
+          )}
+        </Fact>
+      </SimpleGrid>
+      <Stack gap={4}>
+        <Text size="xs" c="dimmed">
+          Custom variables
+        </Text>
+        {custom_variables === null ? (
+          <Text size="sm">none were sent</Text>
+        ) : (
+          <JsonTree
+            value={custom_variables}
+            label="Copy the variables"
+            action={(name, value) => (
+              <FilterButton
+                label={`Only ${name} as here`}
+                onClick={() => onFilter('variable', `${name}=${valueText(value)}`)}
+              />
+            )}
+          />
+        )}
+      </Stack>
+    </Stack>
+  )
+}
+
+/** A value with the button that makes it a filter. */
+export function Filterable({
+  label,
+  onFilter,
+  children,
+}: {
+  label: string
+  onFilter: () => void
+  children: ReactNode
+}) {
+  return (
+    <Group component="span" display="inline-flex" gap={4} wrap="nowrap" maw="100%" align="flex-start">
+      <span style={{ minWidth: 0, overflowWrap: 'anywhere' }}>{children}</span>
+      <FilterButton label={label} onClick={onFilter} />
+    </Group>
+  )
+}
+
+function FilterButton({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size={24} aria-label={label} onClick={onClick}>
+        <IconFilter size={13} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+/** To the millisecond, on the viewer's clock. */
+export function exactText(at: string): string {
+  const instant = new Date(at)
+  return `${dayText(instant)}, ${millisecondsText(instant)}`
+}
+
+/** How long after it occurred an event was received. */
+function delayText({ occurred_at, received_at }: Schemas['Event']): string {
+  const delay = Date.parse(received_at) - Date.parse(occurred_at)
+  if (delay === 0) return 'at once'
+  return delay > 0
+    ? `${durationText(delay)} before it was received`
+    : `${durationText(-delay)} ahead of our clock`
+}

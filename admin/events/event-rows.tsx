@@ -1,0 +1,142 @@
+import { Box, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import type { Schemas } from '../../client/person.ts'
+import type { JourneyDirectory } from '../journeys/journey-directory.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
+import { dayText, millisecondsText } from '../parts/instant-text.ts'
+import { visibleName } from '../parts/visible-name.ts'
+import { variablesText } from './variables-text.ts'
+
+type Event = Schemas['Event']
+
+/** By which of its two times an event is shown. */
+export type ShownTime = 'received_at' | 'occurred_at'
+
+/** Events, one line each. A line opens what is known of the event. */
+export function EventRows({
+  events,
+  journeys,
+  time,
+  openedId,
+  onOpen,
+}: {
+  events: readonly Event[]
+  journeys: JourneyDirectory
+  time: ShownTime
+  openedId: string
+  onOpen: (id: string) => void
+}) {
+  return (
+    <ArrowKeys>
+      <Table
+        className="event-rows"
+        aria-label="Events"
+        layout="fixed"
+        verticalSpacing={4}
+        horizontalSpacing="xs"
+      >
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={{ base: '7.5rem', sm: '11rem' }}>
+              {time === 'received_at' ? 'Received' : 'Occurred'}
+            </Table.Th>
+            <Table.Th w={{ sm: '18%' }}>Event</Table.Th>
+            <Table.Th visibleFrom="sm" w="22%">
+              Customer
+            </Table.Th>
+            <Table.Th visibleFrom="sm" w="14%">
+              Journey
+            </Table.Th>
+            <Table.Th visibleFrom="sm">Variables</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {events.map((event) => (
+            <EventRow
+              key={event.id}
+              event={event}
+              journey={journeys.get(event.journey_id)}
+              time={time}
+              isOpened={event.id === openedId}
+              onOpen={() => onOpen(event.id)}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ArrowKeys>
+  )
+}
+
+function EventRow({
+  event,
+  journey,
+  time,
+  isOpened,
+  onOpen,
+}: {
+  event: Event
+  journey: Schemas['Journey'] | undefined
+  time: ShownTime
+  isOpened: boolean
+  onOpen: () => void
+}) {
+  const at = new Date(event[time])
+  const customer = visibleName(event.customer_name, event.client_customer_id)
+  const journeyName = journey ? visibleName(journey.name, journey.journey_id) : event.journey_id
+  const step = stepOf(event, journey)
+  const variables = variablesText(event.custom_variables)
+  return (
+    <Table.Tr data-open={isOpened || undefined} onClick={onOpen}>
+      <Table.Td className="event-time">
+        <UnstyledButton
+          className="event-time"
+          aria-haspopup="dialog"
+          onClick={(click) => {
+            // Once, not for the row as well.
+            click.stopPropagation()
+            onOpen()
+          }}
+        >
+          <VisuallyHidden>{event.event_id} of </VisuallyHidden>
+          {!isToday(at) && (
+            <Text span inherit c="dimmed" visibleFrom="sm">
+              {dayText(at).slice(0, -5)}{' '}
+            </Text>
+          )}
+          <time dateTime={event[time]} title={event[time]}>
+            {millisecondsText(at)}
+          </time>
+        </UnstyledButton>
+      </Table.Td>
+      <Table.Td>
+        <Text span inherit {...(!step && { ff: 'monospace' as const })} fw={600} title={event.event_id}>
+          <bdi>{step ?? event.event_id}</bdi>
+        </Text>
+        <Box hiddenFrom="sm" fz="xs" style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
+          <bdi>{customer}</bdi>
+        </Box>
+      </Table.Td>
+      <Table.Td visibleFrom="sm" title={`${customer} ${event.client_customer_id}`}>
+        <bdi>{customer}</bdi>{' '}
+        <Text span inherit c="dimmed" ff="monospace" fz="0.9em">
+          <bdi>{event.client_customer_id}</bdi>
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm" title={journeyName}>
+        <bdi>{journeyName}</bdi>
+      </Table.Td>
+      <Table.Td visibleFrom="sm" c="dimmed" title={variables}>
+        <bdi>{variables}</bdi>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+/** The name of the step that an event is of in its journey. */
+export function stepOf({ event_id }: Event, journey: Schemas['Journey'] | undefined): string | undefined {
+  const name = journey?.steps.find((step) => step.event_id === event_id)?.name
+  return name && visibleName(name, event_id)
+}
+
+function isToday(instant: Date): boolean {
+  return instant.toDateString() === new Date().toDateString()
+}

@@ -1,0 +1,157 @@
+import { Box, Button, Group, Text, VisuallyHidden } from '@mantine/core'
+import { IconZoomOut } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { PersonClient, Schemas } from '../../client/person.ts'
+import { ArrowKeys } from '../parts/arrow-keys.tsx'
+import { instantText } from '../parts/instant-text.ts'
+import { countText } from '../parts/number-text.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { barsOf, type Span } from './span.ts'
+
+/** What the counters know: neither customers nor variables. */
+type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
+
+type Bar = { from: Date; to: Date; accepted: number; refused: number }
+
+/**
+ * How many events were accepted and refused in each part of the span. A part that is pressed becomes the span.
+ * @param note what the counts leave out of account
+ */
+export function Histogram({
+  span,
+  filter,
+  note,
+  onZoom,
+  onZoomOut,
+}: {
+  span: Span
+  filter: Counted
+  note?: string | undefined
+  onZoom: (from: Date, to: Date) => void
+  /** Undefined where nothing was zoomed into. */
+  onZoomOut?: (() => void) | undefined
+}) {
+  const cairn = useCairn()
+  const { canChange } = useMembership()
+  const { data: bars } = useQuery({
+    queryKey: useWorkspaceKey('activity', 'histogram', span.query, filter, canChange),
+    queryFn: ({ signal }) => readBars(cairn, { span, filter, seesRefusals: canChange, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  })
+  const most = Math.max(1, ...(bars ?? []).map(({ accepted, refused }) => accepted + refused))
+  const sum = (of: 'accepted' | 'refused') => (bars ?? []).reduce((sum, bar) => sum + bar[of], 0)
+  const first = bars?.[0]
+  return (
+    <Box component="section" aria-label="Events over time">
+      <Group justify="space-between" gap="xs" mb={4} fz="xs" mih={22}>
+        <Group gap="md">
+          <span>
+            <span className="swatch" style={{ background: 'var(--series-1)' }} />
+            {bars ? countText(sum('accepted')) : '…'} accepted
+          </span>
+          <span>
+            <span className="swatch" style={{ background: 'var(--series-5)' }} />
+            {bars ? countText(sum('refused')) : '…'} refused
+          </span>
+          <Text span inherit c="dimmed">
+            in {span.text}
+            {note && `, ${note}`}
+          </Text>
+        </Group>
+        {onZoomOut && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            leftSection={<IconZoomOut size={14} aria-hidden />}
+            onClick={onZoomOut}
+          >
+            Zoom out
+          </Button>
+        )}
+      </Group>
+      <ArrowKeys>
+        <div className="histogram">
+          {bars?.map(({ from, to, accepted, refused }) => {
+            const text = `${instantText(from)}: ${countText(accepted)} accepted, ${countText(refused)} refused`
+            return (
+              <button type="button" key={from.getTime()} title={text} onClick={() => onZoom(from, to)}>
+                <VisuallyHidden>{text}, zoom in</VisuallyHidden>
+                {accepted > 0 && <Part count={accepted} most={most} className="histogram-accepted" />}
+                {refused > 0 && <Part count={refused} most={most} className="histogram-refused" />}
+              </button>
+            )
+          })}
+        </div>
+      </ArrowKeys>
+      <Group justify="space-between" fz="xs" c="dimmed" mt={2}>
+        <span>{first && instantText(first.from)}</span>
+        <span>{span.toMs === undefined ? 'now' : instantText(new Date(span.toMs))}</span>
+      </Group>
+    </Box>
+  )
+}
+
+/** Never so small that it cannot be seen: one refused among a million is what somebody looks for. */
+function Part({ count, most, className }: { count: number; most: number; className: string }) {
+  return <div className={className} style={{ height: `max(2px, ${(count / most) * 100}%)`, flexShrink: 0 }} />
+}
+
+type Reading = { span: Span; filter: Counted; seesRefusals: boolean; signal: AbortSignal }
+
+async function readBars(
+  cairn: PersonClient,
+  { span, filter, seesRefusals, signal }: Reading,
+): Promise<Bar[]> {
+  const { by, period_ms, bar_ms, start, count } = barsOf(span)
+  const end = start + count * bar_ms
+  const now = Date.now()
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+  const [activity, refused] = await Promise.all([
+    taken(
+      cairn.getActivity({
+        query: { ...given, by, from: at(start), to: at(Math.min(end, Math.max(now, start + period_ms))) },
+        signal,
+      }),
+    ),
+    // What has the wrong form is in no counter; what is kept has both.
+    seesRefusals
+      ? taken(
+          cairn.getRefusalSummary({
+            query: { ...given, received_from: at(start), received_to: at(end), periods: count },
+            signal,
+          }),
+        )
+      : undefined,
+  ])
+  return Array.from({ length: count }, (_, index) => {
+    const from = start + index * bar_ms
+    const inBar = activity.periods.filter(({ starts_at }) => {
+      const start = Date.parse(starts_at)
+      return start >= from && start < from + bar_ms
+    })
+    const { created, rejected } = sumOf(inBar)
+    return {
+      from: new Date(from),
+      to: new Date(from + bar_ms),
+      accepted: created,
+      // Of a flood not all are kept.
+      refused: Math.max(rejected, refused?.counts[index] ?? 0),
+    }
+  })
+}
+
+function sumOf(periods: readonly Schemas['ActivityPeriod'][]) {
+  return periods.reduce(
+    (sum, { created, duplicate, rejected }) => ({
+      created: sum.created + created + duplicate,
+      rejected: sum.rejected + rejected,
+    }),
+    { created: 0, rejected: 0 },
+  )
+}
+
+function at(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,70 @@
+import { useMemo } from 'react'
+import type { Filters } from '../parts/filters.ts'
+import { instantText } from '../parts/instant-text.ts'
+
+const minute_ms = 60_000
+const hour_ms = 60 * minute_ms
+const day_ms = 24 * hour_ms
+
+/** The spans that end now, by what stands in the address, where nothing stands for a day. */
+export const lastSpans = [
+  { value: '1h', label: '1 h', ms: hour_ms, text: 'the last hour' },
+  { value: '', label: '24 h', ms: day_ms, text: 'the last 24 hours' },
+  { value: '7d', label: '7 d', ms: 7 * day_ms, text: 'the last 7 days' },
+] as const
+
+/** The filters by which a screen knows its span. */
+export const spanNames = ['last', 'received_from', 'received_to'] as const
+
+export type SpanFilters = Filters<(typeof spanNames)[number]>
+
+/** A span of time by receipt. */
+export type Span = {
+  fromMs: number
+  /** Undefined: it ends now, and goes on. */
+  toMs: number | undefined
+  /** As the query of a list. */
+  query: { received_from: string; received_to?: string }
+  /** In a sentence: `the last 24 hours`. */
+  text: string
+}
+
+/** The span in the address. One that ends now begins where it did when it was chosen, or this screen opened. */
+export function useSpan({ values: { last, received_from, received_to } }: SpanFilters): Span {
+  return useMemo(() => {
+    const from = Date.parse(received_from)
+    const to = Date.parse(received_to)
+    const own = !Number.isNaN(from) || !Number.isNaN(to)
+    const chosen = lastSpans.find(({ value }) => value === last) ?? lastSpans[1]
+    const toMs = Number.isNaN(to) ? undefined : to
+    const now = Date.now()
+    const begin = now - (now % minute_ms) - chosen.ms + minute_ms
+    const fromMs = Number.isNaN(from) ? (toMs === undefined ? begin : toMs - day_ms) : from
+    const query = {
+      received_from: new Date(fromMs).toISOString(),
+      ...(toMs !== undefined && { received_to: new Date(toMs).toISOString() }),
+    }
+    const end = toMs === undefined ? 'now' : instantText(new Date(toMs))
+    return { fromMs, toMs, query, text: own ? `${instantText(new Date(fromMs))} to ${end}` : chosen.text }
+  }, [last, received_from, received_to])
+}
+
+/** Older ones are counted by the hour alone (contract: `getActivity`); with an hour to spare. */
+const countedByMinute_ms = 8 * day_ms - hour_ms
+
+/** The periods in which a span is counted, and how many of them make a bar: at most sixty bars, all of one length. */
+export function barsOf({ fromMs, toMs = Date.now() }: Span) {
+  const length = Math.max(minute_ms, toMs - fromMs)
+  const age = Date.now() - fromMs
+  const [by, period_ms] =
+    length <= 6 * hour_ms && age < countedByMinute_ms
+      ? (['minute', minute_ms] as const)
+      : length <= 40 * day_ms
+        ? (['hour', hour_ms] as const)
+        : (['day', day_ms] as const)
+  const perBar = Math.ceil(length / period_ms / 60)
+  const bar_ms = perBar * period_ms
+  const start = Math.floor(fromMs / period_ms) * period_ms
+  const count = Math.max(1, Math.ceil((toMs - start) / bar_ms))
+  return { by, period_ms, bar_ms, start, count }
+}

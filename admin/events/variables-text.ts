@@ -1,0 +1,34 @@
+import type { Schemas } from '../../client/person.ts'
+
+type Variables = Schemas['Event']['custom_variables']
+
+/** Longer ones are cut by the row that shows them. */
+const limit = 200
+
+/** The variables of an event in one line: `plan pro · seats 12`. */
+export function variablesText(variables: Variables): string {
+  if (variables === null) return ''
+  if (typeof variables === 'string') return variables.slice(0, limit)
+  let text = ''
+  for (const [name, value] of Object.entries(variables)) {
+    text += `${text && ' · '}${name} ${valueText(value)}`
+    if (text.length > limit) break
+  }
+  return text.slice(0, limit)
+}
+
+/** A value as it is written in a filter: a string as it stands, all else as JSON. */
+export function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Whether an event has a variable of this value, `plan=pro`; without a `=`, whether the text is anywhere in them. */
+export function hasVariable(variables: Variables, wanted: string): boolean {
+  if (variables === null) return false
+  const end = wanted.indexOf('=')
+  if (end > 0 && typeof variables === 'object') {
+    const name = wanted.slice(0, end)
+    return Object.hasOwn(variables, name) && valueText(variables[name]) === wanted.slice(end + 1)
+  }
+  return valueText(variables).toLowerCase().includes(wanted.toLowerCase())
+}

@@ -1,0 +1,88 @@
+import { Box, Group } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { CopyButton } from './copy-button.tsx'
+
+/** So many levels are open at first. */
+const openLevels = 2
+
+/**
+ * A JSON value as engineers read it: in monospace, what is nested folds, and a button copies the whole.
+ * @param label what the button copies
+ * @param action stands behind a value at the first level, given its name
+ */
+export function JsonTree({
+  value,
+  label,
+  action,
+}: {
+  value: unknown
+  label: string
+  action?: (name: string, value: unknown) => ReactNode
+}) {
+  return (
+    <Box className="json-tree" pos="relative">
+      <Box pos="absolute" top={4} right={4}>
+        <CopyButton value={JSON.stringify(value, null, 2)} label={label} />
+      </Box>
+      <Node value={value} level={0} action={action} />
+    </Box>
+  )
+}
+
+function Node({
+  name,
+  value,
+  level,
+  action,
+}: {
+  name?: string
+  value: unknown
+  level: number
+  action?: ((name: string, value: unknown) => ReactNode) | undefined
+}) {
+  const head = name === undefined ? null : <span className="json-name">{JSON.stringify(name)}: </span>
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <Group gap={4} wrap="nowrap" align="flex-start">
+        <Box miw={0} style={{ overflowWrap: 'anywhere' }}>
+          {head}
+          <bdi className={`json-${typeof value}`}>{JSON.stringify(value)}</bdi>
+        </Box>
+        {name !== undefined && level === 1 && action?.(name, value)}
+      </Group>
+    )
+  }
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const entries = Object.entries(value)
+  if (entries.length === 0) {
+    return (
+      <div>
+        {head}
+        {open}
+        {close}
+      </div>
+    )
+  }
+  return (
+    <details open={level < openLevels}>
+      <summary>
+        {head}
+        {open}
+        <span className="json-folded"> {entries.length} … </span>
+        <span className="json-folded">{close}</span>
+      </summary>
+      <Box pl="md">
+        {entries.map(([key, item]) => (
+          <Node
+            key={key}
+            {...(!Array.isArray(value) && { name: key })}
+            value={item}
+            level={level + 1}
+            action={action}
+          />
+        ))}
+      </Box>
+      <div>{close}</div>
+    </details>
+  )
+}
