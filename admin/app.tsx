@@ -77,6 +77,10 @@ const router = createBrowserRouter(
                   lazy: screen(() => import('./events/events.tsx').then((m) => m.EventsScreen)),
                 },
                 {
+                  path: 'events/refused',
+                  lazy: screen(() => import('./events/refused/refused.tsx').then((m) => m.RefusedScreen)),
+                },
+                {
                   path: 'members',
                   lazy: screen(() => import('./members/members.tsx').then((m) => m.MembersScreen)),
                 },

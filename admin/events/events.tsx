@@ -15,7 +15,6 @@ import { secondsText } from '../parts/instant-text.ts'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
-import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { SearchedSelect } from '../parts/searched-select.tsx'
@@ -25,6 +24,7 @@ import { EventDrawer, type FilterBy } from './event-drawer.tsx'
 import { EventRows, type ShownTime } from './event-rows.tsx'
 import { useChipText } from './filter-chips.ts'
 import { type Chip, FilterLine } from './filter-line.tsx'
+import { HappeningPage } from './happening-page.tsx'
 import { Histogram } from './histogram.tsx'
 import { merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
@@ -71,7 +71,7 @@ export function EventsScreen() {
   useNoteEvents(listed.length > 0)
 
   return (
-    <Page title="Events">
+    <HappeningPage tab="events">
       <Stack gap="sm">
         <EventFilterLine
           filters={filters}
@@ -129,7 +129,7 @@ export function EventsScreen() {
         <LoadMore query={events} />
       </Stack>
       <OpenedEvent listed={shown} />
-    </Page>
+    </HappeningPage>
   )
 }
 
@@ -318,7 +318,8 @@ function NoEvents({
           </Anchor>
         }
       >
-        Events appear here as soon as Cairn has answered your application’s createEvent calls.
+        Events appear here as soon as Cairn has answered your application’s createEvent calls. What was
+        refused is under Refused.
       </EmptyState>
     )
   }

@@ -1,4 +1,4 @@
-import { AppShell, Divider, NavLink } from '@mantine/core'
+import { AppShell, Badge, Divider, NavLink, VisuallyHidden } from '@mantine/core'
 import {
   IconActivity,
   IconBook,
@@ -13,6 +13,9 @@ import {
 import { Link, useLocation } from 'react-router'
 import type { OperationId } from '../../client/person.ts'
 import { useHasEvents } from '../overview/has-events.ts'
+import { useRefusedShare } from '../overview/refused-share.ts'
+import { clockText } from '../parts/instant-text.ts'
+import { countText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
 
 /** By the path of a screen, the operation to begin with for who wants to do the same by a program. */
@@ -58,6 +61,7 @@ export function Navigation() {
               label={label}
               leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
               active={isHere}
+              {...(path === 'events' && { rightSection: <RefusedBadge /> })}
               {...(isHere && { 'aria-current': 'page' as const })}
               style={{ borderRadius: 'var(--mantine-radius-md)' }}
             />
@@ -76,5 +80,17 @@ export function Navigation() {
         />
       </AppShell.Section>
     </>
+  )
+}
+
+/** How many were refused lately, where that is unusual: in sight on every screen. */
+function RefusedBadge() {
+  const { data } = useRefusedShare()
+  if (!data?.isUnusual) return null
+  return (
+    <Badge color="red" variant="filled" size="sm">
+      {countText(data.refused)}
+      <VisuallyHidden> refused since {clockText(data.since)}</VisuallyHidden>
+    </Badge>
   )
 }

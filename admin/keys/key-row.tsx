@@ -1,4 +1,5 @@
 import {
+  Anchor,
   Badge,
   Code,
   Group,
@@ -12,6 +13,7 @@ import {
 } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useId, useState } from 'react'
+import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -118,8 +120,19 @@ export function KeyRow({ serviceKey, onMade }: KeyRowProps) {
 }
 
 function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
-  const { kind, name, last_four, token, created_by, created_at, last_used_at, rate_limit, allowed_origins } =
-    serviceKey
+  const { workspace_id, canChange } = useMembership()
+  const {
+    key_id,
+    kind,
+    name,
+    last_four,
+    token,
+    created_by,
+    created_at,
+    last_used_at,
+    rate_limit,
+    allowed_origins,
+  } = serviceKey
   return (
     <Stack gap="sm" pb="xs">
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
@@ -137,6 +150,11 @@ function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
           <Fact name="Allowed origins">{allowed_origins.join(', ') || 'every origin'}</Fact>
         )}
       </SimpleGrid>
+      {canChange && (
+        <Anchor component={Link} size="sm" to={`/w/${workspace_id}/events/refused?last=7d&key_id=${key_id}`}>
+          What was refused of what it sent
+        </Anchor>
+      )}
       {token && (
         <Group gap="xs" wrap="nowrap">
           <Code style={{ overflowWrap: 'anywhere', userSelect: 'all' }} fz="sm">

@@ -2,7 +2,6 @@ import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { ShortIdentifier } from '../parts/identifier.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
@@ -14,6 +13,7 @@ import { useHasEvents } from './has-events.ts'
 import { JourneysAtAGlance } from './journeys-at-a-glance.tsx'
 import { Line, Lines, OverviewPart } from './overview-part.tsx'
 import { Refused } from './refused.tsx'
+import { RefusedNotice } from './refused-notice.tsx'
 
 /** So many of each are shown. */
 const limit = 6
@@ -38,6 +38,7 @@ export function OverviewScreen() {
       {hasEvents.error && <ProblemAlert error={hasEvents.error} onRetry={() => hasEvents.refetch()} />}
       {hasEvents.data && (
         <Stack gap="md">
+          <RefusedNotice />
           <Arrivals />
           <JourneysAtAGlance />
           <Refused />
@@ -68,7 +69,7 @@ function LatestEvents() {
               {event.event_id}
             </Text>{' '}
             <Anchor component={Link} inherit to={`/w/${workspace_id}/customers/${event.customer_id}`}>
-              <ShortIdentifier value={event.customer_id} />
+              <bdi>{visibleName(event.customer_name, event.customer_id)}</bdi>
             </Anchor>
           </Line>
         ))}

@@ -2,10 +2,9 @@ import { Anchor, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
-import { ShortIdentifier } from '../parts/identifier.tsx'
+import { useKeyName } from '../keys/key-name.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
-import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OverviewPart, OverviewTable } from './overview-part.tsx'
@@ -33,7 +32,7 @@ export function Refused() {
   })
   const refused = activity.data?.groups.filter(({ rejected }) => rejected > 0) ?? []
   return (
-    <OverviewPart title="What was refused" to="keys" all="All keys" query={activity}>
+    <OverviewPart title="What was refused" to="events/refused" all="All that was refused" query={activity}>
       {activity.data && (
         <Text size="sm" mb={refused.length > 0 ? 'xs' : 0}>
           {activity.data.total.rejected === 0
@@ -70,19 +69,10 @@ function RefusedLine({ group: { key_id, rejected, created, last_at } }: { group:
 }
 
 function KeyName({ key_id }: { key_id: string }) {
-  const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const { data: key } = useQuery({
-    queryKey: useWorkspaceKey('service-keys', 'named', key_id),
-    queryFn: async ({ signal }) => {
-      const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
-      return data[0] ?? null
-    },
-    staleTime: 60_000,
-  })
   return (
-    <Anchor component={Link} inherit to={`/w/${workspace_id}/keys?search=${key_id}`}>
-      {key ? `${visibleName(key.name)} …${key.last_four}` : <ShortIdentifier value={key_id} />}
+    <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused?key_id=${key_id}`}>
+      <bdi>{useKeyName(key_id)}</bdi>
     </Anchor>
   )
 }

@@ -76,6 +76,9 @@ beforeAll(async () => {
       })
     }
   }
+  for (const event_id of ['signed_up', longWord]) {
+    await client.createEvent({ body: { journey_id, customer_id: longWord, event_id } })
+  }
   const { data: invitation } = await administration.createInvitation({
     body: { email: `${'ada-'.repeat(12)}lovelace@${'example-'.repeat(6)}company.example.com`, role: 'admin' },
   })
@@ -146,7 +149,7 @@ const screens: Screen[] = [
   {
     route: 'overview',
     name: 'overview',
-    open: () => inWorkspace('overview', (page) => page.getByRole('link', { name: 'Ada Lovelace' })),
+    open: () => inWorkspace('overview', (page) => page.getByRole('link', { name: 'Ada Lovelace' }).first()),
   },
   { route: 'journeys', name: 'journeys', open: () => inWorkspace('journeys', table('Journeys')) },
   {
@@ -189,6 +192,19 @@ const screens: Screen[] = [
       inWorkspace(`customers/${customer_id}`, (page) => page.getByRole('button', { name: /Signed up/ })),
   },
   { route: 'events', name: 'events', open: () => inWorkspace('events', table('Events')) },
+  {
+    route: 'events/refused',
+    name: 'refused',
+    async open() {
+      const mistake = (page: Page) => page.getByRole('button', { name: /^customer_not_found/ })
+      const page = await inWorkspace('events/refused', mistake)
+      await mistake(page).click()
+      await page.getByRole('button', { name: 'Try sending again' }).click()
+      await page.getByText('would still fail').waitFor()
+      await page.getByRole('table', { name: 'Refusals' }).waitFor()
+      return page
+    },
+  },
   { route: 'members', name: 'members', open: () => inWorkspace('members', table('Open invitations')) },
   {
     route: 'audit-log',

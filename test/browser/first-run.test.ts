@@ -125,7 +125,7 @@ describe('the first visit', () => {
     const navigation = page.getByRole('navigation', { name: 'Workspace' })
     await navigation.getByRole('link', { name: 'Overview' }).click()
     await heading(page, 'Overview').waitFor()
-    await page.getByRole('link', { name: 'First customer' }).waitFor()
+    await page.getByRole('link', { name: 'First customer' }).first().waitFor()
     await page.goBack()
     await panel.getByRole('link', { name: 'First customer' }).click()
     await heading(page, 'First customer').waitFor()

@@ -4,7 +4,7 @@ import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { type SignedUp, signUp } from '../people.ts'
 import { inspectState, openAdministration } from './administration.ts'
-import { screenPath } from './screens.ts'
+import { heading, screenPath } from './screens.ts'
 
 let cairn: Cairn
 let workspace: Workspace
@@ -140,3 +140,64 @@ describe('Events', () => {
 function waiting(page: Page): Promise<boolean> {
   return page.getByRole('button', { name: 'Show 1 new event' }).isVisible()
 }
+
+describe('What was refused', () => {
+  it('is told without being looked for, by what is wrong, and is sent again once that is mended', async () => {
+    const { client, journey_id, secret_key } = workspace
+    const id = await customer('Ada Lovelace', 'user-1')
+    await event(id, 'signed_up')
+    const path = { journey_id }
+    await client.archiveJourney({ path })
+    const sent = { journey_id, customer_id: id, event_id: 'plan_chosen' }
+    for (let count = 0; count < 12; count += 1) await client.createEvent({ body: sent })
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    await cairn.fetch('/events/create', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...sent, evnt_id: 'x' }),
+    })
+
+    const page = await open('overview')
+    const key = `First secret key …${secret_key.slice(-4)}`
+    const notice = page.getByRole('alert')
+    await notice.getByText(/^93\s% of what was sent since \d\d:00 was refused$/).waitFor()
+    await notice.getByText(`journey_archived from key ${key} since`).waitFor()
+    await page.getByRole('link', { name: /^Events 13 refused since/ }).waitFor()
+    await inspectState(page, 'refused-notice')
+    await notice.getByRole('link', { name: 'See what was refused' }).click()
+    await heading(page, 'Refused').waitFor()
+
+    const shape = page.getByRole('button', { name: /^invalid_request \/evnt_id from key/ })
+    await shape.getByText('is not a field that the contract knows').waitFor()
+    await shape.click()
+    await page.getByText('Mend it there, as the fault says').waitFor()
+    await page.getByText('"evnt_id"').waitFor()
+    expect(await page.getByRole('button', { name: 'Try sending again' }).count()).toBe(0)
+    const archived = page.getByRole('button', { name: /^journey_archived from key.*12 times/ })
+    await archived.click()
+    const again = page.getByRole('button', { name: 'Try once more' })
+    await page.getByRole('button', { name: 'Try sending again' }).click()
+    await page.getByText('12 would still fail: journey_archived (12).').waitFor()
+    await client.restoreJourney({ path })
+    await again.click()
+    await page.getByText('12 would be stored.').waitFor()
+    await page.getByRole('button', { name: 'Send 12 again' }).click()
+    await page.getByText('12 stored.').waitFor()
+    const stored = await client.listEvents({ query: { event_id: 'plan_chosen' } })
+    expect(stored.data?.data).toHaveLength(12)
+
+    await page.getByRole('table', { name: 'Refusals' }).getByRole('button').first().click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText(/^stored/).waitFor()
+    await drawer.getByRole('button', { name: 'Try sending again' }).click()
+    await drawer.getByText('1 there already.').waitFor()
+    expect(query(page).refusal).toMatch(/^rfs_/)
+    await inspectState(page, 'refusal-drawer')
+  })
+
+  it('is not shown to viewers, who are told by whom it is', async () => {
+    owner = await signUp(cairn, workspace, 'viewer')
+    const page = await open('events/refused')
+    await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()
+  })
+})

@@ -1,0 +1,78 @@
+import { Stack, Table, Text, UnstyledButton } from '@mantine/core'
+import type { Schemas } from '../../../client/person.ts'
+import { dayText, millisecondsText } from '../../parts/instant-text.ts'
+import { LoadMore } from '../../parts/load-more.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { usePages } from '../../parts/pages.ts'
+import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { taken } from '../../problem.ts'
+import { useCairn, useWorkspaceKey } from '../../session/session.ts'
+import { outcomes } from './refusal-details.tsx'
+import type { OtherFilters } from './refused-group.tsx'
+
+type Filter = OtherFilters & Pick<Schemas['RefusalReplay'], 'code' | 'key_id'>
+
+/** Refusals of a code and a key, the latest first, one line each. @param field only those that are about it */
+export function RefusalList({
+  filter,
+  field,
+  onOpen,
+}: {
+  filter: Filter
+  field: string | null
+  onOpen: (refusal_id: string) => void
+}) {
+  const cairn = useCairn()
+  const refusals = usePages(useWorkspaceKey('refusals', 'list', filter), (cursor, signal) =>
+    taken(cairn.listRefusals({ query: { ...filter, limit: 20, ...(cursor && { cursor }) }, signal })),
+  )
+  const rows = refusals.items.filter((refusal) => isAbout(refusal, field))
+  return (
+    <Stack gap="xs">
+      {refusals.isPending && <Loading lines={3} />}
+      <ProblemAlert error={refusals.isFetchNextPageError ? null : refusals.error} />
+      {rows.length > 0 && (
+        <Table className="event-rows" aria-label="Refusals" layout="fixed" verticalSpacing={3}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={{ base: '7.5rem', sm: '11rem' }}>Received</Table.Th>
+              <Table.Th>Event</Table.Th>
+              <Table.Th visibleFrom="sm">Customer</Table.Th>
+              <Table.Th w={{ base: '7rem', sm: '11rem' }}>Sent again</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(({ refusal_id, received_at, event_id, customer_id, operation, replay }) => (
+              <Table.Tr key={refusal_id} onClick={() => onOpen(refusal_id)}>
+                <Table.Td>
+                  <UnstyledButton className="event-time" aria-haspopup="dialog">
+                    <Text span inherit c="dimmed" visibleFrom="sm">
+                      {dayText(new Date(received_at)).slice(0, -5)}{' '}
+                    </Text>
+                    {millisecondsText(new Date(received_at))}
+                  </UnstyledButton>
+                </Table.Td>
+                <Table.Td ff="monospace">
+                  <bdi>{event_id ?? operation}</bdi>
+                </Table.Td>
+                <Table.Td visibleFrom="sm" ff="monospace">
+                  <bdi>{customer_id ?? '–'}</bdi>
+                </Table.Td>
+                <Table.Td>{replay ? outcomes[replay.outcome] : '–'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <LoadMore query={refusals} />
+    </Stack>
+  )
+}
+
+/** As the server groups them: by the first fault, without the place in a batch. */
+function isAbout({ operation, errors: [fault] }: Schemas['Refusal'], field: string | null): boolean {
+  const { pointer = '', parameter } = fault ?? {}
+  const own = operation === 'createEvents' ? pointer.replace(/^\/events\/\d+(?=\/)/, '') : pointer
+  const place = parameter === undefined ? own : `?${parameter}`
+  return field === null ? place === '' : place.startsWith(field)
+}

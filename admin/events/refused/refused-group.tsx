@@ -1,0 +1,180 @@
+import { Badge, Box, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import type { Schemas } from '../../../client/person.ts'
+import { useKeyName } from '../../keys/key-name.tsx'
+import { clockText, dayText } from '../../parts/instant-text.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { countOf, countText } from '../../parts/number-text.ts'
+import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { codeOf, taken } from '../../problem.ts'
+import { useCairn, useWorkspaceKey } from '../../session/session.ts'
+import { cureOf } from './cures.ts'
+import { CureText, RefusalDetails } from './refusal-details.tsx'
+import { RefusalList } from './refusal-list.tsx'
+import { SendAgain } from './send-again.tsx'
+
+type RefusalGroup = Schemas['RefusalGroup']
+
+/** What the filters of the screen say beside the code and the key. */
+export type OtherFilters = Pick<
+  Schemas['RefusalReplay'],
+  'journey_id' | 'customer_id' | 'event_id' | 'received_from' | 'received_to'
+>
+
+/** One mistake of one program: how often, since when; and opened, what was sent, what to do, and to send it again. */
+export function RefusedGroup({
+  group,
+  filter,
+  opened,
+  onToggle,
+  onOpen,
+}: {
+  group: RefusalGroup
+  filter: OtherFilters
+  opened: boolean
+  onToggle: () => void
+  /** Opens one of them beside the list. */
+  onOpen: (refusal_id: string) => void
+}) {
+  const keyName = useKeyName(group.key_id)
+  const detailsId = useId()
+  const Chevron = opened ? IconChevronDown : IconChevronRight
+  return (
+    <Box component="li" className="timeline-line">
+      <UnstyledButton
+        w="100%"
+        py={8}
+        fz="sm"
+        aria-expanded={opened}
+        aria-controls={opened ? detailsId : undefined}
+        onClick={onToggle}
+      >
+        <Group gap={8} wrap="nowrap" align="flex-start">
+          <Chevron size={16} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
+          <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+            <Text span inherit ff="monospace" fw={650}>
+              {group.code}
+            </Text>
+            {group.field && (
+              <Text span inherit ff="monospace">
+                {' '}
+                <bdi>{group.field}</bdi>
+              </Text>
+            )}{' '}
+            from key <bdi>{keyName}</bdi> since {sinceText(group.first_at)}, {timesText(group.count)}
+            <Text component="span" display="block" size="xs" c="dimmed">
+              {group.detail && (
+                <>
+                  {group.detail}
+                  {' · '}
+                </>
+              )}
+              last at {sinceText(group.last_at)}
+            </Text>
+          </Box>
+          <Sparkline counts={group.counts} />
+          <Badge color="red" variant="light" miw="max-content" mt={1}>
+            {countText(group.count)}
+          </Badge>
+        </Group>
+      </UnstyledButton>
+      {opened && (
+        <Box id={detailsId} pl={{ base: 0, sm: 24 }} pb="md" pt="xs">
+          <GroupDetails group={group} filter={filter} onOpen={onOpen} />
+        </Box>
+      )}
+    </Box>
+  )
+}
+
+function GroupDetails({
+  group,
+  filter,
+  onOpen,
+}: {
+  group: RefusalGroup
+  filter: OtherFilters
+  onOpen: (refusal_id: string) => void
+}) {
+  const cairn = useCairn()
+  const { code, key_id, example_id, left_out } = group
+  const example = useQuery({
+    queryKey: useWorkspaceKey('refusals', 'one', example_id),
+    queryFn: ({ signal }) => taken(cairn.getRefusal({ path: { refusal_id: example_id }, signal })),
+  })
+  // What the trial has told of is what is sent, whatever comes meanwhile.
+  const received_to = new Date(Date.parse(group.last_at) + 1).toISOString()
+  return (
+    <Stack gap="md">
+      <div>
+        <Title order={2} size="h6">
+          What to do
+        </Title>
+        <CureText code={code} />
+      </div>
+      {cureOf(code).canSendAgain && <SendAgain filter={{ ...filter, code, key_id, received_to }} />}
+      <div>
+        <Title order={2} size="h6" mb={4}>
+          The last of them
+        </Title>
+        {example.isPending && <Loading lines={3} />}
+        {codeOf(example.error) === 'refusal_not_found' ? (
+          <Text size="sm">It has made room for others meanwhile.</Text>
+        ) : (
+          <ProblemAlert error={example.error} />
+        )}
+        {example.data && <RefusalDetails refusal={example.data} />}
+      </div>
+      {group.count > 1 && (
+        <div>
+          <Title order={2} size="h6" mb={4}>
+            Each of them
+          </Title>
+          {left_out > 0 && (
+            <Text size="xs" c="dimmed">
+              {countOf(left_out, 'more')} came at once and were only counted.
+            </Text>
+          )}
+          <RefusalList filter={{ ...filter, code, key_id }} field={group.field} onOpen={onOpen} />
+        </div>
+      )}
+    </Stack>
+  )
+}
+
+/** When most of them came; for the eye alone, the sentence beside it says the rest. */
+function Sparkline({ counts }: { counts: readonly number[] }) {
+  const most = Math.max(1, ...counts)
+  return (
+    <Box
+      aria-hidden
+      visibleFrom="sm"
+      h={22}
+      w={120}
+      style={{ display: 'flex', gap: 1, alignItems: 'flex-end', flexShrink: 0 }}
+    >
+      {counts.map((count, index) => (
+        <Box
+          // biome-ignore lint/suspicious/noArrayIndexKey: a period has no other name.
+          key={index}
+          flex={1}
+          bg={count > 0 ? 'var(--series-5)' : 'var(--mantine-color-default-border)'}
+          h={count > 0 ? `max(2px, ${(count / most) * 100}%)` : '1px'}
+        />
+      ))}
+    </Box>
+  )
+}
+
+/** `14:02`, and the day where it is another. */
+export function sinceText(at: string): string {
+  const instant = new Date(at)
+  const isToday = instant.toDateString() === new Date().toDateString()
+  return isToday ? clockText(instant) : `${dayText(instant)}, ${clockText(instant)}`
+}
+
+function timesText(count: number): string {
+  return count === 1 ? 'once' : `${countText(count)} times`
+}

@@ -1,0 +1,235 @@
+import { Alert, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconLock } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Schemas } from '../../../client/person.ts'
+import { useJourneyChoices } from '../../journeys/journey-choices.ts'
+import { useKeyName } from '../../keys/key-name.tsx'
+import { ArrowKeys } from '../../parts/arrow-keys.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { type Filters, given, useFilters } from '../../parts/filters.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { countOf, countText } from '../../parts/number-text.ts'
+import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { SearchedSelect } from '../../parts/searched-select.tsx'
+import { codeOf, taken } from '../../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../../session/session.ts'
+import { SideDrawer } from '../event-drawer.tsx'
+import { useChipText } from '../filter-chips.ts'
+import { type Chip, FilterLine } from '../filter-line.tsx'
+import { HappeningPage } from '../happening-page.tsx'
+import { Histogram } from '../histogram.tsx'
+import { useOpened } from '../opened.ts'
+import { type SpanFilters, spanNames, useSpan } from '../span.ts'
+import { cureOf } from './cures.ts'
+import { CureText, RefusalDetails } from './refusal-details.tsx'
+import { RefusedGroup } from './refused-group.tsx'
+import { SendAgain } from './send-again.tsx'
+
+const names = ['code', 'key_id', 'journey_id', 'event_id', 'customer_id'] as const
+
+/** What was refused, by what is wrong with it: each mistake once, with what to do about it. */
+export function RefusedScreen() {
+  const { canChange } = useMembership()
+  return (
+    <HappeningPage tab="refused">
+      {canChange ? (
+        <Groups />
+      ) : (
+        <EmptyState title="For owners and admins" icon={<IconLock />}>
+          What was refused has what customers sent. An owner or an admin of the workspace can look at it; how
+          much was refused is on the overview.
+        </EmptyState>
+      )}
+    </HappeningPage>
+  )
+}
+
+function Groups() {
+  const cairn = useCairn()
+  const filters = useFilters(names)
+  const spans = useFilters(spanNames)
+  const span = useSpan(spans)
+  const filter = given(filters.values)
+  const { code: _, key_id: __, ...others } = filter
+  const { code, key_id, journey_id, event_id, customer_id } = filters.values
+  const [openedGroup, setOpenedGroup] = useState<string>()
+  const { open } = useOpened('refusal')
+  const summary = useQuery({
+    queryKey: useWorkspaceKey('refusals', 'summary', filter, span.query),
+    queryFn: ({ signal }) =>
+      taken(cairn.getRefusalSummary({ query: { ...filter, ...span.query, periods: 24 }, signal })),
+    placeholderData: keepPreviousData,
+    // The worst one takes a second of a thread that gives way to all others.
+    refetchInterval: 10_000,
+  })
+  const { groups = [], groups_omitted = 0 } = summary.data ?? {}
+  return (
+    <Stack gap="sm">
+      <RefusedFilterLine filters={filters} spans={spans} />
+      <Histogram
+        span={span}
+        filter={{ journey_id, event_id, key_id }}
+        note={code || customer_id ? 'of all codes and customers' : undefined}
+        onZoom={(from, to) =>
+          spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
+        }
+        onZoomOut={
+          span.toMs === undefined
+            ? undefined
+            : () => spans.setAll({ last: '', received_from: '', received_to: '' })
+        }
+      />
+      <ProblemAlert error={summary.error} onRetry={() => summary.refetch()} />
+      {summary.isPending && <Loading lines={5} />}
+      {groups.length > 0 && (
+        <ArrowKeys>
+          <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
+            {groups.map((group) => {
+              const name = `${group.code} ${group.field} ${group.key_id}`
+              return (
+                <RefusedGroup
+                  key={name}
+                  group={group}
+                  filter={{ ...others, ...span.query }}
+                  opened={openedGroup === name}
+                  onToggle={() => setOpenedGroup(openedGroup === name ? undefined : name)}
+                  onOpen={open}
+                />
+              )
+            })}
+          </Stack>
+        </ArrowKeys>
+      )}
+      {groups_omitted > 0 && (
+        <Text size="sm">
+          {countOf(groups_omitted, 'more kind')} of mistakes, each less frequent than these.
+        </Text>
+      )}
+      {summary.data && summary.data.left_out > 0 && (
+        <Alert color="gray" py="xs">
+          {countText(summary.data.left_out)} of {countOf(summary.data.count, 'refusal')} came faster than they
+          are kept. They are counted here and not kept.
+        </Alert>
+      )}
+      {summary.data?.count === 0 && (
+        <EmptyState title="Nothing was refused" icon={<IconCircleCheck />}>
+          {filters.count > 0 ? 'Nothing like this' : 'Nothing'} in {span.text}. What is refused for its
+          content is kept here for some days, and sent again once its cause is mended. A wrong key, a rate
+          limit and a body that is no JSON are told to the sender alone.
+        </EmptyState>
+      )}
+      <OpenedRefusal />
+    </Stack>
+  )
+}
+
+function RefusedFilterLine({
+  filters: { values, set },
+  spans,
+}: {
+  filters: Filters<(typeof names)[number]>
+  spans: SpanFilters
+}) {
+  const journeys = useJourneyChoices()
+  const keyName = useKeyName(values.key_id)
+  const texts = {
+    ...values,
+    key_id: keyName,
+    journey_id: useChipText(journeys, values.journey_id),
+  }
+  const chips: Chip[] = names
+    .filter((name) => values[name] !== '')
+    .map((name) => ({ key: name, name: labels[name], text: texts[name], onRemove: () => set(name, '') }))
+  return (
+    <FilterLine
+      label="Filter refusals"
+      spans={spans}
+      chips={chips}
+      fields={
+        <>
+          <FilterField
+            label="code"
+            description="For example customer_not_found"
+            monospace
+            value={values.code}
+            onChange={(value) => set('code', value.trim())}
+          />
+          <FilterField
+            label="key_id"
+            monospace
+            value={values.key_id}
+            onChange={(value) => set('key_id', value.trim())}
+          />
+          <SearchedSelect
+            label="Journey"
+            source={journeys}
+            value={values.journey_id}
+            onChange={(value) => set('journey_id', value)}
+            placeholder="All journeys"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Clear the filter by journey' }}
+            nothingFoundMessage="No journey has this name"
+            unknownMessage="There is no such journey."
+          />
+          <FilterField
+            label="event_id"
+            monospace
+            value={values.event_id}
+            onChange={(value) => set('event_id', value)}
+          />
+          <FilterField
+            label="customer_id"
+            description="As it was sent, whether there is one or not"
+            monospace
+            value={values.customer_id}
+            onChange={(value) => set('customer_id', value)}
+          />
+        </>
+      }
+    />
+  )
+}
+
+const labels: Record<(typeof names)[number], string> = {
+  code: 'code',
+  key_id: 'key',
+  journey_id: 'journey',
+  event_id: 'event',
+  customer_id: 'customer',
+}
+
+/** The refusal in the address, beside the list. */
+function OpenedRefusal() {
+  const cairn = useCairn()
+  const { openedId, close } = useOpened('refusal')
+  const refusal = useQuery({
+    queryKey: useWorkspaceKey('refusals', 'one', openedId),
+    queryFn: ({ signal }) => taken(cairn.getRefusal({ path: { refusal_id: openedId }, signal })),
+    enabled: openedId !== '',
+  })
+  return (
+    <SideDrawer title={titleOf(refusal.data)} opened={openedId !== ''} onClose={() => close()}>
+      {refusal.isPending && <Loading lines={6} />}
+      {codeOf(refusal.error) === 'refusal_not_found' ? (
+        <EmptyState title="Refusal not found">It has made room for others, or its days are over.</EmptyState>
+      ) : (
+        <ProblemAlert error={refusal.error} onRetry={() => refusal.refetch()} />
+      )}
+      {refusal.data && (
+        <Stack gap="md">
+          <CureText code={refusal.data.code} />
+          {cureOf(refusal.data.code).canSendAgain && (
+            <SendAgain key={openedId} filter={{ refusal_id: openedId }} />
+          )}
+          <RefusalDetails refusal={refusal.data} />
+        </Stack>
+      )}
+    </SideDrawer>
+  )
+}
+
+function titleOf(refusal: Schemas['Refusal'] | undefined): string {
+  return refusal ? `${refusal.code}` : 'Refusal'
+}

@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { IconCheck, IconSend } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { PersonClient, Schemas } from '../../../client/person.ts'
+import { countOf, countText } from '../../parts/number-text.ts'
+import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { taken } from '../../problem.ts'
+import { useCairn, useWorkspaceKey } from '../../session/session.ts'
+
+type Filter = Schemas['RefusalReplay']
+
+/** What became of refusals, or would: of all pages together. */
+type Sums = Pick<
+  Schemas['RefusalReplayResults'],
+  'replayed' | 'duplicate' | 'refused' | 'incomplete' | 'codes'
+>
+
+/** Sends what was refused once more: first it says what would become of it, then it does so when asked to. */
+export function SendAgain({ filter }: { filter: Filter }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const workspaceKey = useWorkspaceKey()
+  const trial = useMutation({ mutationFn: () => sendAll(cairn, filter, true) })
+  const sending = useMutation({
+    mutationFn: () => sendAll(cairn, filter, false),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: workspaceKey }),
+  })
+  const wouldBe = trial.data
+  if (sending.data) {
+    return (
+      <Alert
+        color={sending.data.refused > 0 ? 'yellow' : 'green'}
+        icon={<IconCheck aria-hidden />}
+        role="status"
+      >
+        {sumsText(sending.data, { stored: 'stored', duplicate: 'there already', refused: 'refused again' })}
+      </Alert>
+    )
+  }
+  return (
+    <Stack gap="xs" align="flex-start">
+      {wouldBe && (
+        <Text size="sm" role="status">
+          {sumsText(wouldBe, {
+            stored: 'would be stored',
+            duplicate: 'there already',
+            refused: 'would still fail',
+          })}
+        </Text>
+      )}
+      <ProblemAlert error={trial.error ?? sending.error} />
+      <Group gap="xs">
+        {wouldBe && wouldBe.replayed > 0 && (
+          <Button
+            size="xs"
+            leftSection={<IconSend size={14} aria-hidden />}
+            loading={sending.isPending}
+            onClick={() => sending.mutate()}
+          >
+            Send {countText(wouldBe.replayed)} again
+          </Button>
+        )}
+        <Button size="xs" variant="default" loading={trial.isPending} onClick={() => trial.mutate()}>
+          {wouldBe ? 'Try once more' : 'Try sending again'}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+/** All pages, one after the other. */
+async function sendAll(cairn: PersonClient, filter: Filter, isTrial: boolean): Promise<Sums> {
+  const sums: Sums = { replayed: 0, duplicate: 0, refused: 0, incomplete: 0, codes: [] }
+  const codes = new Map<string, number>()
+  let cursor: string | null = null
+  do {
+    const query = { limit: 500, ...(cursor && { cursor }), ...(isTrial && { dry_run: true }) }
+    const page: Schemas['RefusalReplayResults'] = await taken(cairn.replayRefusals({ body: filter, query }))
+    sums.replayed += page.replayed
+    sums.duplicate += page.duplicate
+    sums.refused += page.refused
+    sums.incomplete += page.incomplete
+    for (const { code, count } of page.codes) codes.set(code, (codes.get(code) ?? 0) + count)
+    cursor = page.next_cursor
+  } while (cursor)
+  return { ...sums, codes: [...codes].map(([code, count]) => ({ code, count })) }
+}
+
+type Words = { stored: string; duplicate: string; refused: string }
+
+/** `37 would be stored, 2 there already, 1 would still fail: journey_archived (1).` */
+function sumsText({ replayed, duplicate, refused, incomplete, codes }: Sums, words: Words): string {
+  const why = codes.map(({ code, count }) => `${code} (${countText(count)})`).join(', ')
+  const parts = [
+    replayed > 0 && `${countText(replayed)} ${words.stored}`,
+    duplicate > 0 && `${countText(duplicate)} ${words.duplicate}`,
+    incomplete > 0 && `${countText(incomplete)} not kept whole, so it cannot be sent`,
+    refused > 0 && `${countText(refused)} ${words.refused}${why && `: ${why}`}`,
+  ].filter(Boolean)
+  return parts.length > 0 ? `${parts.join(', ')}.` : `${countOf(0, 'refusal')} is kept of these any more.`
+}

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
+import { visibleName } from '../parts/visible-name.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+/** What a key is called, with its last characters; its identifier while that is not known, or it cannot be read. */
+export function useKeyName(key_id: string): string {
+  const cairn = useCairn()
+  const { data: key } = useQuery({
+    queryKey: useWorkspaceKey('service-keys', 'named', key_id),
+    queryFn: async ({ signal }) => {
+      const { data } = await taken(cairn.listServiceKeys({ query: { search: key_id, limit: 1 }, signal }))
+      return data[0] ?? null
+    },
+    enabled: key_id !== '',
+    staleTime: 60_000,
+  })
+  return key ? `${visibleName(key.name)} …${key.last_four}` : key_id
+}
