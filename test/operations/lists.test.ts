@@ -107,7 +107,7 @@ describe('listEvents', () => {
 
     expect(await ids({})).toEqual([customer, journey, named, plain])
     expect(await ids({ event_id: 'a:b,c&d=e+ü' })).toEqual([named])
-    expect(await ids({ id: journey ?? '' })).toEqual([journey])
+    for (const id of [plain, journey]) expect(await ids({ id: id ?? '' })).toEqual([id])
     expect(await ids({ id: journey ?? '', event_id: 'a:b,c&d=e+ü' })).toEqual([])
     for (const id of [
       'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz',

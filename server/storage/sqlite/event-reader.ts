@@ -282,7 +282,7 @@ export class EventReader {
   /** Where the events of a filter may lie, the latest first. */
   #intervals({ id, ...received }: EventFilter, last: number): Iterable<Interval> {
     if (id === undefined) return this.#spans.intervals(received, last)
-    const seq = this.#spans.firstFrom(eventIdBytes(id))
+    const seq = this.#spans.seqOf(eventIdBytes(id))
     return seq <= last ? [{ from: seq, to: seq }] : []
   }
 

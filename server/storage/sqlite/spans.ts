@@ -107,6 +107,12 @@ export class SpanReader {
     return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
   }
 
+  /** The number of the event with this identifier; another's, or infinite, where there is none, or no more. */
+  seqOf(id: Uint8Array): number {
+    const { span = 0 } = this.#statements.spanOf.get(id, id) ?? {}
+    return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
+  }
+
   /** The span that a number is in, and the one behind it: where they begin, and with which identifiers. */
   around(seq: number): { first: number; first_id: Uint8Array }[] {
     const span = Math.floor(seq / SPAN_EVENTS)
