@@ -76,7 +76,7 @@ export function defineExport(command: Command, config: () => Config): void {
     .addOption(
       new Option('--lines-at-once <lines>', 'how many to ask for in one request, at which it can go on')
         .argParser(lines)
-        .default(LINES_AT_ONCE),
+        .default(LINES_AT_ONCE, LINES_AT_ONCE.toLocaleString('en')),
     )
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
