@@ -15,7 +15,7 @@ export type RefusedItem = {
   sent: object
 }
 
-/** Those that tell a sender that its content is wrong; not 410: of who was erased nothing is kept. */
+/** Those that tell a sender that its request is wrong in its content; not 410: of who was erased nothing is kept. */
 const KEPT_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 404, 409]
 
 /** Offers what one request was refused for to those who look for it later. */
@@ -40,7 +40,7 @@ export class RefusedRequest {
 
   /** One item of a batch. */
   item({ code, status, item, sent }: RefusedItem): void {
-    if (!KEPT_STATUSES.some((kept) => kept === status)) return
+    if (code === 'customer_erased') return
     this.#offer({ code, status, item, ...namesOf(sent) }, () => {
       const text = Buffer.from(JSON.stringify(sent))
       return { head: text.subarray(0, SENT_BYTES), bytes: text.length }
