@@ -46,7 +46,13 @@ async function readShare(
   const since = now - (now % hour_ms) - hour_ms
   const at = (ms: number) => new Date(ms).toISOString()
   const [day, kept] = await Promise.all([
-    taken(cairn.getActivity({ query: { by: 'hour', from: at(since - 22 * hour_ms) }, signal })),
+    taken(
+      cairn.getActivity({
+        // Up to a time of this clock too: it may be far from the server's.
+        query: { by: 'hour', from: at(since - 22 * hour_ms), to: at(since + 2 * hour_ms) },
+        signal,
+      }),
+    ),
     // What has the wrong form is in no counter.
     seesRefusals
       ? taken(cairn.getRefusalSummary({ query: { received_from: at(since), periods: 1 }, signal }))
