@@ -22,8 +22,8 @@ import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerJourneys } from './customer-journeys.tsx'
+import { CustomerMenu } from './customer-menu.tsx'
 import { CustomerType } from './customer-type.tsx'
-import { CustomerMenu } from './erase-customer.tsx'
 import { Timeline } from './timeline.tsx'
 
 type CustomerEvents = ReturnType<typeof usePages<Schemas['Event']>>

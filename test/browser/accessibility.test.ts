@@ -487,6 +487,8 @@ describe('The keyboard alone', () => {
     await expect.poll(() => hasFocus(heading(page, 'Customers'))).toBe(true)
     expect(await page.getByRole('link', { name: 'Customers' }).getAttribute('aria-current')).toBe('page')
     await page.keyboard.press('Tab')
+    expect(await hasFocus(page.getByRole('button', { name: 'Export' }))).toBe(true)
+    await page.keyboard.press('Tab')
     expect(await hasFocus(page.getByRole('searchbox', { name: 'Search customers' }))).toBe(true)
   })
 

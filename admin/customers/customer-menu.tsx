@@ -1,0 +1,36 @@
+import { Menu } from '@mantine/core'
+import { IconEraser } from '@tabler/icons-react'
+import { lazy, Suspense, useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { RowMenu } from '../parts/row-menu.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+
+// Few who look at a customer erase it.
+const EraseDialog = lazy(() =>
+  import('./erase-dialog.tsx').then((module) => ({ default: module.EraseDialog })),
+)
+
+/** What can be done with a customer. */
+export function CustomerMenu({ customer }: { customer: Schemas['Customer'] }) {
+  /** So often it was asked for: each time it begins anew. */
+  const [asked, setAsked] = useState(0)
+  const [isAsking, setIsAsking] = useState(false)
+  const erase = () => {
+    setAsked(asked + 1)
+    setIsAsking(true)
+  }
+  return (
+    <>
+      <RowMenu name={visibleName(customer.customer_name, customer.customer_id)}>
+        <Menu.Item color="red" leftSection={<IconEraser size={16} aria-hidden />} onClick={erase}>
+          Erase…
+        </Menu.Item>
+      </RowMenu>
+      {asked > 0 && (
+        <Suspense>
+          <EraseDialog key={asked} customer={customer} opened={isAsking} onClose={() => setIsAsking(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
