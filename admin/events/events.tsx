@@ -9,6 +9,7 @@ import { useJourneyChoices } from '../journeys/journey-choices.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
 import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { ExportButton } from '../parts/export-button.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { type Filters, given, useFilters } from '../parts/filters.ts'
 import { secondsText } from '../parts/instant-text.ts'
@@ -71,7 +72,14 @@ export function EventsScreen() {
   useNoteEvents(listed.length > 0)
 
   return (
-    <HappeningPage tab="events">
+    <HappeningPage
+      tab="events"
+      action={
+        <ExportButton
+          request={(format, signal) => cairn.exportEvents({ query: { ...query, format }, signal })}
+        />
+      }
+    >
       <Stack gap="sm">
         <EventFilterLine
           filters={filters}

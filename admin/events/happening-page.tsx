@@ -4,14 +4,22 @@ import { Page } from '../parts/page.tsx'
 import { useMembership } from '../session/session.ts'
 
 /** What happens, and what was refused: two pages of one thing, which keep their span and the filters that both have. */
-export function HappeningPage({ tab, children }: { tab: 'events' | 'refused'; children: ReactNode }) {
+export function HappeningPage({
+  tab,
+  action,
+  children,
+}: {
+  tab: 'events' | 'refused'
+  action?: ReactNode
+  children: ReactNode
+}) {
   const { workspace_id } = useMembership()
   const { search } = useLocation()
   const shared = new URLSearchParams(search)
   for (const name of ['event', 'refusal']) shared.delete(name)
   const query = shared.size > 0 ? `?${shared}` : ''
   return (
-    <Page title={tab === 'events' ? 'Events' : 'Refused'}>
+    <Page title={tab === 'events' ? 'Events' : 'Refused'} action={action}>
       <nav className="tabs" aria-label="What happens">
         <Link
           to={`/w/${workspace_id}/events${query}`}
