@@ -11,6 +11,9 @@ beforeAll(async () => {
   return cairn.stop
 })
 
+/** What a list says of the customer. */
+const named = { customer_name: 'Ada Lovelace', client_customer_id: 'user-1' }
+
 describe('createEvent', () => {
   it('answers 201 and lists the event at once', async () => {
     const { workspace, event } = await customerInJourney(cairn)
@@ -23,6 +26,7 @@ describe('createEvent', () => {
     expect(listed.data?.data).toEqual([
       {
         ...event,
+        ...named,
         id: created.data?.id,
         custom_variables: { plan: 'team' },
         occurred_at: '2026-11-20T08:30:00.250Z',

@@ -44,6 +44,8 @@ describe('createEvents', () => {
     expect(data?.data.toReversed()).toEqual(
       answer.results.map(({ id, message_id, received_at }, index) => ({
         ...events[index],
+        customer_name: 'Ada Lovelace',
+        client_customer_id: 'user-1',
         id,
         message_id,
         received_at,

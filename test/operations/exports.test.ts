@@ -221,6 +221,19 @@ describe('exportCustomers', () => {
     }
     expect(parts).toEqual([...items.map(({ customer_id }) => customer_id), later])
   })
+
+  it('is in the audit log with what was asked for', async () => {
+    const { workspace, client } = await newSender()
+    await exported(client.exportCustomers({ query: { customer_type: 'contact' } }))
+    const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
+    const log = await cairn.fetch('/audit-log?area=exports', { headers: admin })
+    const [entry]: Schemas['AuditEntry'][] = (await log.json()).data
+    expect(entry).toMatchObject({
+      action: 'customers_exported',
+      actor: { kind: 'service_key' },
+      after: { filter: { customer_type: 'contact' } },
+    })
+  })
 })
 
 describe('exportCustomer', () => {
