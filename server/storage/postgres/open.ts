@@ -165,10 +165,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     }),
     async close() {
       clearInterval(partitions)
-      await removing.close()
       const { ingestion, refusals: _, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [
+        removing.close(),
         watch.end(),
         standings.close(),
         refusals.close(),

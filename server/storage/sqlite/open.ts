@@ -104,8 +104,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       refusals: refusals.statistics(),
     }),
     async close() {
-      await removing.close()
-      await writer.close(Promise.all([reader.close(), standings.close(), refusals.close()]))
+      const closing = [removing.close(), reader.close(), standings.close(), refusals.close()]
+      await writer.close(Promise.all(closing))
     },
   }
 }
