@@ -145,7 +145,9 @@ describe.each([
 )
 
 describe('with the store destroyed, every operation answers 503', () => {
-  const rows = declaring('503')
+  // On SQLite what was refused lies in a file of its own, of which alone this one tells.
+  const elsewhere = engine === 'sqlite' ? ['getRefusalSummary'] : []
+  const rows = declaring('503').filter(([, { operationId }]) => !elsewhere.includes(operationId))
   let cairn: Cairn
   let requests: Map<string, RawRequest>
 
