@@ -1,5 +1,5 @@
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
@@ -37,7 +37,9 @@ export function EraseDialog({
       await navigate(`/w/${workspace_id}/customers`)
       // Without the name: it stands in a message that others may see.
       void notify('The customer is erased.')
-      void queryClient.resetQueries({ queryKey: customersKey })
+      // But for what the page that is left has asked for: it would be asked for again, and is not there.
+      const isOfOthers = ({ queryKey }: { queryKey: QueryKey }) => !queryKey.includes(customer_id)
+      void queryClient.resetQueries({ queryKey: customersKey, predicate: isOfOthers })
     },
   })
 

@@ -120,7 +120,11 @@ describe.each([
 ])(
   'with the tables gone, every operation answers %s with 500 and the log has the cause',
   (_name, callers, tables) => {
-    const rows = declaring('500').filter(([, , caller]) => callers.includes(caller))
+    // On PostgreSQL an export ends where the order of arrival was settled last: that may be before the first event.
+    const unread = engine === 'postgres' ? ['exportEvents'] : []
+    const rows = declaring('500').filter(
+      ([, { operationId }, caller]) => callers.includes(caller) && !unread.includes(operationId),
+    )
     let cairn: Cairn
     let requests: Map<string, RawRequest>
 
