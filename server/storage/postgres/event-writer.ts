@@ -375,14 +375,14 @@ type Reference = {
   is_erased: boolean | null
 }
 
-/**
- * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
- * by the key, whatever the planner thinks of how many there are.
- */
 /** Another process writes from now on. */
 const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
+/**
+ * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
+ * by the key, whatever the planner thinks of how many there are.
+ */
 const REFERENCES = `
   SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists,
     NULL::boolean AS is_erased

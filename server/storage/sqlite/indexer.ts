@@ -136,10 +136,14 @@ export class Indexer {
     const until_ms = performance.now() + SLICE_MS
     // Pages of the indexes hold numbers alone; to overwrite each that is left would be as much to write as the new ones.
     this.#connection.pragma('secure_delete = OFF')
-    this.#connection.exec('BEGIN IMMEDIATE')
-    const ended = this.#work(this.#nextJob(isIdle), until_ms)
-    this.#connection.exec('COMMIT')
-    this.#connection.pragma('secure_delete = ON')
+    let ended: (() => void) | undefined
+    try {
+      this.#connection.exec('BEGIN IMMEDIATE')
+      ended = this.#work(this.#nextJob(isIdle), until_ms)
+      this.#connection.exec('COMMIT')
+    } finally {
+      this.#connection.pragma('secure_delete = ON')
+    }
     ended?.()
   }
 
