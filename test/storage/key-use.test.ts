@@ -84,6 +84,8 @@ describe('the last use of a key', () => {
     const { workspace } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()
     await connection.run(`UPDATE service_keys SET expires_ms = ${NOON}`)
+    // On PostgreSQL a server looks at the keys again when whoever has changed one has raised this.
+    if (engine === 'postgres') await connection.run('UPDATE cairn_store SET changes = changes + 1')
     await expect.poll(async () => (await workspace.client.listEvents()).error?.code).toBe('unauthorized')
     now += MINUTE_MS
     await workspace.client.listEvents()

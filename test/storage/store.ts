@@ -65,7 +65,6 @@ export function readingIn(workspaceId: string, caller = 'key_of_a_test'): Readin
   return { workspaceId, caller, signal: new AbortController().signal }
 }
 
-/** An event of the customer that is not stored yet. */
 /** A page of events as rows, with the position behind it. */
 export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<PageRows<Event>> {
   const { data, next_cursor }: EventPage = JSON.parse(new TextDecoder().decode((await read).bytes))
@@ -75,6 +74,7 @@ export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<Pa
 type EventPage = components['schemas']['EventPage']
 type Event = components['schemas']['Event']
 
+/** An event of the customer that is not stored yet. */
 export function newEvent({ journey_id, customer_id }: Subject, event: Partial<NewEvent> = {}): NewEvent {
   const absent = { message_id: null, occurred_ms: null, custom_variables: null }
   return { journey_id, customer_id, event_id: 'signed_up', ...absent, ...event }
