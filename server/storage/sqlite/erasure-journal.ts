@@ -13,31 +13,28 @@ export function erasuresPath(path: string): string {
  */
 export class ErasureJournal {
   readonly #path: string
-  readonly #noted: Set<string>
+  /** By the names of workspace and customer. */
+  readonly #noted: Map<string, NotedErasure>
 
   /** @param path of the store */
   constructor(path: string) {
     this.#path = erasuresPath(path)
-    this.#noted = new Set(this.read().map(nameOf))
+    this.#noted = new Map(linesOf(this.#path).map((erasure) => [nameOf(erasure), erasure]))
   }
 
-  /** All that were noted; a line that was cut short is left out. */
-  read(): NotedErasure[] {
-    if (!existsSync(this.#path)) return []
-    return readFileSync(this.#path, 'utf8')
-      .split('\n')
-      .flatMap((line): NotedErasure[] => {
-        try {
-          return line === '' ? [] : [JSON.parse(line)]
-        } catch {
-          return []
-        }
-      })
+  has(customer: CustomerName): boolean {
+    return this.#noted.has(nameOf(customer))
+  }
+
+  /** Those that a store does not have which has these: it is older than they are. */
+  missingIn(stored: readonly CustomerName[]): NotedErasure[] {
+    const names = new Set(stored.map(nameOf))
+    return [...this.#noted].filter(([name]) => !names.has(name)).map(([, erasure]) => erasure)
   }
 
   /** Notes erasures, on disk when it returns; not those that are noted already. */
   note(erasures: readonly NotedErasure[]): void {
-    const missing = erasures.filter((erasure) => !this.#noted.has(nameOf(erasure)))
+    const missing = erasures.filter((erasure) => !this.has(erasure))
     if (missing.length === 0) return
     makePrivate(this.#path)
     const lines = missing.map(({ workspace_id, customer_id, own_digest, erased_ms }) =>
@@ -51,10 +48,26 @@ export class ErasureJournal {
     } finally {
       closeSync(file)
     }
-    for (const erasure of missing) this.#noted.add(nameOf(erasure))
+    for (const erasure of missing) this.#noted.set(nameOf(erasure), erasure)
   }
 }
 
-function nameOf({ workspace_id, customer_id }: Pick<NotedErasure, 'workspace_id' | 'customer_id'>): string {
+type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
+
+/** A line that was cut short is left out. */
+function linesOf(path: string): NotedErasure[] {
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line): NotedErasure[] => {
+      try {
+        return line === '' ? [] : [JSON.parse(line)]
+      } catch {
+        return []
+      }
+    })
+}
+
+function nameOf({ workspace_id, customer_id }: CustomerName): string {
   return `${workspace_id} ${customer_id}`
 }

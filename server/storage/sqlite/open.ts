@@ -51,19 +51,23 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   const db = database((statement) => reader.lookUp(statement))
   const journal = new ErasureJournal(path)
-  const again = journal.read()
+  const erasures = await db.selectFrom('erasures').selectAll().execute()
+  const again = journal.missingIn(erasures)
   if (again.length > 0) {
     await db.transaction().execute(async (db) => {
       for (const noted of again) await eraseAgain(db, { removeCustomer }, noted, commandLine(now()))
     })
   }
   // Those of a store that was copied, or whose process was killed before it noted them.
-  journal.note(await db.selectFrom('erasures').selectAll().execute())
+  journal.note(erasures)
   const removing = new RemovalWork({
     db,
     async slice(removal) {
-      const erasure = await findErasure(db, removal.workspace_id, removal.subject_id)
-      if (erasure) journal.note([erasure])
+      const { workspace_id, subject_id: customer_id } = removal
+      if (removal.kind === 'customer' && !journal.has({ workspace_id, customer_id })) {
+        const erasure = await findErasure(db, workspace_id, customer_id)
+        if (erasure) journal.note([erasure])
+      }
       return await writer.remove(removal)
     },
     async sweep(removal) {
