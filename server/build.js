@@ -1,7 +1,8 @@
 /**
  * `npm run build`, and the end of `npm ci`: builds the server into dist/server, the administration interface into
- * dist/admin, and puts Redoc, which shows the API reference, into dist/redoc. The packages for it are no production dependencies: where
- * they were left out (`npm ci --omit=dev`), they are installed into a folder of their own, which is removed afterwards.
+ * dist/admin, and puts Redoc, which shows the API reference, into dist/redoc. The packages for it are no production
+ * dependencies: where they were left out (`npm ci --omit=dev`), they are installed into a folder of their own, which is
+ * removed afterwards.
  *
  * JavaScript, because it is also run by the Node of the machine, where npm was told to run no scripts of packages.
  */
@@ -51,7 +52,7 @@ function buildElsewhere() {
   const folder = mkdtempSync(join(dist, 'build-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  process.stdout.write('Installing for a moment what builds the administration interface ...\n')
+  process.stdout.write('Installing for a moment what builds Cairn ...\n')
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   const { devDependencies, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
   const dependencies = only(devDependencies, [...BUILDERS, ...importedBy('admin')])
@@ -98,6 +99,6 @@ function run(args, folder) {
 }
 
 function fail(reason) {
-  process.stderr.write(`The administration interface is not built: ${reason}\n`)
+  process.stderr.write(`Cairn is not built: ${reason}\n`)
   process.exit(1)
 }
