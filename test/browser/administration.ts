@@ -1,9 +1,16 @@
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type {
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+  Request,
+  Response,
+  WebError,
+} from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { withPatience } from '../patience.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
-import { sharedChromium } from './chromium.ts'
+import { lendContext } from './contexts.ts'
 
 type AdministrationOptions = Pick<
   BrowserContextOptions,
@@ -25,61 +32,72 @@ type AdministrationOptions = Pick<
 }
 
 /**
- * Opens the administration interface in a new browser context, with leave to use the clipboard and (unless told
+ * Opens the administration interface in a browser context of its own, with leave to use the clipboard and (unless told
  * otherwise) without animations. It is closed when the test has ended; the test fails if any of its pages asked another
  * host, was refused something unexpected, wrote a warning or an error to the console (as for a breach of the
  * Content-Security-Policy) or ran into an error.
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
-  const { cairn, path, signedIn, refusals = [], ...rest } = options
-  const context = await (await sharedChromium()).newContext({
-    viewport: { width: 1440, height: 900 },
-    reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
-    ...rest,
-  })
-  context.setDefaultTimeout(withPatience.timeout)
+  const { cairn, path, signedIn, refusals = [], timezoneId, viewport, ...media } = options
+  const { context, giveBack } = await lendContext(cairn.url, timezoneId ? { timezoneId } : {})
   if (signedIn) {
     const [name = '', value = ''] = signedIn.cookie.split('=')
     await context.addCookies([{ name, value, url: cairn.url, httpOnly: true, sameSite: 'Strict' }])
   }
   const complaints = collectComplaints(context, cairn.url, refusals)
+  const page = await context.newPage()
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await keepFailure(context, task.name)
-    await context.close()
+    await giveBack()
     expect(complaints()).toEqual([])
   })
-  const page = await context.newPage()
+  if (viewport) await page.setViewportSize(viewport)
+  await page.emulateMedia(media)
   await page.goto(`${cairn.url}/admin${path}`)
   return page
 }
 
+/** @returns ends the collection, with what was complained of */
 function collectComplaints(context: BrowserContext, url: string, refusals: string[]): () => string[] {
   const complaints = new Set<string>()
   const refused = new Set<string>()
-  context.on('request', (request) => {
+  const onRequest = (request: Request) => {
     const { origin, protocol } = new URL(request.url())
     if (origin !== url && protocol !== 'data:') complaints.add(`asks for ${request.url()}`)
-  })
-  context.on('response', (response) => {
+  }
+  const onResponse = (response: Response) => {
     if (response.status() >= 400) refused.add(nameOf(response.status(), response.request()))
-  })
-  context.on('requestfailed', (request) => {
+  }
+  const onFailedRequest = (request: Request) => {
     const error = request.failure()?.errorText
     // Aborted by the page itself, which was left or needs the answer no more.
     if (error !== 'net::ERR_ABORTED') refused.add(nameOf(error, request))
-  })
-  context.on('console', (message) => {
+  }
+  const onConsole = (message: ConsoleMessage) => {
     // A refusal is counted above.
     if (message.text().startsWith('Failed to load resource:')) return
     if (['error', 'warning'].includes(message.type())) complaints.add(message.text())
-  })
-  context.on('weberror', (error) => complaints.add(String(error.error())))
-  return () => [
-    ...complaints,
-    ...[...refused].filter((refusal) => !refusals.includes(refusal)).map((refusal) => `gets ${refusal}`),
-    ...refusals.filter((refusal) => !refused.has(refusal)).map((refusal) => `never gets ${refusal}`),
-  ]
+  }
+  const onError = (error: WebError) => complaints.add(String(error.error()))
+  context
+    .on('request', onRequest)
+    .on('response', onResponse)
+    .on('requestfailed', onFailedRequest)
+    .on('console', onConsole)
+    .on('weberror', onError)
+  return () => {
+    context
+      .off('request', onRequest)
+      .off('response', onResponse)
+      .off('requestfailed', onFailedRequest)
+      .off('console', onConsole)
+      .off('weberror', onError)
+    return [
+      ...complaints,
+      ...[...refused].filter((refusal) => !refusals.includes(refusal)).map((refusal) => `gets ${refusal}`),
+      ...refusals.filter((refusal) => !refused.has(refusal)).map((refusal) => `never gets ${refusal}`),
+    ]
+  }
 }
 
 function nameOf(outcome: number | string | undefined, request: { url(): string; method(): string }): string {

@@ -25,6 +25,8 @@ async function launchChromium(): Promise<Browser> {
   const args = [
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     '--disable-background-networking',
+    // Pages of one context share one, which has compiled what they all run.
+    '--process-per-site',
   ]
   // It shows our own pages only. Its sandbox refuses root, and ordinary users in most containers.
   const chromiumSandbox = false
