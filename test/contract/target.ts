@@ -27,7 +27,7 @@ export type RawRequest = {
 
 /** The checks of a request come before the engine, and are tried in full on one. */
 const requestsFor = {
-  sqlite: casesToTry({ inCi: 60, elsewhere: 40 }),
+  sqlite: casesToTry({ inCi: 40, elsewhere: 20 }),
   postgres: 10,
 }
 

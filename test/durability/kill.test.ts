@@ -19,7 +19,7 @@ type Sent = { events: Event[]; ids?: string[] }
  * `CAIRN_KILLS=500 npx vitest run test/durability/kill.test.ts` tries longer. A start on PostgreSQL has nothing to recover:
  * that the database itself is killed is tried in test/postgres.
  */
-const CASES = engine === 'sqlite' ? { inCi: 10, elsewhere: 8 } : { inCi: 4, elsewhere: 3 }
+const CASES = engine === 'sqlite' ? { inCi: 6, elsewhere: 4 } : { inCi: 3, elsewhere: 2 }
 const KILLS = Number(processEnvironment().CAIRN_KILLS ?? casesToTry(CASES))
 const SENDERS = 12
 const BATCHERS = 4

@@ -147,7 +147,10 @@ describe('lists of events that are in several runs, in a merged one and in the t
 
   it.each<[string, () => EventFilter]>([
     ['nothing', () => ({})],
-    ['a journey', () => ({ journey_id: journeys[1] ?? '' })],
+    [
+      'a journey',
+      () => ({ journey_id: journeys[1] ?? '', from_ms: stored.at(-15_000)?.received_ms ?? 0 }),
+    ],
     ['a name', () => ({ event_id: 'rare-7' })],
     ['a name of a journey', () => ({ journey_id: journeys[0] ?? '', event_id: 'rare-3' })],
     ['a customer', () => ({ customer_id: customers[0] ?? '' })],
@@ -155,7 +158,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     ['a name that there is not', () => ({ event_id: 'never' })],
     [
       'a time',
-      () => ({ from_ms: stored[20_000]?.received_ms ?? 0, to_ms: stored[70_000]?.received_ms ?? 0 }),
+      () => ({ from_ms: stored[20_000]?.received_ms ?? 0, to_ms: stored[40_000]?.received_ms ?? 0 }),
     ],
     ['an empty time', () => ({ from_ms: now + 1 })],
     [
