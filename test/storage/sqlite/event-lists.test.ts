@@ -147,10 +147,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
 
   it.each<[string, () => EventFilter]>([
     ['nothing', () => ({})],
-    [
-      'a journey',
-      () => ({ journey_id: journeys[1] ?? '', from_ms: stored.at(-15_000)?.received_ms ?? 0 }),
-    ],
+    ['a journey', () => ({ journey_id: journeys[1] ?? '', from_ms: stored.at(-15_000)?.received_ms ?? 0 })],
     ['a name', () => ({ event_id: 'rare-7' })],
     ['a name of a journey', () => ({ journey_id: journeys[0] ?? '', event_id: 'rare-3' })],
     ['a customer', () => ({ customer_id: customers[0] ?? '' })],
