@@ -32,6 +32,7 @@ type NamedCustomer = Pick<ListedEvent, 'customer_id' | 'customer_name' | 'client
 /** An event as it is read among others. */
 type SuccessiveRow = Omit<EventHead, 'id'> &
   Pick<ListedEvent, 'custom_variables' | 'occurred_ms'> & {
+    seq: number
     /** As 32 hexadecimal digits. */
     id: string
     /** See `messageText`. */
@@ -175,33 +176,34 @@ export class EventReader {
     this.#named = { journeys: new Map(), customers: new Map() }
     const first = this.#firstBehind({ after })
     let looked = 0
+    let end = first
     let last: SuccessiveRow | undefined
-    const next = () => (last ? { ms: last.received_ms, id: idText(last.id) } : after)
     for (const { from, to } of [...this.#spans.intervals(filter, bound)].reverse()) {
       if (to < first) continue
-      for (const row of this.#rows(key, refs, { from: Math.max(from, first), to })) {
-        if (lines.isFull || looked === LOOKED_AT) return lines.ending(next(), { isLast: false })
-        looked += 1
-        last = row
-        const event = matches(row) ? this.#listed(row) : undefined
-        if (event) lines.addEvent(event)
+      const candidates = this.#candidatesForward(key, refs, { from: Math.max(from, first), to })
+      for (const seqs of chunks(candidates, CHUNK)) {
+        if (looked >= LOOKED_AT) {
+          return lines.ending(this.#oldestEnd({ seq: end }, last && placeOf(last)), { isLast: false })
+        }
+        // What was removed since is looked for, too.
+        const { intervals, count } = readTogether(seqs)
+        for (const row of this.#rows(intervals)) {
+          if (lines.isFull && last) return lines.ending(placeOf(last).position, { isLast: false })
+          last = row
+          const event = matches(row) ? this.#listed(row) : undefined
+          if (event) lines.addEvent(event)
+        }
+        looked += count
+        end = seqs.at(-1) ?? end
       }
     }
-    return lines.ending(next(), { isLast: true })
+    return lines.ending(last ? placeOf(last).position : after, { isLast: true })
   }
 
-  /** Events that may belong to a list, the earliest first, and others between them. */
-  *#rows(key: number, refs: TailFilter, interval: Interval): Generator<SuccessiveRow> {
-    const { successive } = this.#statements
-    for (const seqs of chunks(this.#candidatesForward(key, refs, interval), CHUNK)) {
-      const from = seqs[0] ?? 0
-      const to = seqs.at(-1) ?? from
-      // Where they lie close together they are read in one go, which takes half as long as one by one.
-      const isDense = to - from < DENSE * seqs.length
-      for (const [begin, end] of isDense ? [[from, to] as const] : seqs.map((seq) => [seq, seq] as const)) {
-        for (let at = begin; at <= end; at += READ_AT_ONCE) {
-          yield* successive.all(at, Math.min(at + READ_AT_ONCE - 1, end))
-        }
+  *#rows(intervals: readonly Interval[]): Generator<SuccessiveRow> {
+    for (const { from, to } of intervals) {
+      for (let at = from; at <= to; at += READ_AT_ONCE) {
+        yield* this.#statements.successive.all(at, Math.min(at + READ_AT_ONCE - 1, to))
       }
     }
   }
@@ -448,6 +450,18 @@ function keyOf(workspace: number, { customer, journey, name }: TailFilter): numb
   return name === undefined ? postingKeys.workspace(workspace) : postingKeys.name(workspace, name)
 }
 
+/**
+ * What has some events: where they lie close together all that lies there, which is read in one go in half the time.
+ * @param seqs successive candidates
+ */
+function readTogether(seqs: readonly number[]): { intervals: Interval[]; count: number } {
+  const [from = 0] = seqs
+  const to = seqs.at(-1) ?? from
+  const count = to - from + 1
+  if (count <= DENSE * seqs.length) return { intervals: [{ from, to }], count }
+  return { intervals: seqs.map((seq) => ({ from: seq, to: seq })), count: seqs.length }
+}
+
 /** What a generator gives, so many at a time. */
 function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
   let chunk: Item[] = []
@@ -474,6 +488,10 @@ function messageText(message: string | null): string | null {
   if (message.startsWith('t')) return message.slice(1)
   const digits = message.slice(1).toLowerCase()
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
+}
+
+function placeOf({ seq, received_ms, id }: SuccessiveRow): Required<Place> {
+  return { seq, position: { ms: received_ms, id: idText(id) } }
 }
 
 function newestPosition({ id, received_ms }: EventHead): Position {
@@ -526,7 +544,7 @@ function prepare(connection: Connection) {
     ),
     // Bytes as digits: the driver takes 0.9 µs to hand out bytes, so that the rest of the row took a third as long.
     successive: connection.prepare<[number, number], SuccessiveRow>(
-      `SELECT hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,
+      `SELECT seq, hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,
         received_ms, CASE typeof(message_id) WHEN 'blob' THEN 'u' || hex(message_id) ELSE 't' || message_id END AS message
       FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq`,
     ),

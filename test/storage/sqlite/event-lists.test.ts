@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { firstPosition } from '../../../server/domain/cursors.ts'
 import { newId } from '../../../server/domain/identifiers.ts'
 import { PAGE_BYTES, type Page, type PageRows } from '../../../server/domain/paging.ts'
 import type { EventFilter } from '../../../server/storage/event-store.ts'
@@ -244,6 +245,42 @@ describe('lists of events that are in several runs, in a merged one and in the t
       )
     }
     expect(known.size).toBe(sent.length)
+  })
+})
+
+describe('a slice of an export', () => {
+  it('ends after so many events that it looked for and did not find', async () => {
+    const kept = 100
+    const removed = 2 * LOOKED_AT + 500
+    const store = await openStoreForTest()
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const ids: string[] = []
+    for (let made = 0; made < removed + 2 * kept; made += 1000) {
+      const events = Array.from({ length: 1000 }, () => newEvent(subject))
+      ids.push(...(await store.events.insertEvents(workspace_id, events)).map(idOf))
+    }
+    connect(store.path)
+      .prepare('DELETE FROM events WHERE seq > ? AND seq <= ?')
+      .run(kept, kept + removed)
+
+    const reading = readingIn(workspace_id)
+    const { place } = await store.events.eventsBound(workspace_id, reading)
+    const form = { most: Number.MAX_SAFE_INTEGER, format: 'ndjson' } as const
+    const sizes: number[] = []
+    const found: string[] = []
+    let after = firstPosition('evt')
+    for (let isLast = false; !isLast; ) {
+      const request = { workspace_id, filter: {}, after, bound: place, ...form }
+      const slice = await store.events.eventSlice(request, reading)
+      const lines = new TextDecoder().decode(slice.bytes).trimEnd().split('\n')
+      found.push(...lines.filter(Boolean).map((line) => JSON.parse(line).id))
+      sizes.push(slice.lines)
+      after = slice.next
+      isLast = slice.isLast
+    }
+    expect(found).toEqual([...ids.slice(0, kept), ...ids.slice(kept + removed)])
+    expect(sizes).toEqual([kept, 0, ids.length - kept - removed])
   })
 })
 
