@@ -3,16 +3,15 @@ import { firstPosition } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
 import { customerSlice } from '../storage/arrived-customers.ts'
-import { type AuditedChange, insertAuditEntry } from '../storage/audit-log.ts'
 import { exportLines, settledBound } from '../storage/export-walk.ts'
-import { workspaceName } from '../storage/workspaces.ts'
-import { authorOf } from './author.ts'
 import { eventFilter } from './events.ts'
+import { noteReader } from './noted-readers.ts'
 
 export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading, now } = context
-  await noteExport(context, workspaceId, { action: 'events_exported', after: { filter }, cursor })
+  const isGoingOn = cursor !== undefined
+  await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
   const bound = await settledBound(now, reading.signal, () =>
     storage.events.eventsBound(workspaceId, reading),
   )
@@ -38,7 +37,8 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
 export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading, now } = context
-  await noteExport(context, workspaceId, { action: 'customers_exported', after: { filter }, cursor })
+  const isGoingOn = cursor !== undefined
+  await noteReader(context, workspaceId, { action: 'customers_exported', after: { filter } }, { isGoingOn })
   const arrived = await settledBound(now, reading.signal, () => storage.arrivedCustomers(reading))
   const parts = exportLines({
     list: 'customers',
@@ -54,29 +54,6 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
     status: 200,
     file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'customers', format), parts },
   }
-}
-
-/** Who goes on behind a cursor is noted again after so long (contract: "Exports"). */
-const NOTED_MS = 3_600_000
-
-type Noted = Pick<AuditedChange, 'action' | 'after'> & { cursor: string | undefined }
-
-/** Notes who takes data out, before any of it is read. */
-async function noteExport(context: Context, workspaceId: string, { action, after, cursor }: Noted) {
-  const { now, change, notedReaders } = context
-  const author = authorOf(context)
-  const name = `${action} ${workspaceId} ${author.actor.id}`
-  const noted_ms = notedReaders.get(name)
-  if (cursor !== undefined && noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
-  await change(async (db) => {
-    const subject = {
-      kind: 'workspace',
-      id: workspaceId,
-      name: await workspaceName(db, workspaceId),
-    } as const
-    await insertAuditEntry(db, workspaceId, author, { action, subject, ...(after && { after }) })
-  })
-  notedReaders.set(name, now())
 }
 
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const

@@ -3,18 +3,13 @@ import type { Context, Operation } from '../contract.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
-import { insertAuditEntry } from '../storage/audit-log.ts'
 import type { RefusalGroup } from '../storage/refusals/refusal-summary.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import type { RefusalFilter } from '../storage/refusals/refusals.ts'
-import { workspaceName } from '../storage/workspaces.ts'
-import { authorOf } from './author.ts'
+import { noteInWorkspace, noteReader } from './noted-readers.ts'
 import { type Replayed, replayed } from './refusal-replay.ts'
 
 type Refusal = components['schemas']['Refusal']
-
-/** Who reads on is noted again after so long (contract: `refusals_read`). */
-const NOTED_MS = 3_600_000
 
 export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, query }, context) => {
   const { order = 'newest', limit: _, cursor: __, ...filter } = query
@@ -73,7 +68,9 @@ export const replayRefusals: Operation<'replayRefusals'> = async ({ workspaceId,
           reading,
         )
       : { rows: await oneOf(context, workspaceId, { refusal_id, ...filter }), next: null }
-  if (!isDry && rows.length > 0) await noteReplay(context, workspaceId, body)
+  if (!isDry && rows.length > 0) {
+    await noteInWorkspace(context, workspaceId, { action: 'refusals_replayed', after: body })
+  }
   const outcomes = await replayed(workspaceId, rows, { isDry, context })
   const results = outcomes.map((outcome, index) => ({
     refusal_id: rows[index]?.refusal_id ?? '',
@@ -116,19 +113,6 @@ async function oneOf(
   return holds && received_ms >= from_ms && received_ms < to_ms ? [row] : []
 }
 
-/** Whoever sends it again must still be allowed to, and is noted before it is done. */
-async function noteReplay(context: Context, workspaceId: string, filter: Record<string, unknown>) {
-  await context.change(async (db) => {
-    const subject = {
-      kind: 'workspace',
-      id: workspaceId,
-      name: await workspaceName(db, workspaceId),
-    } as const
-    const entry = { action: 'refusals_replayed', subject, after: filter } as const
-    await insertAuditEntry(db, workspaceId, authorOf(context), entry)
-  })
-}
-
 function countsOf(results: readonly Replayed[]) {
   const counts = { replayed: 0, duplicate: 0, refused: 0, incomplete: 0 }
   const codes = new Map<string, number>()
@@ -140,22 +124,9 @@ function countsOf(results: readonly Replayed[]) {
   return { ...counts, codes: sorted.map(([code, count]) => ({ code, count })) }
 }
 
-/** Notes who reads what customers sent, before it is read; not each page of it. */
+/** What customers sent is in it: each first look within the hour is noted. */
 async function noteReading(context: Context, workspaceId: string) {
-  const { now, change, notedReaders } = context
-  const author = authorOf(context)
-  const name = `refusals_read ${workspaceId} ${author.actor.id}`
-  const noted_ms = notedReaders.get(name)
-  if (noted_ms !== undefined && noted_ms + NOTED_MS > now()) return
-  await change(async (db) => {
-    const subject = {
-      kind: 'workspace',
-      id: workspaceId,
-      name: await workspaceName(db, workspaceId),
-    } as const
-    await insertAuditEntry(db, workspaceId, author, { action: 'refusals_read', subject })
-  })
-  notedReaders.set(name, now())
+  await noteReader(context, workspaceId, { action: 'refusals_read' }, { isGoingOn: true })
 }
 
 /** A refusal as the contract has it. */
