@@ -6,6 +6,7 @@ import { Problem } from '../problems.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/audit-log.ts'
 import { findCustomer } from '../storage/customers.ts'
 import { exportSlices, settledBound } from '../storage/export-walk.ts'
+import { itemText } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
 import { exportFileName } from './exports.ts'
 import { refusalOf } from './refusals.ts'
@@ -29,24 +30,24 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
     await insertAuditEntry(db, workspaceId, authorOf(context), { action: 'customer_exported', subject })
   })
   const name = exportFileName(context, customer.customer_id, 'json')
-  const parts = encoded(customerTexts(context, workspaceId, customer))
+  const parts = customerParts(context, workspaceId, customer)
   return { status: 200, file: { contentType: 'application/json', name, parts } }
 }
 
 /** The JSON of all about a customer, with a line for each item of a list. */
-async function* customerTexts(
+async function* customerParts(
   context: Context,
   workspaceId: string,
   customer: Customer,
-): AsyncGenerator<string> {
+): AsyncGenerator<Uint8Array> {
   const { now } = context
   const { customer_id } = customer
   const head = { exported_at: instantText(now()), customer } satisfies Partial<CustomerExport>
-  const lists: [keyof CustomerExport, AsyncIterable<readonly string[]>][] = [
-    ['journeys', lines(allCustomerJourneys(context, workspaceId, customer_id))],
-    ['events', eventLines(context, workspaceId, customer_id)],
-    ['refusals', lines(refusals(context, workspaceId, customer_id))],
-    ['audit_entries', lines(auditEntries(context, workspaceId, customer_id))],
+  const lists: [keyof CustomerExport, AsyncIterable<Uint8Array>][] = [
+    ['journeys', items(allCustomerJourneys(context, workspaceId, customer_id))],
+    ['events', eventItems(context, workspaceId, customer_id)],
+    ['refusals', items(refusals(context, workspaceId, customer_id))],
+    ['audit_entries', items(auditEntries(context, workspaceId, customer_id))],
   ]
   // The closing brace comes last.
   let text = JSON.stringify(head, undefined, 2).slice(0, -2)
@@ -55,36 +56,43 @@ async function* customerTexts(
     let isFirst = true
     for await (const part of parts) {
       if (part.length === 0) continue
-      yield `${text}${isFirst ? '' : ','}\n    ${part.join(',\n    ')}`
-      text = ''
+      if (isFirst) yield encoder.encode(text)
+      // Nothing is before the first item that a comma would part it from.
+      yield isFirst ? part.subarray(1) : part
       isFirst = false
     }
-    text += isFirst ? ']' : '\n  ]'
+    text = isFirst ? `${text}]` : '\n  ]'
   }
-  yield `${text}\n}\n`
+  yield encoder.encode(`${text}\n}\n`)
 }
 
-async function* lines(parts: AsyncIterable<readonly unknown[]>): AsyncGenerator<string[]> {
-  for await (const part of parts) yield part.map((item) => JSON.stringify(item))
+const encoder = new TextEncoder()
+
+async function* items(parts: AsyncIterable<readonly unknown[]>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    yield encoder.encode(part.map((item) => itemText(JSON.stringify(item))).join(''))
+  }
 }
 
-async function* eventLines(
+async function* eventItems(
   { storage, reading, now }: Context,
   workspace_id: string,
   customer_id: string,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<Uint8Array> {
   const { events } = storage
-  const { place } = await settledBound(now, reading.signal, () => events.eventsBound(workspace_id, reading))
-  const filter = { customer_id }
-  const slices = exportSlices(firstPosition('evt'), (after) =>
-    events.eventSlice(
-      { workspace_id, filter, after, bound: place, most: Number.MAX_SAFE_INTEGER, format: 'ndjson' },
-      reading,
-    ),
+  const { signal } = reading
+  const { place } = await settledBound(now, signal, () => events.eventsBound(workspace_id, reading))
+  const wanted = {
+    workspace_id,
+    filter: { customer_id },
+    bound: place,
+    most: Number.MAX_SAFE_INTEGER,
+    format: 'items',
+  } as const
+  const slices = exportSlices(firstPosition('evt'), signal, (after) =>
+    events.eventSlice({ ...wanted, after }, reading),
   )
-  for await (const { bytes, lines } of slices) {
-    if (lines > 0) yield decoder.decode(bytes).trimEnd().split('\n')
-  }
+  for await (const { bytes } of slices) yield bytes
 }
 
 async function* refusals({ storage, reading }: Context, workspaceId: string, customer_id: string) {
@@ -108,11 +116,4 @@ async function* auditEntries(
     yield rows.map(({ at, action, actor, before, after }) => ({ at, action, by: actor.kind, before, after }))
     after = next
   }
-}
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const text of texts) yield encoder.encode(text)
 }

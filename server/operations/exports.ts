@@ -22,6 +22,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
     limit,
     format,
     bound,
+    signal: reading.signal,
     read: (after, most) =>
       storage.events.eventSlice(
         { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most, format },
@@ -47,6 +48,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
     limit,
     format,
     bound: arrived,
+    signal: reading.signal,
     read: (after, most) =>
       customerSlice(storage.lists(reading), workspaceId, filter, { after, most, format }, arrived),
   })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
 import { cursorText, type Position } from '../domain/cursors.ts'
 import { type ExportFormat, endText, headText } from '../domain/export-formats.ts'
@@ -17,6 +18,8 @@ type Export = {
   limit: number | undefined
   format: ExportFormat
   bound: Pick<WalkBound, 'caughtUp_ms'>
+  /** Of whoever waits for it. */
+  signal: AbortSignal
   read: (after: Position, most: number) => Promise<Slice>
 }
 
@@ -28,6 +31,7 @@ export async function* exportLines({
   limit,
   format,
   bound,
+  signal,
   read,
 }: Export): AsyncGenerator<Uint8Array> {
   let next = after
@@ -35,7 +39,7 @@ export async function* exportLines({
   let isLast = false
   let head = headText(format, list)
   const most = () => (limit === undefined ? Number.MAX_SAFE_INTEGER : limit - count)
-  for await (const slice of exportSlices(after, (behind) => read(behind, most()))) {
+  for await (const slice of exportSlices(after, signal, (behind) => read(behind, most()))) {
     next = slice.next
     count += slice.lines
     isLast = slice.isLast
@@ -54,13 +58,14 @@ export async function* exportLines({
 /** Slices up to the last one. */
 export async function* exportSlices(
   after: Position,
+  signal: AbortSignal,
   read: (after: Position) => Promise<Slice>,
 ): AsyncGenerator<Slice> {
   let slice = await read(after)
   yield slice
   while (!slice.isLast) {
     const { next } = slice
-    slice = await patiently(() => read(next))
+    slice = await patiently(signal, () => read(next))
     yield slice
   }
 }
@@ -69,14 +74,14 @@ export async function* exportSlices(
 const ATTEMPTS = 12
 const PAUSE_MS = 500
 
-async function patiently<Read>(read: () => Promise<Read>): Promise<Read> {
+async function patiently<Read>(signal: AbortSignal, read: () => Promise<Read>): Promise<Read> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await read()
     } catch (error) {
       const isBusy = error instanceof Unavailable && error.reason === 'overloaded'
       if (!isBusy || attempt === ATTEMPTS) throw error
-      await pause(PAUSE_MS)
+      await sleep(PAUSE_MS, undefined, { signal })
     }
   }
 }
@@ -95,11 +100,6 @@ export async function settledBound<Bound extends Pick<WalkBound, 'caughtUp_ms'>>
   for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
     const bound = await look()
     if (bound.caughtUp_ms >= begun_ms || performance.now() > until_ms) return bound
-    await pause(LOOK_MS)
-    signal.throwIfAborted()
+    await sleep(LOOK_MS, undefined, { signal })
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms))
 }

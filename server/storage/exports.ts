@@ -25,8 +25,11 @@ export type EventSliceRequest = {
   after: Position
   bound: number
   most: number
-  format: ExportFormat
+  format: SliceFormat
 }
+
+/** How rows are written: as lines of an export, or as items of a JSON array, each behind a comma. */
+export type SliceFormat = ExportFormat | 'items'
 
 /** Successive rows of an export. */
 export type Slice = {
@@ -42,11 +45,11 @@ export type Slice = {
 /** The lines of a slice as its rows are found. */
 export class SliceLines {
   readonly #most: number
-  readonly #format: ExportFormat
+  readonly #format: SliceFormat
   #text = ''
   #lines = 0
 
-  constructor({ most, format }: { most: number; format: ExportFormat }) {
+  constructor({ most, format }: { most: number; format: SliceFormat }) {
     this.#most = most
     this.#format = format
   }
@@ -57,21 +60,32 @@ export class SliceLines {
   }
 
   addEvent(event: ListedEvent): void {
-    this.#text += this.#format === 'csv' ? csvLine(eventCells(event)) : `${eventText(event)}\n`
-    this.#lines += 1
+    if (this.#format === 'csv') this.#add(csvLine(eventCells(event)))
+    else this.#addJson(eventText(event))
   }
 
   addCustomer(customer: Customer): void {
-    const isCsv = this.#format === 'csv'
-    this.#text += isCsv
-      ? csvLine(COLUMNS.customers.map((name) => customer[name]))
-      : `${JSON.stringify(customer)}\n`
+    if (this.#format === 'csv') this.#add(csvLine(COLUMNS.customers.map((name) => customer[name])))
+    else this.#addJson(JSON.stringify(customer))
+  }
+
+  #addJson(text: string) {
+    this.#add(this.#format === 'items' ? itemText(text) : `${text}\n`)
+  }
+
+  #add(line: string) {
+    this.#text += line
     this.#lines += 1
   }
 
   ending(next: Position, { isLast }: { isLast: boolean }): Slice {
     return { bytes: new TextEncoder().encode(this.#text), lines: this.#lines, next, isLast }
   }
+}
+
+/** An item of a JSON array behind others, or behind what stands in their place. */
+export function itemText(json: string): string {
+  return `,\n    ${json}`
 }
 
 function eventCells(event: ListedEvent): (string | null)[] {
