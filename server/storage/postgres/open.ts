@@ -4,7 +4,7 @@ import { readAddress } from '../../domain/postgres-urls.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
-import { endRemoval, RemovalWork } from '../removals/removal-work.ts'
+import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
@@ -111,12 +111,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const remover = new EventRemover(pools.removals, message_salt)
   const removing = new RemovalWork({
     db,
+    now,
     slice: (removal) => remover.slice(removal),
     async sweep(removal) {
       const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
     },
-    end: (db, removal) => endRemoval(db, removal, now()),
     isBusy: () => writer.waitingRows > 0,
     onFailure: onRemovalFailure,
   })

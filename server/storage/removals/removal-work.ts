@@ -14,14 +14,9 @@ const WAIT_MS = 20
 /** Where others wait for the writer, removing takes one part of its time in so many. */
 const PART = 5
 
-/** Tells how much a removal was, when nothing is left. */
-export async function endRemoval(db: Transaction, removal: Removal, completed_ms: number): Promise<void> {
-  if (removal.kind !== 'customer') return
-  await completeErasure(db, removal, { events: removal.events, completed_ms })
-}
-
 export type RemovalWorkOptions = {
   db: Database
+  now: () => number
   /** Removes the next events of a removal. */
   slice: (removal: Removal) => Promise<RemovedSlice>
   /**
@@ -29,8 +24,6 @@ export type RemovalWorkOptions = {
    * @returns false: it cannot be done yet
    */
   sweep: (removal: Removal) => Promise<boolean>
-  /** Ends a removal of which nothing is left, in the transaction that takes its row away. */
-  end: (db: Transaction, removal: Removal) => Promise<void>
   /** Whether others wait for whoever writes. */
   isBusy: () => boolean
   /** Called when something could not be removed. It is tried again. */
@@ -93,7 +86,7 @@ export class RemovalWork {
       if (this.#closing.signal.aborted) return 0
       const began_ms = performance.now()
       const { events, isDone } = await this.#options.slice(removal)
-      const isEnded = isDone && (await this.#ended_(removal))
+      const isEnded = isDone && (await this.#end(removal))
       const took_ms = performance.now() - began_ms
       if (!isEnded && events === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
       else if (!isEnded) pause_ms = 0
@@ -102,13 +95,14 @@ export class RemovalWork {
     return pause_ms
   }
 
-  async #ended_(removal: Removal): Promise<boolean> {
-    const { sweep, db, end } = this.#options
+  /** Takes a removal away of which no event is left. @returns false: something else is left of it */
+  async #end(removal: Removal): Promise<boolean> {
+    const { sweep, db, now } = this.#options
     if (!(await sweep(removal))) return false
     await db.transaction().execute(async (db) => {
       const removed = await deleteRemoval(db, removal)
       // Another process may have ended it.
-      if (removed) await end(db, removed)
+      if (removed) await complete(db, removed, now())
     })
     return true
   }
@@ -121,4 +115,10 @@ export class RemovalWork {
     await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
     this.#wake = () => {}
   }
+}
+
+/** Tells how much a removal was. */
+async function complete(db: Transaction, removal: Removal, completed_ms: number) {
+  if (removal.kind !== 'customer') return
+  await completeErasure(db, removal, { events: removal.events, completed_ms })
 }

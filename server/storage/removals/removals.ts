@@ -15,13 +15,18 @@ export function ownNames({ subject_id, place }: Pick<Removal, 'subject_id' | 'pl
 
 /** Takes these names out, when nothing else has them. */
 export async function forgetOwnNames(db: Transaction<DB>, removal: Removal): Promise<void> {
-  const { place = '{}' } = (await removalOf(db, removal.workspace_id, removal)) ?? {}
-  const { own: _, ...rest }: { own?: unknown } = JSON.parse(place)
+  const { workspace_id, removal_id } = removal
+  const named = { workspace_id, removal_id }
+  const row = await db
+    .selectFrom('removals')
+    .select('place')
+    .where((eb) => eb.and(named))
+    .executeTakeFirst()
+  const { own: _, ...rest }: { own?: unknown } = JSON.parse(row?.place ?? '{}')
   await db
     .updateTable('removals')
     .set({ place: JSON.stringify(rest) })
-    .where('workspace_id', '=', removal.workspace_id)
-    .where('removal_id', '=', removal.removal_id)
+    .where((eb) => eb.and(named))
     .execute()
 }
 
@@ -55,22 +60,6 @@ export async function insertRemoval(
 export async function removals(db: Kysely<DB>): Promise<Removal[]> {
   const rows = await db.selectFrom('removals').selectAll().orderBy('begun_ms').orderBy('removal_id').execute()
   return rows.map((row) => ({ ...row, kind: row.kind as RemovalKind }))
-}
-
-/** Of one workspace, what is being removed of a subject. */
-export async function removalOf(
-  db: Kysely<DB>,
-  workspaceId: string,
-  { kind, subject_id }: Pick<Removal, 'kind' | 'subject_id'>,
-): Promise<Removal | undefined> {
-  const row = await db
-    .selectFrom('removals')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('kind', '=', kind)
-    .where('subject_id', '=', subject_id)
-    .executeTakeFirst()
-  return row && { ...row, kind }
 }
 
 /** @returns it as it was; undefined where it is not there any more */

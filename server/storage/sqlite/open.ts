@@ -5,7 +5,7 @@ import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { eraseAgain, findErasure } from '../removals/erasures.ts'
-import { endRemoval, RemovalWork } from '../removals/removal-work.ts'
+import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
@@ -62,6 +62,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   journal.note(erasures)
   const removing = new RemovalWork({
     db,
+    now,
     async slice(removal) {
       const { workspace_id, subject_id: customer_id } = removal
       if (removal.kind === 'customer' && !journal.has({ workspace_id, customer_id })) {
@@ -78,7 +79,6 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       }
       return await writer.cutLogOff()
     },
-    end: (db, removal) => endRemoval(db, removal, now()),
     isBusy: () => writer.statistics().waitingRows > 0,
     onFailure: onRemovalFailure,
   })
