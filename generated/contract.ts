@@ -511,6 +511,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/journeys/{journey_id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a journey
+         * @description Removes an archived journey for good, with everything in it. Once this is answered nobody finds it any more, and what
+         *     is still sent to it is refused with 404 `journey_not_found`. Its events, the enrolments of customers in it, and what was
+         *     refused of it are removed in the background, which takes some minutes where there are millions; its reports and its
+         *     definition go with them. Customers stay, and so do their events in other journeys.
+         *
+         *     Say its name, so that no other journey is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
+         *     removed, and the answer says how much would go.
+         *
+         *     What stays of it is in the audit log: who has changed and removed it, when, and how many enrolments and events that
+         *     were. Of what was sent the counts stay, without the name of the journey and of its events.
+         */
+        post: operations["removeJourney"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/journeys/{journey_id}/report": {
         parameters: {
             query?: never;
@@ -1617,6 +1646,36 @@ export interface components {
             updated_at: components["schemas"]["StoredInstant"];
         };
         /**
+         * Confirmation of a removal
+         * @description What is to be removed, by its name.
+         */
+        RemovalConfirmation: {
+            /** @description Its name as it is now. */
+            name: components["schemas"]["Name"];
+        };
+        /**
+         * Number of events to be removed
+         * Format: int64
+         * @description How many events are removed. Counting ends after two seconds; `more_events` says so.
+         */
+        RemovedEvents: number;
+        /**
+         * Removal of a journey
+         * @description How much goes with a journey.
+         */
+        JourneyRemoval: {
+            journey_id: components["schemas"]["JourneyId"];
+            /**
+             * Format: int64
+             * @description How many customers take part in it.
+             */
+            enrolments: number;
+            events: components["schemas"]["RemovedEvents"];
+            /** @description Whether there are more than `events`. */
+            more_events: boolean;
+            dry_run?: components["schemas"]["DryRunMark"];
+        };
+        /**
          * Page of journeys
          * @description One page of a list of journeys.
          */
@@ -2528,7 +2587,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -2596,7 +2655,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -4717,6 +4776,79 @@ export interface operations {
             403: components["responses"]["ChangeNotAllowed"];
             404: components["responses"]["JourneyNotFound"];
             408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeJourney: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path: {
+                /**
+                 * @description The journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id: components["parameters"]["JourneyIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What is to be removed, by name. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemovalConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The journey is removed, or would be. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JourneyRemoval"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The journey is active, or is called otherwise. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -278,6 +278,21 @@ export const operationPaths = {
 /** Method and path of the others: they are for people, who sign in. */
 export const personOperationPaths = {
   /**
+   * Remove a journey
+   *
+   * Removes an archived journey for good, with everything in it. Once this is answered nobody finds it any more, and what
+   * is still sent to it is refused with 404 `journey_not_found`. Its events, the enrolments of customers in it, and what was
+   * refused of it are removed in the background, which takes some minutes where there are millions; its reports and its
+   * definition go with them. Customers stay, and so do their events in other journeys.
+   *
+   * Say its name, so that no other journey is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
+   * removed, and the answer says how much would go.
+   *
+   * What stays of it is in the audit log: who has changed and removed it, when, and how many enrolments and events that
+   * were. Of what was sent the counts stay, without the name of the journey and of its events.
+   */
+  removeJourney: ['POST', '/journeys/{journey_id}/remove'],
+  /**
    * Look up a setup link
    *
    * Tells what the link of `npm start` or `cairn setup-link` is for, before somebody fills in a form. The link is not used

@@ -72,6 +72,7 @@ export interface Journeys {
   journey_id: string;
   name: string;
   name_key: Generated<string>;
+  removed_ms: number | null;
   status: string;
   steps: string;
   updated_ms: number;

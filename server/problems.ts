@@ -151,6 +151,16 @@ export const problems = {
     title: 'The journey is archived',
     detail: 'Restore the journey, or use an active one.',
   },
+  journey_active: {
+    status: 409,
+    title: 'The journey is active',
+    detail: 'Archive the journey first.',
+  },
+  name_differs: {
+    status: 409,
+    title: 'It is called otherwise',
+    detail: 'Send as name what it is called now, so that nothing else is removed than you mean.',
+  },
   message_id_conflict: {
     status: 409,
     title: 'This message_id was used for other content',

@@ -103,6 +103,8 @@ function predicate(entry: Entry): ReactNode {
       return <>archived the journey {subject}</>
     case 'journey_restored':
       return <>restored the journey {subject}</>
+    case 'journey_removed':
+      return <>removed the journey {subject}</>
     case 'customer_erased':
       return <>erased the customer {subject}</>
     case 'refusals_read':

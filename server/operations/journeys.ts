@@ -5,6 +5,8 @@ import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import * as audited from '../storage/audited-changes.ts'
 import * as journeys from '../storage/journeys.ts'
+import * as removals from '../storage/removals/journey-removals.ts'
+import type { ReadingDatabase, Transaction } from '../storage/storage.ts'
 import { authorOf } from './author.ts'
 
 type Journey = components['schemas']['Journey']
@@ -43,6 +45,36 @@ export const archiveJourney: Operation<'archiveJourney'> = async ({ workspaceId,
 
 export const restoreJourney: Operation<'restoreJourney'> = async ({ workspaceId, path }, context) => {
   return { status: 200, body: await change(context, workspaceId, path.journey_id, { status: 'active' }) }
+}
+
+export const removeJourney: Operation<'removeJourney'> = async (request, context) => {
+  const { workspaceId, path, query, body } = request
+  const { storage, reading } = context
+  const { journey_id } = path
+  const assertRemovable = async (db: ReadingDatabase | Transaction) => {
+    const journey = await journeys.findJourney(db, workspaceId, journey_id)
+    if (!journey) throw new Problem('journey_not_found')
+    if (journey.status !== 'archived') throw new Problem('journey_active')
+    if (journey.name !== body.name) throw new Problem('name_differs')
+    return journey
+  }
+  await assertRemovable(storage.db)
+  const counted = await storage.events.countEvents(workspaceId, { journey_id }, reading)
+  const { events, isAll } = counted
+  const removal = { journey_id, events, more_events: !isAll }
+  if (query.dry_run) {
+    const enrolments = await storage.removals.countEnrolments(storage.lists(reading), {
+      workspace_id: workspaceId,
+      journey_id,
+    })
+    return { status: 200, body: { ...removal, enrolments, dry_run: true } }
+  }
+  const enrolments = await context.change(async (db) => {
+    const journey = await assertRemovable(db)
+    return await removals.removeJourney(db, storage.removals, workspaceId, journey, authorOf(context))
+  })
+  storage.removals.begin()
+  return { status: 200, body: { ...removal, enrolments } }
 }
 
 async function change(

@@ -60,6 +60,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   journey_updated: 'journeys',
   journey_archived: 'journeys',
   journey_restored: 'journeys',
+  journey_removed: 'journeys',
   refusals_read: 'refusals',
   refusals_replayed: 'refusals',
   customer_erased: 'customers',

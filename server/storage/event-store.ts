@@ -47,6 +47,14 @@ export type EventFilter = {
   to_ms?: number
 }
 
+export type CountFilter = Pick<EventFilter, 'journey_id' | 'to_ms'>
+
+/** `isAll`: false where counting has ended before all were looked at; there are so many at least. */
+export type CountedEvents = { events: number; isAll: boolean }
+
+/** Counting ends after so long: some million events. */
+export const COUNTING_MS = 2_000
+
 /**
  * Where customers are registered and events are kept, one implementation for each engine. What a method has answered
  * is on disk, and every later read sees it.
@@ -96,6 +104,9 @@ export type EventStore = {
 
   /** The next events of an export in the order of `oldestEvents`; it may have none and not be the last. */
   eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice>
+
+  /** How many events a filter lets through: all of them, unless counting takes too long. */
+  countEvents(workspaceId: string, filter: CountFilter, reading: Reading): Promise<CountedEvents>
 
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
   customerEvents(

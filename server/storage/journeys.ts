@@ -15,6 +15,8 @@ export type JourneyFilter = Partial<Pick<Journey, 'status'>> & {
   search?: string
 }
 
+// One that is being removed is none any more.
+
 export async function insertJourney(
   db: Transaction<DB>,
   workspaceId: string,
@@ -47,6 +49,7 @@ export async function findJourney(
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('journey_id', '=', id)
+    .where('removed_ms', 'is', null)
     .executeTakeFirst()
   return row && journeyOf(row)
 }
@@ -59,7 +62,7 @@ export async function journeysWith(
 ): Promise<Map<string, Journey>> {
   if (ids.length === 0) return new Map()
   const named = db.selectFrom('journeys').selectAll().where('workspace_id', '=', workspaceId)
-  const rows = await named.where('journey_id', 'in', ids).execute()
+  const rows = await named.where('journey_id', 'in', ids).where('removed_ms', 'is', null).execute()
   return new Map(rows.map((row) => [row.journey_id, journeyOf(row)]))
 }
 
@@ -73,7 +76,10 @@ export async function newestJourneys(
   { status, search }: JourneyFilter,
   page: Page,
 ): Promise<PageRows<Journey>> {
-  const journeys = db.selectFrom('journeys').where('workspace_id', '=', workspaceId)
+  const journeys = db
+    .selectFrom('journeys')
+    .where('workspace_id', '=', workspaceId)
+    .where('removed_ms', 'is', null)
   const listed = status ? journeys.where('status', '=', status) : journeys
   const keys = listed
     .select(['created_ms as ms', 'journey_id as id'])

@@ -139,6 +139,13 @@ async function nameTheirThings(
   names.set('grace@example.com', isNew ? newEmail() : owner.email)
   names.set('alan@example.com', invited)
   switch (operationId) {
+    case 'removeJourney': {
+      const headers = place.headers.key ?? {}
+      for (const id of [...names.values()].filter((name) => name.startsWith('jrn_'))) {
+        await target.send({ method: 'POST', path: `/journeys/${id}/archive`, headers })
+      }
+      break
+    }
     case 'findSetupLink':
     case 'setUp':
       names.set(SETUP_TOKEN, await newSetupToken({ cairn }))

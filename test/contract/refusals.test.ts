@@ -16,6 +16,7 @@ import {
   namedBy,
   namesFor,
   newInvitation,
+  newJourney,
   newKey,
   newPlace,
   newSetupToken,
@@ -72,6 +73,8 @@ const outsideCauses: Record<string, Cause> = {
     await place.send({ method: 'POST', path, headers: place.headers.key ?? {} })
     return { names }
   },
+  journey_active: async (_operation, _caller, place) => ({ names: { journey_id: await newJourney(place) } }),
+  name_differs: async () => ({ body: JSON.stringify({ name: 'Another' }) }),
   message_id_conflict: async (operation, caller, place) => {
     const names = await namesFor(place, operation)
     const event = { ...names, message_id: 'message-1', event_id: 'signed_up' }

@@ -145,7 +145,8 @@ type Maker = (place: Place, operation: ContractOperation, names: Names) => Promi
 
 /** Makes what requests name; undefined where that cannot be made from outside. */
 const makers: Record<string, Maker> = {
-  journey_id: newJourney,
+  journey_id: (place, { operationId }) =>
+    operationId === 'removeJourney' ? newArchivedJourney(place) : newJourney(place),
   customer_id: async (place, _operation, { journey_id }) => {
     return await newCustomer(place, journey_id ?? (await newJourney(place)))
   },
@@ -173,9 +174,18 @@ const makers: Record<string, Maker> = {
   current_password: async ({ inside }) => inside?.owner.password,
 }
 
+/** How an archived journey is called. */
+const ARCHIVED = 'Contract test, archived'
+
+async function newArchivedJourney(place: Place): Promise<string> {
+  const journey_id = await newJourney(place, ARCHIVED)
+  await made(place, `POST /journeys/${journey_id}/archive`, 'key')
+  return journey_id
+}
+
 /** A new journey of the place. */
-export async function newJourney(place: Place): Promise<string> {
-  const body = { name: `Contract test ${randomUUID()}` }
+export async function newJourney(place: Place, name = `Contract test ${randomUUID()}`): Promise<string> {
+  const body = { name }
   return (await made<{ journey_id: string }>(place, 'POST /journeys', 'key', body)).journey_id
 }
 
@@ -275,6 +285,7 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     replayRefusals: { refusal_id: names.refusal_id },
     createJourney: { name: 'Renewal' },
     updateJourney: { name: 'Renewal' },
+    removeJourney: { name: ARCHIVED },
     findSetupLink: { token },
     setUp: { token, name: 'Ada', email, password, workspace_name: randomUUID() },
     signIn: { email, password },

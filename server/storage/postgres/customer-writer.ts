@@ -243,7 +243,7 @@ function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
 const LOOK = `
   SELECT journey_id, status, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
     NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased
-  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
   SELECT NULL, NULL, customer_id, customer_type, client_customer_id, customer_name, name_key, created_ms, ARRAY(
     SELECT enrolments.journey_id FROM enrolments

@@ -1,6 +1,6 @@
 import { firstPosition, isBefore, type Position } from '../../domain/cursors.ts'
 import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
-import type { EventFilter } from '../event-store.ts'
+import { COUNTING_MS, type CountedEvents, type CountFilter, type EventFilter } from '../event-store.ts'
 import {
   END,
   type EventTexts,
@@ -73,9 +73,9 @@ export async function readNewest(
   const sql = pageOf({ listed, order: 'id DESC' })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
   const early = walkedTo === undefined ? undefined : newestPosition(walkedTo)
-  const customers = await customersOf(connection, workspace_id, rows)
+  const references = await referencesOf(connection, workspace_id, rows)
   const positionOf = (row: EventRow) => newestPosition(digitsOf(row.id))
-  return textsOf(rows, { page, customers, positionOf, early })
+  return textsOf(rows, { page, references, positionOf, early })
 }
 
 /** Events in the order of arrival, oldest first. */
@@ -89,8 +89,8 @@ export async function readOldest(
   const after = page.after ?? firstPosition('evt')
   const walk = { after, closed_ms, limit: page.limit, limit_bytes: PAGE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
-  const customers = await customersOf(connection, workspace_id, rows)
-  const texts = textsOf(rows, { page, customers, positionOf: orderPosition, early })
+  const references = await referencesOf(connection, workspace_id, rows)
+  const texts = textsOf(rows, { page, references, positionOf: orderPosition, early })
   return { rows: texts.rows, next: texts.next ?? end, caughtUp_ms: texts.next ? null : told_ms }
 }
 
@@ -105,12 +105,12 @@ export async function readSlice(
   const limit = Math.min(SLICE_ROWS, most)
   const walk = { after, closed_ms: bound, limit, limit_bytes: SLICE_BYTES }
   const { rows, end, early } = await readForward(connection, workspace_id, filter, walk)
-  const customers = await customersOf(connection, workspace_id, rows)
+  const references = await referencesOf(connection, workspace_id, rows)
   const lines = new SliceLines({ most: limit, format })
   let last: EventRow | undefined
   for (const row of rows) {
     if (!row.fits || lines.isFull) return lines.ending(last ? orderPosition(last) : after, { isLast: false })
-    const event = listedOf(row, customers)
+    const event = listedOf(row, references)
     if (event) lines.addEvent(event)
     last = row
   }
@@ -275,10 +275,48 @@ export async function readTimeline(
   const listed = queryOf({ conditions, order, limit: parameters.add(page.limit + 1) })
   const sql = pageOf({ listed, order })
   const { rows } = await connection.run<EventRow>(sql, parameters.values)
-  const customers = await customersOf(connection, workspace_id, rows)
+  const references = await referencesOf(connection, workspace_id, rows)
   const positionOf = ({ at_ms, id }: EventRow) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) })
-  return textsOf(rows, { page, customers, positionOf })
+  return textsOf(rows, { page, references, positionOf })
 }
+
+/** So many events are counted in a statement. */
+const COUNTED_AT_ONCE = 50_000
+
+/** How many events a filter lets through. */
+export async function countEvents(
+  connection: Connection,
+  workspace_id: string,
+  { journey_id, to_ms }: CountFilter,
+): Promise<CountedEvents> {
+  const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
+  if (journey === null) return { events: 0, isAll: true }
+  const until_ms = performance.now() + COUNTING_MS
+  const end = to_ms === undefined ? lastUuidOf(Number.POSITIVE_INFINITY) : firstUuidOf(to_ms)
+  let events = 0
+  let last = firstUuidOf(0)
+  while (performance.now() < until_ms) {
+    const { rows } = await connection.run<{ looked: number; events: number; last: string | null }>(COUNT, [
+      uuidOf(workspace_id),
+      last,
+      end,
+      journey ?? null,
+    ])
+    const [counted] = rows
+    events += counted?.events ?? 0
+    if (counted?.looked !== COUNTED_AT_ONCE) return { events, isAll: true }
+    last = counted.last ?? last
+  }
+  return { events, isAll: false }
+}
+
+const COUNT = `
+  SELECT count(*)::int AS looked, max(id::text) AS last,
+    count(*) FILTER (WHERE $4::uuid IS NULL OR journey_id = $4)::int AS events
+  FROM (
+    SELECT id, journey_id FROM events
+    WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT ${COUNTED_AT_ONCE}
+  ) AS looked_at`
 
 /** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
 function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus', id: string): string | null {
@@ -377,26 +415,43 @@ function newestPosition(uuid: string): Position {
 
 type Named = Pick<ListedEvent, 'customer_name' | 'client_customer_id'>
 
-/** The customers of a page by identifier, in one statement: their keys are texts, of which the events have the UUIDs. */
-async function customersOf(
+/** The customers of a page by identifier, and the journeys that are being removed. */
+type References = { customers: Map<string, Named>; removed: Set<string> }
+
+/** Those of a page, in one statement: keys of customers are texts, of which the events have the UUIDs. */
+async function referencesOf(
   connection: Connection,
   workspace_id: string,
   rows: readonly EventRow[],
-): Promise<Map<string, Named>> {
+): Promise<References> {
   const ids = new Set(rows.map(({ customer_id }) => idOf('cus', digitsOf(customer_id))))
-  if (ids.size === 0) return new Map()
-  const { rows: found } = await connection.run<Named & { customer_id: string }>(
-    `SELECT customer_id, customer_name, client_customer_id FROM customers
-    WHERE workspace_id = $1 AND customer_id = ANY($2::text[])`,
+  if (ids.size === 0) return { customers: new Map(), removed: new Set() }
+  const { rows: found } = await connection.run<
+    (Named & { customer_id: string; journey_id: null }) | { customer_id: null; journey_id: string }
+  >(
+    `SELECT customer_id, customer_name, client_customer_id, NULL AS journey_id FROM customers
+    WHERE workspace_id = $1 AND customer_id = ANY($2::text[])
+    UNION ALL SELECT NULL, NULL, NULL, subject_id FROM removals
+    WHERE workspace_id = $1 AND kind = 'journey' AND before_ms IS NULL`,
     [workspace_id, [...ids]],
   )
-  return new Map(found.map(({ customer_id, ...named }) => [customer_id, named]))
+  const customers = new Map<string, Named>()
+  const removed = new Set<string>()
+  for (const row of found) {
+    if (row.customer_id === null) removed.add(row.journey_id)
+    else
+      customers.set(row.customer_id, {
+        customer_name: row.customer_name,
+        client_customer_id: row.client_customer_id,
+      })
+  }
+  return { customers, removed }
 }
 
-/** The event as it is listed; undefined where its customer was removed between the two statements. */
-function listedOf(row: EventRow, customers: Map<string, Named>): ListedEvent | undefined {
+/** The event as it is listed; undefined where its customer or its journey was removed, and it goes next. */
+function listedOf(row: EventRow, { customers, removed }: References): ListedEvent | undefined {
   const stored = eventOf(row)
-  const customer = customers.get(stored.customer_id)
+  const customer = removed.has(stored.journey_id) ? undefined : customers.get(stored.customer_id)
   return (
     customer && {
       ...stored,
@@ -409,17 +464,17 @@ function listedOf(row: EventRow, customers: Map<string, Named>): ListedEvent | u
 
 type Texts = {
   page: Page
-  customers: Map<string, Named>
+  references: References
   positionOf: (row: EventRow) => Position
   /** Where the list was walked to, and may go on. */
   early?: Position | undefined
 }
 
-function textsOf(rows: readonly EventRow[], { page, customers, positionOf, early }: Texts): EventTexts {
+function textsOf(rows: readonly EventRow[], { page, references, positionOf, early }: Texts): EventTexts {
   const texts = new PageTexts(page)
   for (const row of rows) {
     if (!row.fits) return texts.endingBehindLast()
-    const event = listedOf(row, customers)
+    const event = listedOf(row, references)
     const position = positionOf(row)
     // Removed between the two statements, and its events with it.
     if (!event) {

@@ -12,6 +12,8 @@ const SLICE_EVENTS = 1_000
 type Place = {
   /** The customer, as 32 digits. What stores events looks here. */
   customer?: string
+  /** The journey, likewise. */
+  journey?: string
   /** The last event that was looked at, where they are walked. */
   after?: string
   /** When the removal was seen first, by the clock of the database: what began to be stored before may not have seen it. */
@@ -34,7 +36,7 @@ export class EventRemover {
     this.#messageSalt = messageSalt
   }
 
-  /** Removes the next events, and notes how far that has come; none where another process is at it. @throws {Unavailable} */
+  /** Removes the next events, and of a journey without events the next enrolments; notes how far that has come. None where another process is at it. @throws {Unavailable} */
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
     try {
       return await this.#pool.use(async (connection) => {
@@ -71,7 +73,10 @@ export class EventRemover {
     if (last && removal.kind !== 'customer') place.after = digitsOf(last.id)
     await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), ids.length])
     const isAll = rows.length < SLICE_EVENTS
-    return { events: ids.length, isDone: isAll && (await isSettled(connection, place)) }
+    if (!isAll || !(await isSettled(connection, place))) return { rows: ids.length, isDone: false }
+    const isJourney = removal.kind === 'journey' && removal.before_ms === null
+    if (!isJourney || ids.length > 0) return { rows: ids.length, isDone: !isJourney }
+    return await removeEnrolments(connection, removal)
   }
 
   #messageOf({ message_id, message_text }: EventRow): string[] {
@@ -83,7 +88,7 @@ export class EventRemover {
 type Row = Removal & { now_ms: number }
 
 /** Another process is at it, or it has ended. */
-const NOTHING: RemovedSlice = { events: 0, isDone: false }
+const NOTHING: RemovedSlice = { rows: 0, isDone: false }
 
 /** Found by the index of customers; those that are gone are not found again. */
 async function ofCustomer(
@@ -113,6 +118,24 @@ async function walked(
     [workspace, after ?? FIRST, endOf(before_ms), kind === 'journey' ? uuidOf(subject_id) : null],
   )
   return rows
+}
+
+/** Removes the next enrolments of a journey. Who follows the store is told of each. */
+async function removeEnrolments(
+  connection: Connection,
+  { workspace_id, subject_id }: Row,
+): Promise<RemovedSlice> {
+  const { rows } = await connection.run<{ customer_id: string }>(
+    `SELECT customer_id FROM enrolments WHERE workspace_id = $1 AND journey_id = $2
+    ORDER BY customer_id LIMIT ${SLICE_EVENTS}`,
+    [workspace_id, subject_id],
+  )
+  if (rows.length === 0) return { rows: 0, isDone: true }
+  const customers = rows.map(({ customer_id }) => customer_id)
+  await connection.run(DELETE_ENROLMENTS, [workspace_id, subject_id, customers])
+  const told = [uuidOf(workspace_id), uuidOf(subject_id), customers.map(uuidOf)]
+  await connection.run(TELL_ENROLMENTS, told)
+  return { rows: rows.length, isDone: false }
 }
 
 const FIRST = '0'.repeat(32)
@@ -146,3 +169,10 @@ const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($
 const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
 
 const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+
+const DELETE_ENROLMENTS =
+  'DELETE FROM enrolments WHERE workspace_id = $1 AND journey_id = $2 AND customer_id = ANY($3::text[])'
+
+const TELL_ENROLMENTS = `
+  INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
+  SELECT $1, gen_random_uuid(), $2, customer_id FROM unnest($3::uuid[]) AS gone (customer_id)`

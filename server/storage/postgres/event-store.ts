@@ -1,6 +1,6 @@
 import type { EventStore } from '../event-store.ts'
 import { readWalkEnd } from './arrival-order.ts'
-import { readNewest, readOldest, readSlice, readTimeline } from './event-reader.ts'
+import { countEvents, readNewest, readOldest, readSlice, readTimeline } from './event-reader.ts'
 import type { ListReader } from './list-reader.ts'
 import { uuidOf } from './uuids.ts'
 import type { Writer } from './writer.ts'
@@ -22,6 +22,8 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
         return { place: closed_ms, caughtUp_ms: told_ms }
       }),
     eventSlice: (request, reading) => lists.read(reading, (connection) => readSlice(connection, request)),
+    countEvents: (workspaceId, filter, reading) =>
+      lists.read(reading, (connection) => countEvents(connection, workspaceId, filter)),
     customerEvents: (workspaceId, customerId, page, reading) =>
       lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
   }

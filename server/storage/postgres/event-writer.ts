@@ -236,7 +236,7 @@ export class EventWriter {
     return known
   }
 
-  /** Of rows that were not stored, though nobody has their messages, those that may be: of others the customer is gone. */
+  /** Of rows that were not stored, though nobody has their messages, those that may be: of others the customer or the journey is gone. */
   async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
     if (rows.length === 0) return []
     const events = rows.map(({ event }) => event)
@@ -386,7 +386,7 @@ const ENTER = `
 const REFERENCES = `
   SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists,
     NULL::boolean AS is_erased
-  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
   SELECT NULL, NULL, pair::int, EXISTS (
     SELECT FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
@@ -400,14 +400,17 @@ const REFERENCES = `
       AND enrolments.customer_id = pairs.customer_id
   ) IS NULL`
 
-/** The customers who are gone and whose events are being removed: mostly none. @param workspace the place of its identifier */
-function beingRemoved(workspace: string): string {
-  return `SELECT (place::json ->> 'customer')::uuid FROM removals
-    WHERE removals.workspace_id = ${workspace} AND kind = 'customer'`
+/**
+ * The customers, or journeys, that are gone and whose events are being removed: mostly none.
+ * @param workspace the place of its identifier
+ */
+function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
+  return `SELECT (place::json ->> '${kind}')::uuid FROM removals
+    WHERE removals.workspace_id = ${workspace} AND kind = '${kind}' AND before_ms IS NULL`
 }
 
 /**
- * Nothing is stored of a customer who is being removed: who has looked for it before may not have seen that.
+ * Nothing is stored of a customer or a journey that is being removed: who has looked for it before may not have seen that.
  * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
  * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too.
  * What is known before is counted as a duplicate.
@@ -418,7 +421,8 @@ const INSERT = `
       id uuid, journey_id uuid, customer_id uuid, message uuid, message_text text, at_ms bigint, is_dated boolean,
       event_id text, custom_variables text, series integer
     ), (SELECT ${DURABLE}) AS durable
-    WHERE customer_id NOT IN (${beingRemoved('$8')})
+    WHERE customer_id NOT IN (${beingRemoved('customer', '$8')})
+      AND journey_id NOT IN (${beingRemoved('journey', '$8')})
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
@@ -443,4 +447,5 @@ const KNOWN = `
     octet_length(custom_variables) AS variables_bytes
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
   WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
-    AND events.customer_id NOT IN (${beingRemoved('$3')})`
+    AND events.customer_id NOT IN (${beingRemoved('customer', '$3')})
+    AND events.journey_id NOT IN (${beingRemoved('journey', '$3')})`

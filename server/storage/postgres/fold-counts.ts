@@ -2,6 +2,7 @@ import { blockOf, KEPT_MS, type Period, periodOf } from '../activity.ts'
 import { addedCounts, type SeriesCounts } from '../event-counts.ts'
 import { type Arrival, type ArrivedCounts, countsOf, type Numbered, SeriesNumbers } from './arrivals.ts'
 import type { Connection } from './connection.ts'
+import { idOf } from './uuids.ts'
 
 /**
  * Adds what arrivals of a workspace have counted to what is kept, in the transaction that takes them out of their queue and
@@ -16,6 +17,19 @@ export async function foldCounts(
   for (const [minute_ms, counts] of countsOf(arrivals)) {
     await addMinute(connection, workspace, minute_ms, counts)
   }
+}
+
+/** Takes the names of journeys that are gone out of what is kept: of their events the counts stay. */
+export async function forgetNames(
+  connection: Connection,
+  workspace: string,
+  journeys: readonly string[],
+): Promise<void> {
+  if (journeys.length === 0) return
+  await connection.run(
+    "UPDATE event_series SET journey_id = '', event_id = '' WHERE workspace_id = $1 AND journey_id = ANY($2::text[])",
+    [workspace, journeys.map((journey) => idOf('jrn', journey))],
+  )
 }
 
 /** Adds what was counted in a minute to what is kept. */

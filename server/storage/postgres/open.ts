@@ -23,7 +23,7 @@ import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
 import { PostgresRefusalTable } from './postgres-refusal-table.ts'
-import { removeCustomer } from './postgres-removals.ts'
+import { countEnrolments, forgetJourney, removeCustomer, removeJourney } from './postgres-removals.ts'
 import { postgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
@@ -114,9 +114,14 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     now,
     slice: (removal) => remover.slice(removal),
     async sweep(removal) {
+      if (removal.kind === 'journey') {
+        await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
+        return true
+      }
       const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
     },
+    forgetJourney,
     isBusy: () => writer.waitingRows > 0,
     onFailure: onRemovalFailure,
   })
@@ -132,7 +137,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     standings,
     refusals,
-    removals: { removeCustomer, begin: () => removing.begin() },
+    removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },
     guesses: new PostgresGuessCounts({ pool: pools.guesses, now }),
     assertAvailable(use, workspaceId) {
       if (use === 'read') pools.lookUps.assertAvailable()

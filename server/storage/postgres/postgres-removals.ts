@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { RemovalStore } from '../removals/removal-store.ts'
-import { insertRemoval } from '../removals/removals.ts'
+import { insertRemoval, type Removal } from '../removals/removals.ts'
+import type { Transaction } from '../storage.ts'
 import { uuidOf } from './uuids.ts'
 
 /** Takes a customer out of the tables in which others look; what stores events finds in the removal that it is gone. */
@@ -28,4 +29,33 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   const place = JSON.stringify({ customer, own: names })
   const subject = { workspace_id, kind: 'customer', subject_id: customer_id, begun_ms, place } as const
   return { removal_id: await insertRemoval(db, subject), enrolments: journeys.length }
+}
+
+/** Hides a journey; what stores events finds in the removal that it is gone. */
+export const removeJourney: RemovalStore['removeJourney'] = async (
+  db,
+  { workspace_id, journey_id, begun_ms },
+) => {
+  const enrolments = await countEnrolments(db, { workspace_id, journey_id })
+  await sql`UPDATE journeys SET removed_ms = ${begun_ms}
+    WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`.execute(db)
+  const place = JSON.stringify({ journey: uuidOf(journey_id) })
+  const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
+  return { removal_id: await insertRemoval(db, subject), enrolments }
+}
+
+export const countEnrolments: RemovalStore['countEnrolments'] = async (db, { workspace_id, journey_id }) => {
+  const { rows } = await sql<{ enrolments: number }>`
+    SELECT count(*) AS enrolments FROM enrolments
+    WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`.execute(db)
+  return rows[0]?.enrolments ?? 0
+}
+
+/** Lets who follows the store forget a journey. */
+export async function forgetJourney(
+  db: Transaction,
+  { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
+): Promise<void> {
+  await sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id)
+    VALUES (${uuidOf(workspace_id)}, gen_random_uuid(), ${uuidOf(journey_id)})`.execute(db)
 }

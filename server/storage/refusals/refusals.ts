@@ -216,6 +216,17 @@ export class Refusals {
     }
   }
 
+  /** Removes what was sent to a journey. */
+  async removeOfJourney(workspaceId: string, journeyId: string): Promise<void> {
+    await this.#write()
+    const { compiler, run } = this.#options.table
+    const removal = compiler
+      .deleteFrom('refusals')
+      .where('workspace_id', '=', workspaceId)
+      .where('journey_id', '=', journeyId)
+    await run([removal.compile()])
+  }
+
   statistics(): RefusalStatistics {
     return { waiting: this.#queue.rows, kept: this.#kept, leftOut: this.#queue.leftOut + this.#lost }
   }

@@ -3,6 +3,7 @@ import type { DB, Erasures } from '../../../generated/tables.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
 import { type Authorship, insertAuditEntry } from '../audit-log.ts'
 import { findCustomer } from '../customers.ts'
+import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
 
@@ -98,22 +99,7 @@ export async function completeErasure(
     .where('workspace_id', '=', workspace_id)
     .where('customer_id', '=', customer_id)
     .execute()
-  const entries = await db
-    .selectFrom('audit_log')
-    .select(['entry_id', 'after'])
-    .where('workspace_id', '=', workspace_id)
-    .where('subject_id', '=', customer_id)
-    .where('action', '=', 'customer_erased')
-    .execute()
-  for (const { entry_id, after } of entries) {
-    const told: object = JSON.parse(after ?? '{}')
-    await db
-      .updateTable('audit_log')
-      .set({ after: JSON.stringify({ ...told, events }) })
-      .where('workspace_id', '=', workspace_id)
-      .where('entry_id', '=', entry_id)
-      .execute()
-  }
+  await noteEvents(db, { workspace_id, subject_id: customer_id, action: 'customer_erased', events })
 }
 
 export async function findErasure(

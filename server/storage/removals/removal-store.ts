@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage.ts'
+import type { Database, ReadingDatabase, Transaction } from '../storage.ts'
 import type { Removal } from './removals.ts'
 
 /** Takes out of a store what is to be gone. What nobody can find any more at once goes by and by, behind the writes. */
@@ -12,6 +12,22 @@ export type RemovalStore = {
     db: Transaction,
     customer: Pick<Removal, 'workspace_id' | 'begun_ms'> & { customer_id: string },
   ): Promise<{ removal_id: string; enrolments: number } | undefined>
+
+  /**
+   * Takes a journey out, in the caller's transaction: from its commit on nobody finds it, and nothing is taken for it. Its
+   * events and enrolments go by and by, its definition with the last of them.
+   * @returns how many customers take part in it
+   */
+  removeJourney(
+    db: Transaction,
+    journey: Pick<Removal, 'workspace_id' | 'begun_ms'> & { journey_id: string },
+  ): Promise<{ removal_id: string; enrolments: number }>
+
+  /** How many customers take part in a journey. */
+  countEnrolments(
+    db: Database | ReadingDatabase,
+    journey: { workspace_id: string; journey_id: string },
+  ): Promise<number>
 
   /** To be called when something that is to be removed is committed: else it would wait for some seconds. */
   begin(): void

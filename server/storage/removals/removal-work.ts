@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Transaction } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { completeErasure } from './erasures.ts'
+import { completeJourneyRemoval } from './journey-removals.ts'
 import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
 
 /** What others have begun, or could not end, is looked for so often. */
@@ -17,13 +18,15 @@ const PART = 5
 export type RemovalWorkOptions = {
   db: Database
   now: () => number
-  /** Removes the next events of a removal. */
+  /** Removes the next events of a removal, or the next enrolments. */
   slice: (removal: Removal) => Promise<RemovedSlice>
   /**
    * Removes what is not in the tables of the store, when no event is left.
    * @returns false: it cannot be done yet
    */
   sweep: (removal: Removal) => Promise<boolean>
+  /** Takes out what only the engine has of a journey, in the transaction that takes its removal away. */
+  forgetJourney: (db: Transaction, removal: Removal) => Promise<void>
   /** Whether others wait for whoever writes. */
   isBusy: () => boolean
   /** Called when something could not be removed. It is tried again. */
@@ -85,10 +88,10 @@ export class RemovalWork {
     for (const removal of due) {
       if (this.#closing.signal.aborted) return 0
       const began_ms = performance.now()
-      const { events, isDone } = await this.#options.slice(removal)
+      const { rows, isDone } = await this.#options.slice(removal)
       const isEnded = isDone && (await this.#end(removal))
       const took_ms = performance.now() - began_ms
-      if (!isEnded && events === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
+      if (!isEnded && rows === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
       else if (!isEnded) pause_ms = 0
       if (this.#options.isBusy()) await this.#pause(took_ms * (PART - 1))
     }
@@ -97,14 +100,25 @@ export class RemovalWork {
 
   /** Takes a removal away of which no event is left. @returns false: something else is left of it */
   async #end(removal: Removal): Promise<boolean> {
-    const { sweep, db, now } = this.#options
+    const { sweep, db } = this.#options
     if (!(await sweep(removal))) return false
     await db.transaction().execute(async (db) => {
       const removed = await deleteRemoval(db, removal)
       // Another process may have ended it.
-      if (removed) await complete(db, removed, now())
+      if (removed) await this.#complete(db, removed)
     })
     return true
+  }
+
+  /** Takes the last of it away, and tells how much it was. */
+  async #complete(db: Transaction, removal: Removal) {
+    const { now, forgetJourney } = this.#options
+    if (removal.kind === 'customer') {
+      await completeErasure(db, removal, { events: removal.events, completed_ms: now() })
+    } else if (removal.kind === 'journey') {
+      await forgetJourney(db, removal)
+      await completeJourneyRemoval(db, removal)
+    }
   }
 
   /** Waits so long, or until something is to be removed. */
@@ -115,10 +129,4 @@ export class RemovalWork {
     await sleep(ms, undefined, { signal: waking.signal, ref: false }).catch(() => {})
     this.#wake = () => {}
   }
-}
-
-/** Tells how much a removal was. */
-async function complete(db: Transaction, removal: Removal, completed_ms: number) {
-  if (removal.kind !== 'customer') return
-  await completeErasure(db, removal, { events: removal.events, completed_ms })
 }

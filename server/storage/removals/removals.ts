@@ -32,8 +32,9 @@ export async function forgetOwnNames(db: Transaction<DB>, removal: Removal): Pro
 
 /** What one slice has removed. */
 export type RemovedSlice = {
-  events: number
-  /** Whether no event is left that was to go. Others of its workspace may wait for what else is to be done. */
+  /** How many events, or enrolments. */
+  rows: number
+  /** Whether neither is left that was to go. Others of its workspace may wait for what else is to be done. */
   isDone: boolean
 }
 

@@ -19,7 +19,7 @@ type RemovalRow = RemovalName & {
 
 /** How far a removal has come. */
 type Place = {
-  /** The number of a customer who is in no table any more. */
+  /** The number of a customer who is in no table any more, or of a journey that nobody finds. */
   ref?: number
   /** All events with lesser numbers are gone. */
   from: number
@@ -33,6 +33,9 @@ const SLICE_MS = 8
 
 /** So many events are looked at between two looks at the time. */
 const EVENTS_AT_ONCE = 16
+
+/** So many enrolments are removed at a time. */
+const ENROLMENTS_AT_ONCE = 500
 
 /**
  * Removes events in slices, each inside a transaction of the caller. The indexes keep what they say of them until their
@@ -55,16 +58,29 @@ export class EventRemover {
     this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
   }
 
-  /** Removes the next events, and notes how far that has come. */
+  /** Removes the next events, and of a journey without events the next enrolments; notes how far that has come. */
   slice(name: RemovalName): RemovedSlice {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
-    if (!removal) return { events: 0, isDone: true }
+    if (!removal) return { rows: 0, isDone: true }
     const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
     const selection = this.#selectionOf(removal, place)
-    if (!selection) return { events: 0, isDone: true }
-    const { events, isDone } = this.#remove(removal, selection, place)
-    this.#statements.note.run(JSON.stringify(place), events, name.workspace_id, name.removal_id)
-    return { events, isDone }
+    if (!selection) return { rows: 0, isDone: true }
+    const slice = this.#remove(removal, selection, place)
+    this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
+    if (!slice.isDone || slice.rows > 0 || removal.kind !== 'journey' || removal.before_ms !== null)
+      return slice
+    return this.#removeEnrolments(selection.ref)
+  }
+
+  /** Who follows the store is told of each. */
+  #removeEnrolments(journey_ref: number): RemovedSlice {
+    const { enrolments, noteEnrolment, deleteEnrolment } = this.#statements
+    const customers = enrolments.all(journey_ref, ENROLMENTS_AT_ONCE)
+    for (const customer_ref of customers) {
+      noteEnrolment.run(journey_ref, customer_ref)
+      deleteEnrolment.run(journey_ref, customer_ref)
+    }
+    return { rows: customers.length, isDone: customers.length === 0 }
   }
 
   /** @param place is moved on */
@@ -73,7 +89,7 @@ export class EventRemover {
     if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
     const until_ms = performance.now() + SLICE_MS
     let looked = 0
-    let events = 0
+    let rows = 0
     let removed: { seq: number; id: Uint8Array } | undefined
     let isDone = true
     for (const seq of this.#candidates(selection, place.from, before_ms)) {
@@ -85,11 +101,11 @@ export class EventRemover {
       place.from = seq + 1
       const id = deletion.get({ seq, ref: selection.ref, before_ms })
       if (!id) continue
-      events += 1
+      rows += 1
       removed = { seq, id }
     }
     if (removed) this.#statements.removed.run(removed)
-    return { events, isDone }
+    return { rows, isDone }
   }
 
   /** Events that may be among those that go, by number. */
@@ -131,7 +147,7 @@ export class EventRemover {
       }
     }
     if (kind === 'journey') {
-      const found = journey.get(workspace_id, subject_id)
+      const found = ref ?? journey.get(workspace_id, subject_id)
       if (found === undefined) return undefined
       return {
         key: postingKeys.journey(found),
@@ -171,6 +187,17 @@ function prepare(connection: Connection) {
     ),
     note: connection.prepare<[string, number, string, string]>(
       'UPDATE removals SET place = ?, events = events + ? WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    enrolments: connection
+      .prepare<[number, number], number>(
+        'SELECT customer_ref FROM enrolments WHERE journey_ref = ? ORDER BY customer_ref LIMIT ?',
+      )
+      .pluck(),
+    noteEnrolment: connection.prepare<[number, number]>(
+      'INSERT INTO enrolment_removals (journey_ref, customer_ref) VALUES (?, ?)',
+    ),
+    deleteEnrolment: connection.prepare<[number, number]>(
+      'DELETE FROM enrolments WHERE journey_ref = ? AND customer_ref = ?',
     ),
     removed: connection.prepare<[{ seq: number; id: Uint8Array }]>(
       'UPDATE event_indexing SET removed_seq = @seq, removed_id = @id WHERE removed_seq < @seq',

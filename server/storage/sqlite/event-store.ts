@@ -46,6 +46,8 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
       return { place: row?.seq ?? 0, caughtUp_ms }
     },
     eventSlice: (request, reading) => reader.eventSlice(request, reading),
+    countEvents: (workspace_id, filter, reading) =>
+      reader.countEvents({ kind: 'count', workspace_id, filter }, reading),
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }

@@ -334,7 +334,7 @@ function prepare(connection: Connection) {
       `SELECT workspace_id, id, received_ms, message_id, journey_id, customer_id, event_id, occurred_ms,
         custom_variables
       FROM events JOIN journeys USING (journey_ref) JOIN customers USING (workspace_id, customer_ref)
-      WHERE seq = ?`,
+      WHERE seq = ? AND removed_ms IS NULL`,
     ),
   }
 }

@@ -14,7 +14,7 @@ import { ErasureJournal } from './erasure-journal.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
-import { removeCustomer } from './sqlite-removals.ts'
+import { countEnrolments, forgetJourney, removeCustomer, removeJourney } from './sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
@@ -72,6 +72,10 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       return await writer.remove(removal)
     },
     async sweep(removal) {
+      if (removal.kind === 'journey') {
+        await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
+        return true
+      }
       const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
       if (customer) {
         if (!(await refusals.removeOf(removal.workspace_id, customer))) return false
@@ -79,6 +83,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       }
       return await writer.cutLogOff()
     },
+    forgetJourney,
     isBusy: () => writer.statistics().waitingRows > 0,
     onFailure: onRemovalFailure,
   })
@@ -91,7 +96,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,
     refusals,
-    removals: { removeCustomer, begin: () => removing.begin() },
+    removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },
     assertAvailable(use, workspaceId) {
       if (use === 'read') reader.assertAvailable()
       else writer.assertAvailable(workspaceId)

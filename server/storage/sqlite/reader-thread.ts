@@ -3,6 +3,7 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../domain/paging.ts'
 import type { Activity, ActivityRequest } from '../activity.ts'
+import type { CountedEvents, CountFilter } from '../event-store.ts'
 import type { EventSliceRequest, Slice } from '../exports.ts'
 import type { Failure } from '../unavailable.ts'
 import { ActivityReader } from './activity-reader.ts'
@@ -16,6 +17,7 @@ export type ReaderWork =
   | { kind: 'statement'; statement: Statement }
   | { kind: 'events'; request: EventsRequest }
   | { kind: 'event-slice'; request: EventSliceRequest }
+  | { kind: 'count'; workspace_id: string; filter: CountFilter }
   | { kind: 'activity'; workspace_id: string; request: ActivityRequest; now_ms: number }
 
 export type ReaderRequest = ReaderWork | 'close'
@@ -23,7 +25,7 @@ export type ReaderRequest = ReaderWork | 'close'
 /** Of what was read; `opened` comes first. */
 export type ReaderResult =
   | 'opened'
-  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity }
+  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity | CountedEvents }
   | { failure: Failure }
 
 export type ReaderThreadData = {
@@ -59,6 +61,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
       return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
     }
     events ??= new EventReader(connection, new TailRing(data.ring))
+    if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
     // With memory of its own, which is handed over; a slice too.
     if (work.kind === 'event-slice') return { read: events.slice(work.request) }
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
@@ -68,7 +71,9 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
 }
 
 /** What is not copied on its way to the other thread. */
-function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity): ArrayBuffer[] {
+function handedOver(
+  read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity | CountedEvents,
+): ArrayBuffer[] {
   if (read instanceof Uint8Array) return [read.buffer]
   return 'bytes' in read ? [read.bytes.buffer] : []
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Activity } from '../activity.ts'
+import type { CountedEvents } from '../event-store.ts'
 import type { EventSliceRequest, Slice } from '../exports.ts'
 import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
@@ -18,7 +19,7 @@ const LIST_THREADS = 2
 const WAITING_LOOK_UPS = 1_000
 
 /** Rows of a statement, a page of events as JSON, a slice of an export, or counts. */
-type Read = unknown[] | Uint8Array | Slice | Activity
+type Read = unknown[] | Uint8Array | Slice | Activity | CountedEvents
 
 type Work = {
   work: ReaderWork
@@ -116,6 +117,11 @@ export class Reader {
   /** Reads a slice of an export of events, see `#list`. */
   async eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice> {
     return (await this.#list({ kind: 'event-slice', request }, reading)) as Slice
+  }
+
+  /** Counts events, see `#list`. */
+  async countEvents(work: ReaderWork & { kind: 'count' }, reading: Reading): Promise<CountedEvents> {
+    return (await this.#list(work, reading)) as CountedEvents
   }
 
   /** Reads how many events were sent, see `#list`. */

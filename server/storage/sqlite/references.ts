@@ -72,7 +72,7 @@ export function prepareReferences(connection: Connection) {
   return {
     journey: connection
       .prepare<[string, string], number>(
-        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ?',
+        'SELECT journey_ref FROM journeys WHERE workspace_id = ? AND journey_id = ? AND removed_ms IS NULL',
       )
       .pluck(),
     customer: connection
@@ -87,7 +87,8 @@ function prepare(connection: Connection) {
   return {
     journey: connection.prepare<[string, string], JourneyRow>(
       `SELECT workspace_ref, journeys.workspace_id, journey_ref, journey_id, status
-      FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?`,
+      FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?
+        AND removed_ms IS NULL`,
     ),
     enrolled: connection.prepare<[number, string, string], { customer_ref: number; customer_id: string }>(
       `SELECT customer_ref, customer_id FROM customers JOIN enrolments USING (customer_ref)

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { indexedBeginning, wordsOfText } from '../../domain/name-words.ts'
 import type { RemovalStore } from '../removals/removal-store.ts'
-import { insertRemoval } from '../removals/removals.ts'
+import { insertRemoval, type Removal } from '../removals/removals.ts'
+import type { Database, ReadingDatabase, Transaction } from '../storage.ts'
 
 /**
  * Takes a customer out of the tables in which others look. The number stays in `enrolment_numbers`, for whoever follows
@@ -47,4 +48,47 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
     place: JSON.stringify({ ref, from: 0, own }),
   })
   return { removal_id, enrolments: Number(removed.numAffectedRows ?? 0) }
+}
+
+/** Hides a journey. Its number stays with it, so that no other gets it while events and indexes have it. */
+export const removeJourney: RemovalStore['removeJourney'] = async (
+  db,
+  { workspace_id, journey_id, begun_ms },
+) => {
+  const ref = await journeyRef(db, { workspace_id, journey_id })
+  const enrolments = await countEnrolments(db, { workspace_id, journey_id })
+  await sql`UPDATE journeys SET removed_ms = ${begun_ms} WHERE journey_ref = ${ref}`.execute(db)
+  const place = JSON.stringify({ ref, from: 0 })
+  const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
+  return { removal_id: await insertRemoval(db, subject), enrolments }
+}
+
+export const countEnrolments: RemovalStore['countEnrolments'] = async (db, journey) => {
+  const ref = await journeyRef(db, journey)
+  const { rows } = await sql<{ enrolments: number }>`
+    SELECT count(*) AS enrolments FROM enrolments WHERE journey_ref = ${ref}`.execute(db)
+  return rows[0]?.enrolments ?? 0
+}
+
+/** Takes the names of a journey out of what was counted, and lets who follows the store forget it. */
+export async function forgetJourney(
+  db: Transaction,
+  { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
+): Promise<void> {
+  const ref = await journeyRef(db, { workspace_id, journey_id })
+  await sql`UPDATE event_series SET journey_id = '', event_id = ''
+    WHERE workspace_ref = (SELECT workspace_ref FROM workspaces WHERE workspace_id = ${workspace_id})
+      AND journey_id = ${journey_id}`.execute(db)
+  await sql`INSERT INTO enrolment_removals (journey_ref) VALUES (${ref})`.execute(db)
+}
+
+async function journeyRef(
+  db: Database | ReadingDatabase,
+  { workspace_id, journey_id }: { workspace_id: string; journey_id: string },
+): Promise<number> {
+  const { rows } = await sql<{ ref: number }>`
+    SELECT journey_ref AS ref FROM journeys
+    WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`.execute(db)
+  if (!rows[0]) throw new Error('there is no such journey')
+  return rows[0].ref
 }

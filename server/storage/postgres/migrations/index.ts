@@ -10,4 +10,5 @@ export const migrations: Migrations = {
   '0006-refused-fields': () => import('./0006-refused-fields.ts'),
   '0007-removals': () => import('./0007-removals.ts'),
   '0008-erasures': () => import('./0008-erasures.ts'),
+  '0009-journey-removals': () => import('./0009-journey-removals.ts'),
 }

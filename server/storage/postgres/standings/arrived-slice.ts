@@ -62,7 +62,10 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
     changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id })
   }
   const customers = enrolments.rows.filter(({ made }) => made !== false)
-  const taken = enrolments.isAll ? removals : []
+  const isAll = enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS
+  // What is known of a journey that is gone is forgotten behind the last that was counted of it.
+  const takable = isAll ? removals : removals.filter(({ customer_id }) => customer_id !== null)
+  const taken = enrolments.isAll ? takable : []
   await takeRemovals(connection, workspace, taken)
   for (const { journey_id, customer_id, enrolment } of taken) {
     if (customer_id === null) continue
@@ -77,11 +80,7 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
     arrivals,
     taken: {
       now_ms,
-      isAll:
-        enrolments.isAll &&
-        arrivals.length === seen.length &&
-        seen.length < SLICE_ARRIVALS &&
-        removals.length < SLICE_REMOVALS,
+      isAll: isAll && removals.length < SLICE_REMOVALS,
       left_ms: enrolments.isAll ? leftFrom(seen, arrivals) : undefined,
       isOld: seen.some(isOld),
       arrivals: arrivals.flatMap(spanOf),
@@ -138,16 +137,18 @@ class Changes {
   }
 }
 
-/** The events of journeys' steps, as they are configured. */
+/** The events of journeys' steps, as they are configured. @param isListed whether of those alone that are not being removed */
 export async function configuredSteps(
   connection: Connection,
   workspace: string,
   journeys: readonly Key[],
+  { isListed = false }: { isListed?: boolean } = {},
 ): Promise<Map<Key, string[]>> {
   if (journeys.length === 0) return new Map()
   const { rows } = await connection.run<{ journey_id: string; steps: string }>(
-    'SELECT journey_id, steps FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])',
-    [idOf('wsp', workspace), journeys.map((journey) => idOf('jrn', journey))],
+    `SELECT journey_id, steps FROM journeys
+    WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND (removed_ms IS NULL OR NOT $3::boolean)`,
+    [idOf('wsp', workspace), journeys.map((journey) => idOf('jrn', journey)), isListed],
   )
   return new Map(rows.map(({ journey_id, steps }) => [uuidOf(journey_id), eventIdsOf(steps)]))
 }

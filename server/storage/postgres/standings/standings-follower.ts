@@ -4,7 +4,7 @@ import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
 import type { Connection } from '../connection.ts'
 import { DURABLE } from '../dialect.ts'
-import { foldCounts } from '../fold-counts.ts'
+import { foldCounts, forgetNames } from '../fold-counts.ts'
 import type { Pool } from '../pool.ts'
 import { digitsOf, uuidOf } from '../uuids.ts'
 import { configuredSteps, NOTHING_COUNTED, takeSlice } from './arrived-slice.ts'
@@ -71,6 +71,7 @@ export class StandingsFollower {
         workspace,
         arrivals.filter(({ counts }) => counts !== NOTHING_COUNTED),
       )
+      await forgetNames(connection, workspace, gone)
       if (!taken.isAll) return 'more'
       await connection.run(
         'UPDATE event_following SET as_of_ms = greatest(as_of_ms, $2) WHERE workspace_id = $1',

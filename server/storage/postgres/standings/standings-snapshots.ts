@@ -65,7 +65,7 @@ export class StandingsSnapshots {
           reader,
           keyOf: parsedUuid,
           idOf,
-          configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys),
+          configuredSteps: (journeys) => configuredSteps(connection, workspace, journeys, { isListed: true }),
         })
         await connection.run('COMMIT')
         return result

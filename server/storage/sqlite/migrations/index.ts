@@ -14,4 +14,5 @@ export const migrations: Migrations = {
   '0010-customers-arrived': () => import('./0010-customers-arrived.ts'),
   '0011-removals': () => import('./0011-removals.ts'),
   '0012-erasures': () => import('./0012-erasures.ts'),
+  '0013-journey-removals': () => import('./0013-journey-removals.ts'),
 }

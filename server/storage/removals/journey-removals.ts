@@ -1,0 +1,42 @@
+import type { components } from '../../../generated/contract.ts'
+import { type Authorship, insertAuditEntry } from '../audit-log.ts'
+import type { Transaction } from '../storage.ts'
+import { noteEvents } from './noted-events.ts'
+import type { RemovalStore } from './removal-store.ts'
+import type { Removal } from './removals.ts'
+
+type Journey = components['schemas']['Journey']
+
+/**
+ * Removes a journey: from the commit on nobody finds it, and what is left of it is removed by and by.
+ * @returns how many customers took part in it
+ */
+export async function removeJourney(
+  db: Transaction,
+  removals: Pick<RemovalStore, 'removeJourney'>,
+  workspace_id: string,
+  { journey_id, name }: Pick<Journey, 'journey_id' | 'name'>,
+  author: Authorship,
+): Promise<number> {
+  const removed = { workspace_id, journey_id, begun_ms: author.at_ms }
+  const { enrolments } = await removals.removeJourney(db, removed)
+  await insertAuditEntry(db, workspace_id, author, {
+    action: 'journey_removed',
+    subject: { kind: 'journey', id: journey_id, name },
+    after: { enrolments },
+  })
+  return enrolments
+}
+
+/** Takes away the last of a journey, its definition, and notes how many events it had. */
+export async function completeJourneyRemoval(
+  db: Transaction,
+  { workspace_id, subject_id: journey_id, events }: Removal,
+): Promise<void> {
+  await db
+    .deleteFrom('journeys')
+    .where('workspace_id', '=', workspace_id)
+    .where('journey_id', '=', journey_id)
+    .execute()
+  await noteEvents(db, { workspace_id, subject_id: journey_id, action: 'journey_removed', events })
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
+import { type Browser, signUp } from '../people.ts'
+import { initialize } from './customer.ts'
+import { settled } from './settled.ts'
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+type Scene = {
+  workspace: Workspace
+  owner: Browser
+  /** The journey that goes, and one that stays, with the same customer in both. */
+  gone: string
+  kept: string
+  customer_id: string
+}
+
+/** Two journeys with a customer and an event in each. */
+async function newScene(): Promise<Scene> {
+  const workspace = await cairn.workspace()
+  const { client, journey_id: kept } = workspace
+  const owner = await signUp(cairn, workspace, 'owner')
+  const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
+  await client.updateJourney({ path: { journey_id: kept }, body: { steps } })
+  const { data } = await client.createJourney({ body: { name: 'Renewal', steps } })
+  const gone = data?.journey_id ?? ''
+  let customer_id = ''
+  for (const journey_id of [kept, gone]) {
+    customer_id = await initialize({ client, journey_id }, 'user-1')
+    await client.createEvent({ body: eventIn(journey_id, customer_id) })
+  }
+  return { workspace, owner, gone, kept, customer_id }
+}
+
+function eventIn(journey_id: string, customer_id: string) {
+  return { journey_id, customer_id, event_id: 'signed_up', message_id: `of ${journey_id}` }
+}
+
+async function remove({ owner, gone, workspace }: Scene, name = 'Renewal', query = '') {
+  const headers = { 'x-workspace-id': workspace.workspace_id }
+  const reply = await owner.fetch(`POST /journeys/${gone}/remove${query}`, { headers, body: { name } })
+  return { status: reply.status, body: await reply.json() }
+}
+
+async function archived(scene: Scene): Promise<Scene> {
+  await scene.workspace.client.archiveJourney({ path: { journey_id: scene.gone } })
+  return scene
+}
+
+/** The entry of the audit log, when nothing is left of the journey. */
+async function completed({ owner, workspace }: Scene) {
+  const headers = { 'x-workspace-id': workspace.workspace_id }
+  const entry = async () => {
+    const { data } = await (await owner.fetch('GET /audit-log?area=journeys&limit=1', { headers })).json()
+    return data[0]
+  }
+  await expect.poll(async () => (await entry()).after?.events, withPatience).toEqual(expect.any(Number))
+  return await entry()
+}
+
+describe('a journey', () => {
+  it('is removed when it is archived and called by its name, and not before', async () => {
+    const scene = await newScene()
+    expect(await remove(scene)).toMatchObject({ status: 409, body: { code: 'journey_active' } })
+    await archived(scene)
+    expect(await remove(scene, 'renewal')).toMatchObject({ status: 409, body: { code: 'name_differs' } })
+    const removal = { journey_id: scene.gone, enrolments: 1, events: 1, more_events: false }
+    expect(await remove(scene, 'Renewal', '?dry_run=true')).toEqual({
+      status: 200,
+      body: { ...removal, dry_run: true },
+    })
+    expect(await remove(scene)).toEqual({ status: 200, body: removal })
+    expect(await remove(scene)).toMatchObject({ status: 404, body: { code: 'journey_not_found' } })
+  })
+
+  it('is found nowhere once it is removed, and takes nothing', async () => {
+    const scene = await archived(await newScene())
+    const { workspace, gone, kept, customer_id } = scene
+    const { client } = workspace
+    await remove(scene)
+    const path = { journey_id: gone }
+    const refused = [
+      await client.getJourney({ path }),
+      await client.restoreJourney({ path }),
+      await client.updateJourney({ path, body: { name: 'Again' } }),
+      await client.getJourneyReport({ path }),
+      await client.getJourneyTrend({ path }),
+      await client.getJourneyStepTimes({ path, query: { step: 1 } }),
+      await client.listJourneyCustomers({ path }),
+      await client.createEvent({ body: eventIn(gone, customer_id) }),
+      await client.createEvent({ body: { ...eventIn(gone, customer_id), message_id: randomUUID() } }),
+      await client.createEvent({ body: eventIn(gone, customer_id), query: { dry_run: true } }),
+    ]
+    expect(refused.map(({ error }) => error?.code)).toEqual(refused.map(() => 'journey_not_found'))
+    const { data } = await client.createEvents({ body: { events: [eventIn(gone, customer_id)] } })
+    expect(data?.results).toMatchObject([{ problem: { code: 'journey_not_found' } }])
+    expect((await client.listJourneys()).data?.data).toMatchObject([{ journey_id: kept }])
+    expect((await client.listEvents()).data?.data).toMatchObject([{ journey_id: kept }])
+    expect((await client.listEvents({ query: { journey_id: gone } })).data?.data).toEqual([])
+    const timeline = await client.listCustomerEvents({ path: { customer_id } })
+    expect(timeline.data?.data).toMatchObject([{ journey_id: kept }])
+  })
+
+  it('leaves nothing but who removed it, when and how much, and others as they were', async () => {
+    const scene = await archived(await newScene())
+    const { workspace, gone, kept, customer_id } = scene
+    const { client } = workspace
+    const { error } = await client.createEvent({
+      body: { ...eventIn(gone, customer_id), message_id: randomUUID() },
+    })
+    expect(error?.code).toBe('journey_archived')
+    expect((await client.listRefusals()).data?.data).toHaveLength(1)
+    await remove(scene)
+    expect(await completed(scene)).toMatchObject({
+      action: 'journey_removed',
+      actor: { kind: 'person' },
+      subject: { kind: 'journey', id: gone, name: 'Renewal' },
+      after: { enrolments: 1, events: 1 },
+    })
+    expect((await client.listRefusals()).data?.data).toEqual([])
+    const journeys = await client.listCustomerJourneys({ path: { customer_id } })
+    expect(journeys.data?.data).toMatchObject([{ journey_id: kept }])
+    const report = await settled(() => client.getJourneyReport({ path: { journey_id: kept } }))
+    expect(report).toMatchObject({ enrolled: 1, steps: [{ reached: 1 }] })
+    const activity = async () => {
+      return (await client.getActivity({ query: { by: 'day', group_by: 'journey' } })).data
+    }
+    await expect.poll(async () => JSON.stringify(await activity()), withPatience).not.toContain(gone)
+    expect((await activity())?.total).toMatchObject({ created: 2 })
+  })
+})
