@@ -13,9 +13,18 @@ const RUNNING = 2
 /** So many wait at the most, about a second. */
 const WAITING = 50
 
+/** A hash in the PHC string format that no password has: to compare one with it takes as long as with any other. */
+const OF_NOBODY = [
+  '',
+  'argon2id',
+  'v=19',
+  `m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}`,
+  unpadded(randomBytes(16)),
+  unpadded(randomBytes(32)),
+].join('$')
+
 /** Hashes passwords, and compares them with their hashes, on other threads. */
 export class Passwords {
-  #unknown: Promise<string> | undefined
   #running = 0
   readonly #waiting: (() => void)[] = []
 
@@ -36,22 +45,10 @@ export class Passwords {
    * @throws {Unavailable} `overloaded`, where too many passwords wait
    */
   async matches(password: string, hash: string | undefined): Promise<boolean> {
-    const compared = await this.#hashOfNobody()
     return await this.#inTurn(async () => {
       const argon2 = await library()
-      return (await argon2.verify(hash ?? compared, comparable(password))) && hash !== undefined
+      return (await argon2.verify(hash ?? OF_NOBODY, comparable(password))) && hash !== undefined
     })
-  }
-
-  /** Made by the first who signs in, whether or not there is such a person. */
-  async #hashOfNobody(): Promise<string> {
-    this.#unknown ??= this.hash(randomBytes(32).toString('hex'))
-    try {
-      return await this.#unknown
-    } catch (error) {
-      this.#unknown = undefined
-      throw error
-    }
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -67,6 +64,10 @@ export class Passwords {
       else this.#running -= 1
     }
   }
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
 }
 
 /** The same characters however the keyboard has composed them (NIST SP 800-63B). */

@@ -1,5 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import {
   addMember,
   browser,
@@ -13,14 +13,20 @@ import {
 
 const DAY_MS = 86_400_000
 
-let now: number
+let now = Date.parse('2026-11-20T12:00:00Z')
+let shared: Cairn
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
 
+beforeAll(async () => {
+  shared = await startCairn({ now: () => now })
+  return shared.stop
+})
+
 beforeEach(async () => {
   now = Date.parse('2026-11-20T12:00:00Z')
-  cairn = await startCairnForTest({ now: () => now })
+  cairn = shared
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
 })
