@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import argon2 from 'argon2'
 import { createPersonClient, type PersonClient } from '../client/person.ts'
 import type { components } from '../generated/contract.ts'
-import { inStore } from '../server/cli/store.ts'
 import { newId } from '../server/domain/identifiers.ts'
 import { insertMember } from '../server/storage/members.ts'
 import { insertPerson } from '../server/storage/people.ts'
 import type { Cairn } from './cairn.ts'
+import { inStore } from './in-store.ts'
 
 type Role = components['schemas']['Role']
 

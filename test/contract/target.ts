@@ -27,8 +27,8 @@ export type RawRequest = {
 
 /** The checks of a request come before the engine, and are tried in full on one. */
 const requestsFor = {
-  sqlite: casesToTry({ inCi: 40, elsewhere: 20 }),
-  postgres: 10,
+  sqlite: casesToTry({ inCi: 30, elsewhere: 20 }),
+  postgres: 5,
 }
 
 /** How to reach a deployment, and how many requests to generate; set by `npm run contract`, the engine's without it. */

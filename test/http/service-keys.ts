@@ -1,8 +1,8 @@
-import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { type KeyKind, newServiceKey } from '../../server/domain/service-keys.ts'
 import { insertServiceKey, type ServiceKey, updateServiceKey } from '../../server/storage/service-keys.ts'
 import type { Cairn, Workspace } from '../cairn.ts'
+import { inStore } from '../in-store.ts'
 
 type Options = Partial<Pick<ServiceKey, 'allowed_origins' | 'rate_limit' | 'expires_ms'>> & { token?: string }
 

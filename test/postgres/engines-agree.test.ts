@@ -204,7 +204,7 @@ describe('the engines', () => {
         const [first, second] = await Promise.all(engines.map((engine) => listed(engine, begun_ms)))
         expect(second).toEqual(first)
       }),
-      { numRuns: casesToTry({ inCi: 50, elsewhere: 20 }) },
+      { numRuns: casesToTry({ inCi: 25, elsewhere: 15 }) },
     )
   })
 })

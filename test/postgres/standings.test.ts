@@ -210,7 +210,7 @@ describe('the standings of two replicas', () => {
           await expectExact(second, place, names, { ...filter, customer_type: 'contact' })
         },
       ),
-      { numRuns: casesToTry({ inCi: 10, elsewhere: 6 }) },
+      { numRuns: casesToTry({ inCi: 6, elsewhere: 4 }) },
     )
   })
 })

@@ -11,15 +11,24 @@ const STATEMENT_MS = 3_600_000
 export async function migrateDatabase(servers: Servers, released: Migrations = migrations): Promise<void> {
   const pool = new Pool({ servers, most: 1, mostWaiting: 0, statement_ms: STATEMENT_MS })
   try {
-    const done = await appliedMigrations(pool)
-    // Migrations only add. While replicas are replaced one by one, one of the version before may start on a newer schema.
-    if (Object.keys(released).every((name) => done?.has(name))) return
+    if (isUpToDate(await appliedMigrations(pool), released)) return
     const read = (sql: string, parameters: readonly unknown[]) => pool.read(sql, parameters)
     const db = new Kysely<unknown>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
     await migrate(db, released)
   } finally {
     await pool.close()
   }
+}
+
+/**
+ * Whether a database has had all migrations. They only add: while replicas are replaced one by one, one of the version
+ * before may start on a newer schema.
+ */
+export function isUpToDate(
+  applied: ReadonlySet<string> | undefined,
+  released: Migrations = migrations,
+): boolean {
+  return Object.keys(released).every((name) => applied?.has(name))
 }
 
 /** The migrations that a database has had; undefined where it has no store. */

@@ -18,7 +18,7 @@ import { postgresEventStore } from './event-store.ts'
 import { EventWriter } from './event-writer.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
 import { ListReader } from './list-reader.ts'
-import { appliedMigrations, migrateDatabase } from './migrate-database.ts'
+import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
@@ -210,11 +210,12 @@ export async function openPostgresDatabase(
   const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: POOLS.transactions.statement_ms })
   const close = () => pool.close()
   try {
-    if (!create && !(await explained(appliedMigrations(pool)))) {
+    const done = await explained(appliedMigrations(pool))
+    if (!create && !done) {
       await close()
       return undefined
     }
-    await explained(migrateDatabase(servers))
+    if (!isUpToDate(done)) await explained(migrateDatabase(servers))
   } catch (error) {
     await close()
     throw error

@@ -1,0 +1,39 @@
+import { inStore as inOpenedStore } from '../server/cli/store.ts'
+import { openDatabase } from '../server/storage/open.ts'
+import type { Database, Transaction } from '../server/storage/storage.ts'
+import { engine } from './engine.ts'
+
+type Kept = { db: Database; close: () => Promise<void>; last: Promise<unknown> }
+
+/** By `DATABASE_URL`. */
+const kept = new Map<string, Promise<Kept>>()
+
+/**
+ * Runs one transaction on a store that there is, like the `inStore` of the commands, beside its server. On PostgreSQL the
+ * connection is kept for the tests of a file: to make one takes longer than most of what is done with it.
+ */
+export async function inStore<Result>(
+  databaseUrl: string,
+  work: (db: Transaction) => Promise<Result>,
+): Promise<Result> {
+  if (engine === 'sqlite') return await inOpenedStore(databaseUrl, work)
+  const opening = kept.get(databaseUrl) ?? keep(databaseUrl)
+  kept.set(databaseUrl, opening)
+  const store = await opening
+  const done = store.last.then(() => store.db.transaction().execute(work))
+  store.last = done.catch(() => {})
+  return await done
+}
+
+async function keep(databaseUrl: string): Promise<Kept> {
+  const opened = await openDatabase(databaseUrl, { create: false })
+  if (!opened) throw new Error('there is no store')
+  return { ...opened, last: Promise.resolve() }
+}
+
+/** Ends what is kept. */
+export async function closeStores(): Promise<void> {
+  const stores = await Promise.allSettled(kept.values())
+  kept.clear()
+  await Promise.all(stores.map((store) => store.status === 'fulfilled' && store.value.close()))
+}
