@@ -477,9 +477,14 @@ describe('the audit log', () => {
       components: { schemas: Record<string, { enum: string[] }> }
     }
     const commands = ['member', 'setup-link', 'sqlite/restore'].map((name) => `../cli/${name}.test.ts`)
-    const others = ['erase-customer', 'exports', 'open-sessions', 'refusals', 'workspace-making'].map(
-      (name) => `./${name}.test.ts`,
-    )
+    const others = [
+      'erase-customer',
+      'exports',
+      'open-sessions',
+      'refusals',
+      'remove-journey',
+      'workspace-making',
+    ].map((name) => `./${name}.test.ts`)
     const files = ['./audit-log.test.ts', ...others, ...commands]
     const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join()
     for (const action of components.schemas.AuditAction?.enum ?? []) expect(text).toContain(`'${action}'`)

@@ -44,7 +44,8 @@ beforeAll(async () => {
   database = new Database(path)
   // All accounts and all who are called "Ada" are among the oldest; the newest alone is called "Zoe".
   database.exec(`
-    ${counted(1000)} INSERT INTO workspaces SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value, NULL, '' FROM counter;
+    ${counted(1000)} INSERT INTO workspaces (workspace_ref, workspace_id, name, created_ms)
+      SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value FROM counter;
     ${counted(1000)} INSERT INTO people SELECT 'per_' || value, 'Ada', value, value, '', 0, ' ada' FROM counter;
     ${counted(1000)} INSERT INTO members SELECT 'wsp_' || value, 'per_1', 'viewer', 0 FROM counter
       UNION SELECT 'wsp_1', 'per_' || value, 'viewer', 0 FROM counter;
@@ -59,10 +60,12 @@ beforeAll(async () => {
     ${counted(ENTRIES)} INSERT INTO audit_log
       SELECT 'wsp_1', ${ordinal('aud')}, value, iif(value <= 5, 'members', 'sessions'), 'signed_in', 'person',
         iif(value <= 10, 'per_rare', 'per_1'), 'Ada', 'person', 'per_1', 'Ada', NULL, NULL, NULL, NULL FROM counter;
-    ${counted(1000)} INSERT INTO journeys
+    ${counted(1000)} INSERT INTO journeys (journey_ref, workspace_id, journey_id, name, description, steps,
+        status, created_ms, updated_ms, name_key)
       SELECT value, 'wsp_1', ${ordinal('jrn')}, 'Onboarding', '', json_array(printf('%.*c', 60000, 'x')),
         iif(value <= 10, 'archived', 'active'), value, value, ' onboarding' FROM counter;
-    ${counted(MANY)} INSERT INTO journeys
+    ${counted(MANY)} INSERT INTO journeys (journey_ref, workspace_id, journey_id, name, description, steps,
+        status, created_ms, updated_ms, name_key)
       SELECT 1000 + value, 'wsp_2', ${ordinal('jrn')}, 'Renewal', '', '[]', iif(value <= 10, 'archived', 'active'), value,
         value, iif(value <= 10, ' first renewal', ' renewal') FROM counter;
     ${counted(MANY)} INSERT INTO service_keys
