@@ -319,6 +319,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/customers/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who was erased, in the order of erasing
+         * @description The customers that were erased, the first ones first, so that copies of them elsewhere can be cleaned. A program
+         *     can follow it for ever: `next_cursor` is always given, also by an empty page, and from there the list goes on, now
+         *     or in a year. Each comes once, as it is when it is read, whatever is erased meanwhile and on whichever replica;
+         *     that its last event is removed does not bring it again.
+         *
+         *     Nobody is named but by the `customer_id`, by which copies of customers and of events have them. Where an older
+         *     backup was put back, begin the list anew: the order may be another.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/customers/{customer_id}": {
         parameters: {
             query?: never;
@@ -1467,6 +1493,21 @@ export interface components {
              * @description How many events were removed; null until all are.
              */
             events: number | null;
+        };
+        /**
+         * Page of erasures
+         * @description One page of the list of erasures, which has no end.
+         */
+        ErasurePage: {
+            /** @description The erasures, in their order. */
+            data: components["schemas"]["Erasure"][];
+            /** @description Where to go on. */
+            next_cursor: string;
+            /**
+             * @description Null: more is there already, behind `next_cursor`. Else what was erased by this instant, on whichever replica,
+             *     is in the page or was before it.
+             */
+            caught_up_to: components["schemas"]["CaughtUpTo"];
         };
         /**
          * Event
@@ -4194,6 +4235,58 @@ export interface operations {
                 content: {
                     "application/x-ndjson": components["schemas"]["CustomerLine"];
                     "text/csv": components["schemas"]["CsvExport"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many to return at the most. A page may be shorter, even empty, and still have a `next_cursor`: it ends at
+                 *     1 MiB too, and where enough rows have been looked at.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Where to go on, the `next_cursor` of the page before. Use it with the same filters and order, whatever number of
+                 *     items that page had.
+                 * @example 05a2f1c3e8b001jd3zegq5a8c1d4f7h0k3m6pz
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of erasures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasurePage"];
                 };
             };
             400: components["responses"]["BadParameter"];

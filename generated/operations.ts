@@ -150,6 +150,18 @@ export const operationPaths = {
    */
   exportCustomers: ['GET', '/customers/export'],
   /**
+   * List who was erased, in the order of erasing
+   *
+   * The customers that were erased, the first ones first, so that copies of them elsewhere can be cleaned. A program
+   * can follow it for ever: `next_cursor` is always given, also by an empty page, and from there the list goes on, now
+   * or in a year. Each comes once, as it is when it is read, whatever is erased meanwhile and on whichever replica;
+   * that its last event is removed does not bring it again.
+   *
+   * Nobody is named but by the `customer_id`, by which copies of customers and of events have them. Where an older
+   * backup was put back, begin the list anew: the order may be another.
+   */
+  listErasures: ['GET', '/customers/erasures'],
+  /**
    * Get a customer
    *
    * The customer as it is now.

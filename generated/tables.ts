@@ -50,6 +50,7 @@ export interface Erasures {
   customer_id: string;
   erased_ms: number;
   events: number | null;
+  number: Generated<number>;
   own_digest: string | null;
   workspace_id: string;
 }
@@ -152,6 +153,7 @@ export interface Workspaces {
   created_by: string | null;
   created_ms: number;
   erasure_secret: Generated<string>;
+  erasures: Generated<number>;
   name: string;
   workspace_id: string;
 }

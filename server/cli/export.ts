@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
-import { type Client, createClient, type OperationRequest } from '../../client/index.ts'
+import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
 import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
@@ -20,7 +20,7 @@ type ExportOptions = {
   json?: boolean
 }
 
-type List = 'events' | 'customers'
+type List = 'events' | 'customers' | 'erasures'
 type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
   NonNullable<OperationRequest<'exportCustomers'>['query']>
 
@@ -40,6 +40,7 @@ const PROGRESS_MS = 5_000
 const FILTERS: Record<List, readonly (keyof Query)[]> = {
   events: ['journey_id', 'customer_id', 'event_id', 'received_from', 'received_to'],
   customers: ['customer_type', 'client_customer_id', 'search'],
+  erasures: [],
 }
 
 const AGAIN = 'Run the same command again to go on.'
@@ -53,6 +54,8 @@ of the lines before it. A file without that line was cut short.
 
 It can be stopped and run again: until it is whole, the file is FILE.part, with FILE.part.json beside it, and goes on where
 it was. With --since, a file begins where one that is whole ends, which is checked; so each event is in one of them.
+
+Erasures say which customers were erased: what other files have of them is to be removed. With --since, who was erased since.
 
 A workspace is written into a folder: journeys, customers, who takes part in what, and events. cairn import FOLDER makes
 another one of it.
@@ -134,7 +137,7 @@ async function exportList(
   const { filter, json } = options
   const unknown = Object.keys(filter).find((name) => !FILTERS[list].some((known) => known === name))
   if (unknown !== undefined) {
-    const known = FILTERS[list].join(', ')
+    const known = FILTERS[list].join(', ') || 'none'
     throw new CommandFailure(
       `${list} have no filter ${JSON.stringify(unknown)}, but ${known}`,
       ExitCode.usage,
@@ -156,7 +159,11 @@ async function exportList(
     for (;;) {
       const cursor = file.reached.cursor ?? since?.next_cursor
       const query = { ...filter, ...(cursor && { cursor }) }
-      const { end, response } = await nextPart(client, list, query, { ...options, file, signal: stop.signal })
+      const part = { ...options, file, signal: stop.signal }
+      const { end, response } =
+        list === 'erasures'
+          ? await nextErasures(client, query, part)
+          : await nextPart(client, list, query, part)
       const { next_cursor, caught_up_to } = end
       begin ??= begunAt(response)
       if (caught_up_to === null) continue
@@ -190,6 +197,8 @@ function begunAt({ headers }: Response): number {
   return Date.parse(headers.get('date') ?? new Date().toUTCString()) + 1000
 }
 
+type Exported = Exclude<List, 'erasures'>
+
 type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
 
 /**
@@ -197,7 +206,7 @@ type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
  * a connection that never lasts as long as one would lead nowhere else.
  * @throws {CommandFailure} where the server refuses it, or does not answer for long
  */
-async function nextPart(client: Client, list: List, query: Query, { file, linesAtOnce, signal }: Part) {
+async function nextPart(client: Client, list: Exported, query: Query, { file, linesAtOnce, signal }: Part) {
   let limit = linesAtOnce
   for (let attempt = 1; ; attempt += 1) {
     const { body, response } = await partOf(client, list, { ...query, limit }, signal)
@@ -218,22 +227,45 @@ async function nextPart(client: Client, list: List, query: Query, { file, linesA
 /** A part is asked for so often, in all for some six seconds, while its connection breaks. */
 const BROKEN = 5
 
-async function partOf(client: Client, list: List, query: Query & { limit: number }, signal: AbortSignal) {
+async function partOf(client: Client, list: Exported, query: Query & { limit: number }, signal: AbortSignal) {
   const call = async () => {
     return list === 'events'
       ? await client.exportEvents({ query, signal })
       : await client.exportCustomers({ query, signal })
   }
+  const { data, response } = await answered(call, signal)
+  return { body: data, response }
+}
+
+/** Adds the next page of a list that is no export, line by line. */
+async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOnce, signal }: Part) {
+  const query = { limit: Math.min(linesAtOnce, PAGE), ...(cursor && { cursor }) }
+  const { data, response } = await answered(() => client.listErasures({ query, signal }), signal)
+  file.add(Buffer.from(data.data.map((erasure) => `${JSON.stringify(erasure)}\n`).join('')))
+  file.keep(data.next_cursor)
+  return { end: data, response }
+}
+
+/** A page of a list has so many items at the most. */
+const PAGE = 500
+
+/** What an older server says of a path that it has not: that of erasures is one of a customer to it. */
+const UNKNOWN_THERE = new Set(['not_found', 'method_not_allowed', 'customer_not_found'])
+
+type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; response: Response }
+
+/** @throws {CommandFailure} where the server refuses it, or does not answer for long */
+async function answered<Data extends object>(call: () => Promise<Answer<Data>>, signal: AbortSignal) {
   const { data, error, response } = await call().catch((error: unknown) => {
     if (signal.aborted) throw error
     throw new CommandFailure(`the server does not answer: ${causeOf(error)}. ${AGAIN}`)
   })
-  if (data) return { body: data, response }
-  if (error.code === 'not_found' || error.code === 'method_not_allowed') {
-    throw new CommandFailure('The server is older than this command: it has no exports.')
+  if (data) return { data, response }
+  if (error && UNKNOWN_THERE.has(error.code)) {
+    throw new CommandFailure('The server is older than this command: it has no such list to export.')
   }
-  const faults = error.errors?.map(({ detail }) => detail).join(' ') ?? ''
-  throw new CommandFailure(`refused: ${error.detail} (${error.code}) ${faults} ${AGAIN}`)
+  const faults = error?.errors?.map(({ detail }) => detail).join(' ') ?? ''
+  throw new CommandFailure(`refused: ${error?.detail} (${error?.code}) ${faults} ${AGAIN}`)
 }
 
 /** Adds all lines but the last one. @returns what that says @throws {Error} where the part is not whole */

@@ -1,5 +1,7 @@
+import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
+import { forwardPageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import * as erasures from '../storage/removals/erasures.ts'
 import { authorOf } from './author.ts'
@@ -16,15 +18,25 @@ export const eraseCustomer: Operation<'eraseCustomer'> = async ({ workspaceId, p
   })
   if (!erasure) throw new Problem('customer_not_found')
   storage.removals.begin()
+  return { status: 200, body: erasureOf(erasure) }
+}
+
+export const listErasures: Operation<'listErasures'> = async ({ workspaceId, query }, context) => {
+  const { storage, reading } = context
+  const clock_ms = await storage.clock_ms(reading)
+  const page = pageOf(query, 'cus')
+  const walked = await erasures.oldestErasures(storage.lists(reading), workspaceId, page, clock_ms)
+  return { status: 200, body: forwardPageBody({ ...walked, rows: walked.rows.map(erasureOf) }) }
+}
+
+/** An erasure as the contract has it. */
+function erasureOf(erasure: erasures.Erasure): components['schemas']['Erasure'] {
   const { customer_id, own_digest, erased_ms, completed_ms, events } = erasure
   return {
-    status: 200,
-    body: {
-      customer_id,
-      may_return: own_digest === null,
-      erased_at: instantText(erased_ms),
-      completed_at: completed_ms === null ? null : instantText(completed_ms),
-      events,
-    },
+    customer_id,
+    may_return: own_digest === null,
+    erased_at: instantText(erased_ms),
+    completed_at: completed_ms === null ? null : instantText(completed_ms),
+    events,
   }
 }

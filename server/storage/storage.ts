@@ -112,6 +112,8 @@ export type Storage = {
   events: EventStore
   /** How far customers can be walked forward now, and in which order. To be asked before they are read. */
   arrivedCustomers(reading: Reading): Promise<Arrived>
+  /** What time it is for all who use the store, in milliseconds: what was committed before is in what is read after this. */
+  clock_ms(reading: Reading): Promise<number>
   activity: ReadActivity
   /** Where customers stand in their journeys. */
   standings: Standings

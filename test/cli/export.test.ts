@@ -118,6 +118,14 @@ describe('cairn export', () => {
     ])
     const wrong = await own.export('customers', 'd.ndjson', '--filter', 'event_id=a')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('client_customer_id') })
+
+    expect(await own.export('erasures', 'e.ndjson')).toMatchObject({ code: 0 })
+    const { customer_id } = own.event
+    await own.workspace.client.eraseCustomer({ path: { customer_id } })
+    const sinceErasures = ['--since', join(own.folder, 'e.ndjson')]
+    expect(await own.export('erasures', 'f.ndjson', ...sinceErasures)).toMatchObject({ code: 0 })
+    expect(own.lines('e.ndjson')).toMatchObject([{ end: 0, list: 'erasures' }])
+    expect(own.lines('f.ndjson')).toMatchObject([{ customer_id, may_return: false }, { end: 1 }])
   })
 
   it.each(['SIGINT', 'SIGKILL'] as const)('goes on after a %s, with each line once', async (signal) => {

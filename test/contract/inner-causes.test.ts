@@ -101,7 +101,11 @@ async function requestsTo(
 
 describe.each([
   // Whoever calls is known all the same.
-  ['a key', ['key'], ['events', 'event_counts', 'enrolments', 'customers', 'journeys', 'refusals']],
+  [
+    'a key',
+    ['key'],
+    ['events', 'event_counts', 'enrolments', 'customers', 'journeys', 'refusals', 'erasures'],
+  ],
   [
     'a page',
     ['person', 'nobody'],

@@ -132,3 +132,34 @@ describe('a customer who was erased', () => {
     expect(JSON.stringify(log)).not.toContain(names.customer_name)
   })
 })
+
+describe('listErasures', () => {
+  it('gives each erasure once, as it is by then, and goes on from its end for ever', async () => {
+    const workspace = await cairn.workspace()
+    const { client } = workspace
+    const { data: empty } = await client.listErasures()
+    expect(empty).toEqual({
+      data: [],
+      next_cursor: expect.any(String),
+      caught_up_to: expect.stringMatching(/Z$/),
+    })
+    const ids: string[] = []
+    for (const mayReturn of [false, true, false]) {
+      const { customer_id, path } = await newCustomer(workspace)
+      await erased(workspace, path, mayReturn)
+      await client.eraseCustomer({ path })
+      ids.push(customer_id)
+    }
+    let cursor = empty?.next_cursor ?? ''
+    for (const [index, customer_id] of ids.entries()) {
+      const { data } = await client.listErasures({ query: { cursor, limit: 1 } })
+      const erasure = { customer_id, may_return: index === 1, events: 1, completed_at: expect.any(String) }
+      expect(data?.data).toMatchObject([erasure])
+      if (index < 2) expect(data?.caught_up_to).toBeNull()
+      else expect(Date.parse(data?.caught_up_to ?? '')).toBeGreaterThan(Date.parse(empty?.caught_up_to ?? ''))
+      cursor = data?.next_cursor ?? ''
+    }
+    const { data: end } = await client.listErasures({ query: { cursor } })
+    expect(end).toMatchObject({ data: [], next_cursor: cursor })
+  })
+})

@@ -87,6 +87,16 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'customer_not_found',
     ({ client }, victim) => code(client.exportCustomer({ path: path(victim) })),
   ],
+  listErasures: [
+    0,
+    async ({ client }, { workspace, event: { journey_id } }) => {
+      const names = { client_customer_id: 'user-3', customer_type: 'contact', customer_name: 'Eve' } as const
+      const made = await workspace.client.initializeCustomer({ body: { ...names, journey_id } })
+      const path = { customer_id: made.data?.customer_id ?? '' }
+      expect((await workspace.client.eraseCustomer({ path })).response.status).toBe(200)
+      return own(await client.listErasures())
+    },
+  ],
   exportCustomers: [0, ({ client }) => exported(client.exportCustomers())],
   listEvents: [
     [0, 0],

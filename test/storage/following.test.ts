@@ -1,7 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Position } from '../../server/domain/cursors.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'
+import { eraseCustomer, oldestErasures } from '../../server/storage/removals/erasures.ts'
+import type { Transaction } from '../../server/storage/storage.ts'
 import { engine } from '../engine.ts'
+import { withPatience } from '../patience.ts'
+import { runSql } from '../postgres/sql.ts'
 import { followed, followedCustomers, forwardPage } from './following.ts'
 import {
   connectTo,
@@ -12,6 +17,7 @@ import {
   newSubject,
   openStore,
   openStoreForTest,
+  readingIn,
   type Store,
 } from './store.ts'
 
@@ -180,3 +186,52 @@ describe('oldestCustomers', () => {
     expect(none.own).toEqual([])
   })
 })
+
+describe('oldestErasures', () => {
+  it('gives nobody of whom the erasure is committed before one that was begun earlier', async () => {
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const later = idOf(await initialize(store, subject, 'user-2'))
+    // A server has its transactions one after the other; a file has one server.
+    const other = engine === 'sqlite' ? store : await openStoreForTest({ databaseUrl: store.databaseUrl })
+    const erase = (db: Transaction, customer_id: string) =>
+      eraseCustomer(db, store.removals, { workspace_id, customer_id, may_return: true }, author)
+    const walked = async (after?: Position) => {
+      const reading = readingIn(workspace_id)
+      const page = { limit: 10, ...(after && { after }) }
+      const clock_ms = await store.clock_ms(reading)
+      return await oldestErasures(store.lists(reading), workspace_id, page, clock_ms)
+    }
+    const begun = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const first = store.db.transaction().execute(async (db) => {
+      await erase(db, subject.customer_id)
+      begun.resolve()
+      await held.promise
+    })
+    await begun.promise
+    const second = other.db.transaction().execute((db) => erase(db, later))
+    await Promise.race([second, vi.waitUntil(() => isHeldUp(store), withPatience)]).catch(held.reject)
+    const before = await walked()
+    held.resolve()
+    await Promise.all([first, second])
+    const after = await walked(before.next)
+    expect(before.rows).toEqual([])
+    expect(after.rows.map(({ customer_id }) => customer_id)).toEqual([subject.customer_id, later])
+  })
+})
+
+const author = {
+  at_ms: Date.now(),
+  address: null,
+  request_id: null,
+  actor: { kind: 'unknown', id: null, name: null },
+} as const
+
+/** Whether a transaction waits for another one. */
+async function isHeldUp({ databaseUrl, statistics }: Store): Promise<boolean> {
+  if (engine === 'sqlite') return statistics().waitingTransactions > 0
+  const waiting =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+  return (await runSql(databaseUrl, waiting)).length > 0
+}

@@ -120,6 +120,12 @@ export async function readWalkEnd(connection: Connection, workspace: string): Pr
   return rows[0] ?? { closed_ms: 0, told_ms: 0 }
 }
 
+/** By the clock of the database, in milliseconds. */
+export async function readClock(connection: Connection): Promise<number> {
+  const { rows } = await connection.run<{ now_ms: number }>(`SELECT ${NOW_MS} AS now_ms`, [])
+  return rows[0]?.now_ms ?? 0
+}
+
 const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 const WALK_END = `

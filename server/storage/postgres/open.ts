@@ -8,6 +8,7 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
+import { readClock } from './arrival-order.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { assertWhole } from './copy-state.ts'
@@ -133,6 +134,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     events: postgresEventStore(lists, writer),
     arrivedCustomers: (reading) =>
       lists.read(reading, (connection) => arrivedCustomers(connection, reading.workspaceId)),
+    clock_ms: (reading) => lists.read(reading, readClock),
     activity: (workspaceId, request, reading) =>
       lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
     standings,

@@ -1,6 +1,8 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, Erasures } from '../../../generated/tables.ts'
+import { firstPosition } from '../../domain/cursors.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
+import type { ForwardRows, Page } from '../../domain/paging.ts'
 import { type Authorship, insertAuditEntry } from '../audit-log.ts'
 import { findCustomer } from '../customers.ts'
 import { noteEvents } from './noted-events.ts'
@@ -65,8 +67,7 @@ async function takeOut(
   const { workspace_id, customer_id } = noted
   const removed = await removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: author.at_ms })
   if (!removed) return undefined
-  const erasure = { ...noted, completed_ms: null, events: null }
-  await insertErasure(db, erasure)
+  const erasure = await insertErasure(db, { ...noted, completed_ms: null, events: null })
   await forgetName(db, workspace_id, customer_id)
   const { enrolments } = removed
   await insertAuditEntry(db, workspace_id, author, {
@@ -115,8 +116,41 @@ export async function findErasure(
     .executeTakeFirst()
 }
 
-async function insertErasure(db: Transaction<DB>, erasure: Erasure) {
+/**
+ * The next erasures of a workspace in the order of their commits: each once, as it is now.
+ * @param clock_ms by the clock of the store, before they are read
+ */
+export async function oldestErasures(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { limit, after = firstPosition('cus') }: Page,
+  clock_ms: number,
+): Promise<ForwardRows<Erasure>> {
+  const rows = await db
+    .selectFrom('erasures')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('number', '>', after.ms)
+    .orderBy('number')
+    .limit(limit + 1)
+    .execute()
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const next = last ? { ms: last.number, id: last.customer_id } : after
+  return { rows: page, next, caughtUp_ms: rows.length > limit ? null : clock_ms }
+}
+
+/** With the next number of its workspace, whose row is kept until the commit: numbers become visible in their order. */
+async function insertErasure(db: Transaction<DB>, noted: Omit<Erasure, 'number'>): Promise<Erasure> {
+  const { erasures: number } = await db
+    .updateTable('workspaces')
+    .set(({ eb }) => ({ erasures: eb('erasures', '+', 1) }))
+    .where('workspace_id', '=', noted.workspace_id)
+    .returning('erasures')
+    .executeTakeFirstOrThrow()
+  const erasure = { ...noted, number }
   await db.insertInto('erasures').values(erasure).execute()
+  return erasure
 }
 
 async function secretOf(db: Kysely<DB>, workspaceId: string): Promise<string> {

@@ -92,6 +92,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     lists,
     events: sqliteEventStore(reader, writer, now),
     arrivedCustomers: (reading) => arrivedCustomers(lists(reading), reading.workspaceId, now()),
+    clock_ms: async () => now(),
     activity: (workspace_id, request, reading) =>
       reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
     standings,

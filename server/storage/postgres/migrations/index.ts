@@ -11,4 +11,5 @@ export const migrations: Migrations = {
   '0007-removals': () => import('./0007-removals.ts'),
   '0008-erasures': () => import('./0008-erasures.ts'),
   '0009-journey-removals': () => import('./0009-journey-removals.ts'),
+  '0010-erasure-order': () => import('./0010-erasure-order.ts'),
 }

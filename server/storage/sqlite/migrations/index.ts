@@ -15,4 +15,5 @@ export const migrations: Migrations = {
   '0011-removals': () => import('./0011-removals.ts'),
   '0012-erasures': () => import('./0012-erasures.ts'),
   '0013-journey-removals': () => import('./0013-journey-removals.ts'),
+  '0014-erasure-order': () => import('./0014-erasure-order.ts'),
 }
