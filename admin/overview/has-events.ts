@@ -7,7 +7,10 @@ export function useHasEventsKey(): QueryKey {
   return useWorkspaceKey('events', 'any')
 }
 
-/** Whether the workspace has ever stored an event. Not asked again once it has: no event is ever removed. */
+/**
+ * Whether the workspace has an event. Not asked again once it has: whoever has sent one knows how to, also where the last
+ * one was removed meanwhile, with its customer or for its age.
+ */
 export function useHasEvents() {
   const cairn = useCairn()
   return useQuery({
