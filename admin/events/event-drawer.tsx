@@ -14,10 +14,8 @@ import { Loading } from '../parts/loading.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { stepOf } from './event-rows.tsx'
+import type { Moves } from './opened.ts'
 import { valueText } from './variables-text.ts'
-
-/** Moves to the next one of the list, or the previous one; undefined where there is none. */
-export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
 
 export type FilterBy = (name: 'journey_id' | 'customer_id' | 'event_id' | 'variable', value: string) => void
 

@@ -273,9 +273,8 @@ function LiveButton({
 /** The event in the address, also one that is not in the list. */
 function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   const cairn = useCairn()
-  const { openedId, move, close } = useOpened('event')
-  const index = listed.findIndex(({ id }) => id === openedId)
-  const inList = listed[index]
+  const { openedId, movesIn, close } = useOpened('event')
+  const inList = listed.find(({ id }) => id === openedId)
   const other = useQuery({
     queryKey: useWorkspaceKey('events', 'one', openedId),
     queryFn: async ({ signal }) =>
@@ -286,10 +285,6 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
   const event = inList ?? other.data
   const journeys = useJourneysOf(event ? [event] : [])
   const onFilter: FilterBy = (name, value) => close({ [name]: value })
-  const moveTo = (place: number) => {
-    const to = inList && listed[place]
-    return to && (() => move(to.id))
-  }
   return (
     <EventDrawer
       opened={openedId !== ''}
@@ -297,7 +292,7 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
       journey={event ? journeys.get(event.journey_id) : undefined}
       onClose={() => close()}
       onFilter={onFilter}
-      moves={{ next: moveTo(index + 1), previous: moveTo(index - 1) }}
+      moves={movesIn(listed.map(({ id }) => id))}
     />
   )
 }

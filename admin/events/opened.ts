@@ -1,5 +1,8 @@
 import { useSearchParams } from 'react-router'
 
+/** Moves to the next one of the list, or the previous one; undefined where there is none. */
+export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
+
 /** What of a list is open beside it, by its identifier in the address: to be handed on, and closed by the way back. */
 export function useOpened(name: 'event' | 'refusal') {
   const [parameters, setParameters] = useSearchParams()
@@ -13,10 +16,19 @@ export function useOpened(name: 'event' | 'refusal') {
     setParameters(current, { replace, preventScrollReset: true })
   }
 
+  const openedId = parameters.get(name) ?? ''
   return {
-    openedId: parameters.get(name) ?? '',
+    openedId,
     open: (id: string) => change(id, false),
-    move: (id: string) => change(id, true),
+    /** From what is open to its neighbours in a list, nowhere where it is not in it. */
+    movesIn(ids: readonly string[]): Moves {
+      const index = ids.indexOf(openedId)
+      const moveTo = (place: number) => {
+        const id = index < 0 ? undefined : ids[place]
+        return id === undefined ? undefined : () => change(id, true)
+      }
+      return { next: moveTo(index + 1), previous: moveTo(index - 1) }
+    },
     /** @param others parameters to set with it */
     close: (others?: Record<string, string>) => change('', true, others),
   }

@@ -191,7 +191,13 @@ describe('What was refused', () => {
     await drawer.getByText(/^stored/).waitFor()
     await drawer.getByRole('button', { name: 'Try sending again' }).click()
     await drawer.getByText('1 there already.').waitFor()
-    expect(query(page).refusal).toMatch(/^rfs_/)
+    const latest = query(page).refusal
+    expect(latest).toMatch(/^rfs_/)
+    await page.keyboard.press('j')
+    await drawer.getByRole('button', { name: 'Previous', disabled: false }).waitFor()
+    expect(query(page).refusal).not.toBe(latest)
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(() => query(page).refusal).toBe(latest)
     await inspectState(page, 'refusal-drawer')
   })
 

@@ -12,6 +12,9 @@ import type { OtherFilters } from './refused-group.tsx'
 
 type Filter = OtherFilters & Pick<Schemas['RefusalReplay'], 'code' | 'key_id'>
 
+/** Opens one of several that are listed. */
+export type OpenRefusal = (refusal_id: string, listed: readonly string[]) => void
+
 /** Refusals of a code and a key, the latest first, one line each. @param field only those that are about it */
 export function RefusalList({
   filter,
@@ -20,13 +23,14 @@ export function RefusalList({
 }: {
   filter: Filter
   field: string | null
-  onOpen: (refusal_id: string) => void
+  onOpen: OpenRefusal
 }) {
   const cairn = useCairn()
   const refusals = usePages(useWorkspaceKey('refusals', 'list', filter), (cursor, signal) =>
     taken(cairn.listRefusals({ query: { ...filter, limit: 20, ...(cursor && { cursor }) }, signal })),
   )
   const rows = refusals.items.filter((refusal) => isAbout(refusal, field))
+  const ids = rows.map(({ refusal_id }) => refusal_id)
   return (
     <Stack gap="xs">
       {refusals.isPending && <Loading lines={3} />}
@@ -43,7 +47,7 @@ export function RefusalList({
           </Table.Thead>
           <Table.Tbody>
             {rows.map(({ refusal_id, received_at, event_id, customer_id, operation, replay }) => (
-              <Table.Tr key={refusal_id} onClick={() => onOpen(refusal_id)}>
+              <Table.Tr key={refusal_id} onClick={() => onOpen(refusal_id, ids)}>
                 <Table.Td>
                   <UnstyledButton className="event-time" aria-haspopup="dialog">
                     <Text span inherit c="dimmed" visibleFrom="sm">

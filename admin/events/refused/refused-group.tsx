@@ -12,7 +12,7 @@ import { codeOf, taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
 import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
-import { RefusalList } from './refusal-list.tsx'
+import { type OpenRefusal, RefusalList } from './refusal-list.tsx'
 import { SendAgain } from './send-again.tsx'
 
 type RefusalGroup = Schemas['RefusalGroup']
@@ -36,7 +36,7 @@ export function RefusedGroup({
   opened: boolean
   onToggle: () => void
   /** Opens one of them beside the list. */
-  onOpen: (refusal_id: string) => void
+  onOpen: OpenRefusal
 }) {
   const keyName = useKeyName(group.key_id)
   const detailsId = useId()
@@ -96,7 +96,7 @@ function GroupDetails({
 }: {
   group: RefusalGroup
   filter: OtherFilters
-  onOpen: (refusal_id: string) => void
+  onOpen: OpenRefusal
 }) {
   const cairn = useCairn()
   const { code, key_id, example_id, left_out } = group

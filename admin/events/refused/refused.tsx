@@ -56,6 +56,8 @@ function Groups() {
   const { code, key_id, journey_id, event_id, customer_id } = filters.values
   const [openedGroup, setOpenedGroup] = useState<string>()
   const { open } = useOpened('refusal')
+  /** Among which the opened one was listed. */
+  const [listed, setListed] = useState<readonly string[]>([])
   const summary = useQuery({
     queryKey: useWorkspaceKey('refusals', 'summary', filter, span.query),
     queryFn: ({ signal }) =>
@@ -95,7 +97,10 @@ function Groups() {
                   filter={{ ...others, ...span.query }}
                   opened={openedGroup === name}
                   onToggle={() => setOpenedGroup(openedGroup === name ? undefined : name)}
-                  onOpen={open}
+                  onOpen={(refusal_id, ids) => {
+                    setListed(ids)
+                    open(refusal_id)
+                  }}
                 />
               )
             })}
@@ -120,7 +125,7 @@ function Groups() {
           limit and a body that is no JSON are told to the sender alone.
         </EmptyState>
       )}
-      <OpenedRefusal />
+      <OpenedRefusal listed={listed} />
     </Stack>
   )
 }
@@ -200,17 +205,22 @@ const labels: Record<(typeof names)[number], string> = {
   customer_id: 'customer',
 }
 
-/** The refusal in the address, beside the list. */
-function OpenedRefusal() {
+/** The refusal in the address, beside the list, also one that is not in it. */
+function OpenedRefusal({ listed }: { listed: readonly string[] }) {
   const cairn = useCairn()
-  const { openedId, close } = useOpened('refusal')
+  const { openedId, movesIn, close } = useOpened('refusal')
   const refusal = useQuery({
     queryKey: useWorkspaceKey('refusals', 'one', openedId),
     queryFn: ({ signal }) => taken(cairn.getRefusal({ path: { refusal_id: openedId }, signal })),
     enabled: openedId !== '',
   })
   return (
-    <SideDrawer title={titleOf(refusal.data)} opened={openedId !== ''} onClose={() => close()}>
+    <SideDrawer
+      title={titleOf(refusal.data)}
+      opened={openedId !== ''}
+      onClose={() => close()}
+      moves={movesIn(listed)}
+    >
       {refusal.isPending && <Loading lines={6} />}
       {codeOf(refusal.error) === 'refusal_not_found' ? (
         <EmptyState title="Refusal not found">It has made room for others, or its days are over.</EmptyState>
