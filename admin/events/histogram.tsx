@@ -1,6 +1,7 @@
 import { Box, Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { IconZoomOut } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { instantText } from '../parts/instant-text.ts'
@@ -15,7 +16,8 @@ type Counted = { journey_id?: string | undefined; event_id?: string | undefined;
 type Bar = { from: Date; to: Date; accepted: number; refused: number }
 
 /**
- * How many events were accepted and refused in each part of the span. A part that is pressed becomes the span.
+ * How many events were accepted and refused in each part of the span. A part that is pressed becomes the span, and so do
+ * several over which somebody draws.
  * @param note what the counts leave out of account
  */
 export function Histogram({
@@ -43,6 +45,14 @@ export function Histogram({
   const most = Math.max(1, ...(bars ?? []).map(({ accepted, refused }) => accepted + refused))
   const sum = (of: 'accepted' | 'refused') => (bars ?? []).reduce((sum, bar) => sum + bar[of], 0)
   const first = bars?.[0]
+  const [drawn, setDrawn] = useState<Drawn>()
+  function endDrawing() {
+    setDrawn(undefined)
+    if (!drawn) return
+    const { from, to } = spanOf(drawn)
+    // One alone is pressed.
+    if (drawn.begin.from.getTime() !== drawn.end.from.getTime()) onZoom(from, to)
+  }
   return (
     <Box component="section" aria-label="Events over time">
       <Group justify="space-between" gap="xs" mb={4} fz="xs" mih={22}>
@@ -72,11 +82,27 @@ export function Histogram({
         )}
       </Group>
       <ArrowKeys>
-        <div className="histogram">
-          {bars?.map(({ from, to, accepted, refused }) => {
+        <div className="histogram" onPointerUp={endDrawing} onPointerCancel={() => setDrawn(undefined)}>
+          {bars?.map((bar) => {
+            const { from, to, accepted, refused } = bar
             const text = `${instantText(from)}: ${countText(accepted)} accepted, ${countText(refused)} refused`
             return (
-              <button type="button" key={from.getTime()} title={text} onClick={() => onZoom(from, to)}>
+              <button
+                type="button"
+                key={from.getTime()}
+                title={text}
+                data-drawn={isDrawn(drawn, bar) || undefined}
+                onClick={() => onZoom(from, to)}
+                onPointerDown={({ currentTarget, pointerId }) => {
+                  // Else a finger would stay with the part on which it began.
+                  if (currentTarget.hasPointerCapture(pointerId))
+                    currentTarget.releasePointerCapture(pointerId)
+                  setDrawn({ begin: bar, end: bar })
+                }}
+                onPointerEnter={({ buttons }) => {
+                  setDrawn(drawn && buttons > 0 ? { ...drawn, end: bar } : undefined)
+                }}
+              >
                 <VisuallyHidden>{text}, zoom in</VisuallyHidden>
                 {accepted > 0 && <Part count={accepted} most={most} className="histogram-accepted" />}
                 {refused > 0 && <Part count={refused} most={most} className="histogram-refused" />}
@@ -91,6 +117,20 @@ export function Histogram({
       </Group>
     </Box>
   )
+}
+
+/** Over what somebody draws, from where it was begun to where it is. */
+type Drawn = { begin: Bar; end: Bar }
+
+/** In either direction. */
+function spanOf({ begin, end }: Drawn): { from: Date; to: Date } {
+  return begin.from < end.from ? { from: begin.from, to: end.to } : { from: end.from, to: begin.to }
+}
+
+function isDrawn(drawn: Drawn | undefined, { from }: Bar): boolean {
+  if (!drawn) return false
+  const span = spanOf(drawn)
+  return from >= span.from && from < span.to
 }
 
 /** Never so small that it cannot be seen: one refused among a million is what somebody looks for. */

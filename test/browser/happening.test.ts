@@ -107,6 +107,19 @@ describe('Events', () => {
     await page.getByText('1 of the 3 events that are shown have').waitFor()
     await expect.poll(() => names(page)).toEqual(['Signed up'])
     expect(query(page)).toEqual({ variable: 'plan=pro' })
+
+    const parts = page.locator('.histogram button')
+    const [last, before] = [parts.last(), parts.nth(-4)]
+    await last.hover()
+    await page.mouse.down()
+    await before.hover()
+    await page.mouse.up()
+    await expect.poll(() => query(page)).toMatchObject({ received_to: expect.any(String) })
+    const { received_from, received_to } = query(page)
+    // Of a day each part has an hour.
+    expect(Date.parse(received_to ?? '') - Date.parse(received_from ?? '')).toBe(4 * 3_600_000)
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    expect(query(page)).toEqual({ variable: 'plan=pro' })
   })
 
   it('come by themselves, wait where somebody reads or has paused, and are a sample where they are too many', async () => {
