@@ -33,6 +33,12 @@ async function customer(customer_name: string, client_customer_id: string): Prom
   return data?.customer_id ?? ''
 }
 
+/** Makes another journey. @returns its `journey_id` */
+async function newJourney(name: string): Promise<string> {
+  const { data } = await workspace.client.createJourney({ body: { name } })
+  return data?.journey_id ?? ''
+}
+
 /** Sends an event. @returns its id */
 async function event(customer_id: string, event_id: string, more: Partial<Schemas['EventCreation']> = {}) {
   const { client, journey_id } = workspace
@@ -212,6 +218,65 @@ describe('What was refused', () => {
     await page.keyboard.press('ArrowUp')
     await expect.poll(() => query(page).refusal).toBe(latest)
     await inspectState(page, 'refusal-drawer')
+  })
+
+  it('shows each of ten mistakes of an application, what was sent and what to do', async () => {
+    const { client, journey_id, secret_key } = workspace
+    const ada = await customer('Ada Lovelace', 'user-1')
+    const [other, over] = [await newJourney('Renewal'), await newJourney('Beta')]
+    await client.initializeCustomer({
+      body: {
+        journey_id: over,
+        customer_name: 'Ada',
+        client_customer_id: 'user-1',
+        customer_type: 'contact',
+      },
+    })
+    await client.archiveJourney({ path: { journey_id: over } })
+    await event(ada, 'signed_up', { message_id: 'sign-up-1' })
+    const sent = { journey_id, customer_id: ada, event_id: 'signed_up' }
+    const names = { journey_id, client_customer_id: 'user-2', customer_name: 'Grace' }
+    const ahead = new Date(Date.now() + 2 * 3_600_000).toISOString()
+    const large = { ...sent, custom_variables: { page: 'x'.repeat(70_000) } }
+    const requests: [path: string, body: object][] = [
+      ['/events/create', { ...sent, customer_id: 'user-1' }],
+      ['/events/create', { ...sent, journey_id: other }],
+      ['/events/create', { ...sent, journey_id: 'Onboarding' }],
+      ['/events/create', { ...sent, journey_id: over }],
+      ['/events/create', { ...sent, occurred_at: ahead }],
+      ['/events/create', { ...sent, event_id: 'plan_chosen', message_id: 'sign-up-1' }],
+      ['/events/create', { ...sent, customVariables: { plan: 'pro' } }],
+      ['/events/create', { ...sent, occurred_at: '2026-11-20 09:00:00' }],
+      ['/customers/initialize', { ...names, customer_type: 'person' }],
+      ['/events/batch', { events: [large] }],
+    ]
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    for (const [path, body] of requests) {
+      await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    }
+
+    const page = await open('events/refused')
+    const found: [group: RegExp, sent: string, cure: string][] = [
+      [/^customer_not_found from key/, '"user-1"', 'send the customer_id of its answer'],
+      [/^customer_not_in_journey from key/, `"${other}"`, 'was never initialized for this journey'],
+      [/^journey_not_found from key/, '"Onboarding"', 'Take it from the journey’s page'],
+      [/^journey_archived from key/, `"${over}"`, 'Restore it on its page'],
+      [/^occurred_at_in_future from key/, `"${ahead}"`, 'Mend the clock'],
+      [/^message_id_conflict from key/, '"sign-up-1"', 'give a new one a message_id of its own'],
+      [/^invalid_request \/customVariables from key/, '"pro"', 'the contract does not have'],
+      [/^invalid_request \/occurred_at from key/, '"2026-11-20 09:00:00"', 'the contract does not have'],
+      [/^invalid_request \/customer_type from key/, '"person"', 'the contract does not have'],
+      [/^event_too_large from key/, 'the beginning of 7', 'An event has at most 64 KiB'],
+    ]
+    for (const [name, sent, cure] of found) {
+      const group = page.getByRole('button', { name })
+      await group.click()
+      const line = page.getByRole('listitem').filter({ has: group })
+      await line.getByText(cure).waitFor()
+      await line.getByText(sent).first().waitFor()
+      await group.click()
+    }
+    expect(await page.getByRole('button', { name: / from key .*, once/ }).count()).toBe(found.length)
   })
 
   it('is not shown to viewers, who are told by whom it is', async () => {
