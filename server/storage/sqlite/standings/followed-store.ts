@@ -152,13 +152,18 @@ export class FollowedStore {
     return {
       changes: [...journeys]
         .filter(([journey_ref]) => this.#statements.steps.get(journey_ref) !== undefined)
-        .map(([journey_ref, customers]) => ({
-          journey: keyOf(journey_ref),
-          event_ids: this.eventIds(journey_ref),
-          customers: [...customers]
-            .sort(([one], [other]) => one - other)
-            .map(([customer_ref, change]) => ({ customer: keyOf(customer_ref), ...change })),
-        })),
+        .map(([journey_ref, customers]) => {
+          const { event_ids, json } = this.#stepsOf(journey_ref)
+          // Also where nobody has sent an event yet: else the first one of each customer would be looked at.
+          this.known.of(journey_ref, event_ids, json)
+          return {
+            journey: keyOf(journey_ref),
+            event_ids,
+            customers: [...customers]
+              .sort(([one], [other]) => one - other)
+              .map(([customer_ref, change]) => ({ customer: keyOf(customer_ref), ...change })),
+          }
+        }),
       gone: gone.map(keyOf),
       followed: {
         enrolment,
