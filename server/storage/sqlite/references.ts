@@ -60,10 +60,16 @@ export class References {
       if (exists) return 'customer_not_in_journey'
       return this.#statements.erased.get(workspace_id, customer_id) ? 'customer_erased' : 'customer_not_found'
     }
-    if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
-    enrolled.set(found.customer_id, found.customer_ref)
-    this.#cachedCustomers += 1
+    this.noteEnrolled(enrolled, found.customer_id, found.customer_ref)
     return found.customer_ref
+  }
+
+  /** Remembers a customer of those who take part in a journey, as it is stored. */
+  noteEnrolled(enrolled: Journey['enrolled'], customer_id: string, customer_ref: number): void {
+    if (enrolled.has(customer_id)) return
+    if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
+    enrolled.set(customer_id, customer_ref)
+    this.#cachedCustomers += 1
   }
 }
 
