@@ -873,17 +873,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * The workspace
+         * @description The workspace that the request is about, with how long it keeps events.
+         */
+        get: operations["getWorkspace"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /**
-         * Rename the workspace
-         * @description Replaces the name of the workspace that the request is about. Nothing else changes: keys, links and sessions go on.
+         * Rename the workspace, or say how long it keeps events
+         * @description Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
+         *
+         *     With `retention_days` events are removed that were received longer ago, now and from then on; see
+         *     [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
          */
         patch: operations["updateWorkspace"];
+        trace?: never;
+    };
+    "/retention-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a retention would remove
+         * @description Says how many events would be removed if the workspace, or one journey of it, kept events for so long from now on, and
+         *     when the oldest event was received that would stay. Nothing is changed.
+         */
+        get: operations["getRetentionPreview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/members": {
@@ -1672,6 +1700,7 @@ export interface components {
             name?: components["schemas"]["GivenName"];
             description?: components["schemas"]["JourneyDescription"];
             steps?: components["schemas"]["GivenJourneySteps"];
+            retention_days?: components["schemas"]["RetentionDays"];
         };
         /**
          * Journey
@@ -1685,6 +1714,35 @@ export interface components {
             status: components["schemas"]["JourneyStatus"];
             created_at: components["schemas"]["StoredInstant"];
             updated_at: components["schemas"]["StoredInstant"];
+            retention_days: components["schemas"]["RetentionDays"];
+        };
+        /**
+         * Days of retention
+         * Format: int32
+         * @description So many days events are kept, of 24 hours each, from when they were received; null: for ever. Of a workspace and its
+         *     journey the shorter time holds.
+         */
+        RetentionDays: number | null;
+        /**
+         * Since when events are kept
+         * Format: date-time
+         * @description What was received before this instant has aged: it is gone, or goes now, and is in no count. Null where nothing has.
+         */
+        EventsSince: string | null;
+        /**
+         * Preview of a retention
+         * @description What a time to keep would remove now.
+         */
+        RetentionPreview: {
+            before: components["schemas"]["StoredInstant"];
+            events: components["schemas"]["RemovedEvents"];
+            /** @description Whether there are more than `events`. */
+            more_events: boolean;
+            /**
+             * Format: date-time
+             * @description When the oldest event was received that would be kept; null where none would.
+             */
+            oldest_kept_at: string | null;
         };
         /**
          * Confirmation of a removal
@@ -1826,6 +1884,7 @@ export interface components {
             /** @description The steps in their order; those that the numbers are of, while `recomputing`. */
             steps: components["schemas"]["JourneyReportStep"][];
             as_of: components["schemas"]["AsOf"];
+            events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
         };
         /**
@@ -1852,6 +1911,7 @@ export interface components {
             /** @description The cohorts, the earliest first. */
             cohorts: components["schemas"]["JourneyCohort"][];
             as_of: components["schemas"]["AsOf"];
+            events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
         };
         /**
@@ -1865,6 +1925,7 @@ export interface components {
             /** @description The classes, the shortest times first. */
             classes: components["schemas"]["StepTimeClass"][];
             as_of: components["schemas"]["AsOf"];
+            events_since: components["schemas"]["EventsSince"];
             recomputing: components["schemas"]["Recomputing"];
         };
         /**
@@ -2346,6 +2407,25 @@ export interface components {
             email: components["schemas"]["Email"];
         };
         /**
+         * Workspace update
+         * @description The fields of the workspace to replace; at least one.
+         */
+        WorkspaceUpdate: {
+            name?: components["schemas"]["Name"];
+            retention_days?: components["schemas"]["RetentionDays"];
+        };
+        /**
+         * Workspace
+         * @description A workspace, and the role in it of who asks.
+         */
+        Workspace: {
+            workspace_id: components["schemas"]["WorkspaceId"];
+            name: components["schemas"]["Name"];
+            role: components["schemas"]["Role"];
+            retention_days: components["schemas"]["RetentionDays"];
+            events_since: components["schemas"]["EventsSince"];
+        };
+        /**
          * Membership
          * @description A workspace of which the person is a member.
          */
@@ -2628,7 +2708,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -5759,6 +5839,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnly"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateWorkspace: {
         parameters: {
             query?: never;
@@ -5773,14 +5892,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The new name. */
+        /** @description What is to be replaced. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WorkspaceNaming"];
+                "application/json": components["schemas"]["WorkspaceUpdate"];
             };
         };
         responses: {
-            /** @description The workspace with its name, and the role in it. */
+            /** @description The workspace as it is now, and the role in it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5789,7 +5908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Membership"];
+                    "application/json": components["schemas"]["Workspace"];
                 };
             };
             400: components["responses"]["BadBodyOrParameter"];
@@ -5810,6 +5929,57 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRetentionPreview: {
+        parameters: {
+            query: {
+                /**
+                 * @description So many days events would be kept.
+                 * @example 365
+                 */
+                retention_days: number;
+                /**
+                 * @description Only events of this journey.
+                 * @example jrn_01jd3zc4s7e9qv6x0m2n5b8wtr
+                 */
+                journey_id?: components["schemas"]["Reference"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What would be removed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionPreview"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ReadingNotAllowed"];
+            404: components["responses"]["JourneyNotFound"];
+            408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

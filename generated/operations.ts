@@ -285,6 +285,13 @@ export const operationPaths = {
    * a window, reached means within it. `standing` without a window is 409 `window_missing`.
    */
   listJourneyCustomers: ['GET', '/journeys/{journey_id}/customers'],
+  /**
+   * What a retention would remove
+   *
+   * Says how many events would be removed if the workspace, or one journey of it, kept events for so long from now on, and
+   * when the oldest event was received that would stay. Nothing is changed.
+   */
+  getRetentionPreview: ['GET', '/retention-preview'],
 } as const
 
 /** Method and path of the others: they are for people, who sign in. */
@@ -405,9 +412,18 @@ export const personOperationPaths = {
    */
   createWorkspace: ['POST', '/workspaces'],
   /**
-   * Rename the workspace
+   * The workspace
    *
-   * Replaces the name of the workspace that the request is about. Nothing else changes: keys, links and sessions go on.
+   * The workspace that the request is about, with how long it keeps events.
+   */
+  getWorkspace: ['GET', '/workspace'],
+  /**
+   * Rename the workspace, or say how long it keeps events
+   *
+   * Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
+   *
+   * With `retention_days` events are removed that were received longer ago, now and from then on; see
+   * [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**

@@ -70,10 +70,12 @@ export interface Invitations {
 export interface Journeys {
   created_ms: number;
   description: string;
+  events_since_ms: number | null;
   journey_id: string;
   name: string;
   name_key: Generated<string>;
   removed_ms: number | null;
+  retention_days: number | null;
   status: string;
   steps: string;
   updated_ms: number;
@@ -154,7 +156,9 @@ export interface Workspaces {
   created_ms: number;
   erasure_secret: Generated<string>;
   erasures: Generated<number>;
+  events_since_ms: number | null;
   name: string;
+  retention_days: number | null;
   workspace_id: string;
 }
 

@@ -48,6 +48,8 @@ function predicate(entry: Entry): ReactNode {
       )
     case 'workspace_renamed':
       return <>renamed the workspace to {subject}</>
+    case 'workspace_retention_changed':
+      return 'changed how long events are kept'
     case 'workspace_created':
       return <>created the workspace {subject}</>
     case 'setup_link_created':

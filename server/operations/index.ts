@@ -13,6 +13,7 @@ import * as members from './members.ts'
 import * as passwordLinks from './password-links.ts'
 import * as refusals from './refusals.ts'
 import * as reports from './reports.ts'
+import * as retention from './retention.ts'
 import * as serviceKeys from './service-keys.ts'
 import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
@@ -34,6 +35,7 @@ export const allOperations: Operations = {
   ...passwordLinks,
   ...refusals,
   ...reports,
+  ...retention,
   ...serviceKeys,
   ...sessions,
   ...setup,

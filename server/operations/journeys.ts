@@ -36,7 +36,9 @@ export const getJourney: Operation<'getJourney'> = async ({ workspaceId, path },
 
 export const updateJourney: Operation<'updateJourney'> = async ({ workspaceId, path, body }, context) => {
   assertUniqueSteps(body.steps ?? [])
-  return { status: 200, body: await change(context, workspaceId, path.journey_id, body) }
+  const journey = await change(context, workspaceId, path.journey_id, body)
+  if (body.retention_days !== undefined) context.storage.removals.begin()
+  return { status: 200, body: journey }
 }
 
 export const archiveJourney: Operation<'archiveJourney'> = async ({ workspaceId, path }, context) => {

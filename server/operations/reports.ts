@@ -8,7 +8,9 @@ import { periodsBefore, periodsOf } from '../domain/periods.ts'
 import { Problem } from '../problems.ts'
 import { customersWith, findCustomer } from '../storage/customers.ts'
 import { findJourney, journeysWith } from '../storage/journeys.ts'
+import { eventsSince } from '../storage/removals/retention.ts'
 import type { CustomerJourney, StandingFilter, StandingsState, StepNumbers } from '../storage/standings.ts'
+import type { ReadingDatabase } from '../storage/storage.ts'
 
 type Schemas = components['schemas']
 type Step = Schemas['JourneyStep']
@@ -30,8 +32,9 @@ const MOST_JOURNEYS = 50
 
 export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
   const { workspaceId, path, query } = request
-  const [journey, numbers] = await Promise.all([
+  const [journey, since, numbers] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
+    sinceOf(storage.db, workspaceId, path.journey_id),
     storage.standings.report(workspaceId, path.journey_id, filterOf(query), reading),
   ])
   if (!journey || !numbers) throw new Problem('journey_not_found')
@@ -45,7 +48,7 @@ export const getJourneyReport: Operation<'getJourneyReport'> = async (request, {
       ...reportStep(step, numbers.steps[index - 1], enrolled),
     }
   })
-  return { status: 200, body: { journey_id, enrolled, steps, ...stateOf(numbers) } }
+  return { status: 200, body: { journey_id, enrolled, steps, ...since, ...stateOf(numbers) } }
 }
 
 export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, context) => {
@@ -59,8 +62,9 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
       : instant_ms(entered_from)
   const starts_ms = periodsOf({ from_ms, to_ms }, { unit, zone, most: MOST_COHORTS })
   const filter = { ...filterOf(others), starts_ms }
-  const [journey, trend] = await Promise.all([
+  const [journey, since, trend] = await Promise.all([
     findJourney(storage.db, workspaceId, path.journey_id),
+    sinceOf(storage.db, workspaceId, path.journey_id),
     storage.standings.trend(workspaceId, path.journey_id, filter, reading),
   ])
   if (!journey || !trend) throw new Problem('journey_not_found')
@@ -72,7 +76,10 @@ export const getJourneyTrend: Operation<'getJourneyTrend'> = async (request, con
     complete: !incomplete,
   }))
   const steps = namedSteps(trend, journey.steps)
-  return { status: 200, body: { journey_id: journey.journey_id, steps, cohorts, ...stateOf(trend) } }
+  return {
+    status: 200,
+    body: { journey_id: journey.journey_id, steps, cohorts, ...since, ...stateOf(trend) },
+  }
 }
 
 export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
@@ -82,10 +89,13 @@ export const getJourneyStepTimes: Operation<'getJourneyStepTimes'> = async (
   const { workspaceId, path, query } = request
   const { step, ...others } = query
   const filter = { ...filterOf(others), step }
-  const found = await storage.standings.histogram(workspaceId, path.journey_id, filter, reading)
+  const [since, found] = await Promise.all([
+    sinceOf(storage.db, workspaceId, path.journey_id),
+    storage.standings.histogram(workspaceId, path.journey_id, filter, reading),
+  ])
   if (!found) throw new Problem('journey_not_found')
   const { times, ranges } = found
-  const body = { journey_id: path.journey_id, step, times, classes: [...ranges], ...stateOf(found) }
+  const body = { journey_id: path.journey_id, step, times, classes: [...ranges], ...since, ...stateOf(found) }
   return { status: 200, body }
 }
 
@@ -175,6 +185,11 @@ function filterOf({ entered_from, entered_to, customer_type, window }: FilterQue
     ...(customer_type !== undefined && { customer_type }),
     ...(window !== undefined && { window_ms: duration_ms(window) }),
   }
+}
+
+async function sinceOf(db: ReadingDatabase, workspaceId: string, journeyId: string) {
+  const since_ms = await eventsSince(db, workspaceId, journeyId)
+  return { events_since: since_ms === null ? null : instantText(since_ms) }
 }
 
 function stateOf({ as_of_ms, recomputing }: StandingsState) {

@@ -43,6 +43,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   password_reset: 'sessions',
   workspace_created: 'members',
   workspace_renamed: 'members',
+  workspace_retention_changed: 'members',
   setup_link_created: 'members',
   store_restored: 'members',
   member_added: 'members',

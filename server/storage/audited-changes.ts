@@ -10,7 +10,13 @@ import { deletePasswordLink } from './password-links.ts'
 import { updateName, updatePassword } from './people.ts'
 import { insertServiceKey, replaceServiceKey, type ServiceKey, updateServiceKey } from './service-keys.ts'
 import { deleteSessionsOf } from './sessions.ts'
-import { insertWorkspace, updateWorkspaceName, workspaceName } from './workspaces.ts'
+import {
+  findWorkspace,
+  insertWorkspace,
+  updateRetention,
+  updateWorkspaceName,
+  workspaceName,
+} from './workspaces.ts'
 
 // What is changed here is noted in the audit log by the same words, whether a person, a key or a command changes it. The
 // time of a change is that of its author.
@@ -43,6 +49,25 @@ export async function renameWorkspace(
   const subject = { kind: 'workspace', id: workspaceId, name } as const
   await insertAuditEntry(db, workspaceId, author, { action: 'workspace_renamed', subject, ...changes })
   return true
+}
+
+/** Says how long a workspace keeps events; where it keeps them so long already, it stays as it is. */
+export async function changeRetention(
+  db: Transaction<DB>,
+  workspaceId: string,
+  retention_days: number | null,
+  author: Authorship,
+): Promise<void> {
+  const { name, ...before } = await findWorkspace(db, workspaceId)
+  const changes = changedFields({ retention_days: before.retention_days }, { retention_days })
+  if (!changes) return
+  await updateRetention(db, workspaceId, retention_days)
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  await insertAuditEntry(db, workspaceId, author, {
+    action: 'workspace_retention_changed',
+    subject,
+    ...changes,
+  })
 }
 
 /** Renames a person, in all of its workspaces. One that is called so already stays as it is. */
@@ -115,7 +140,7 @@ export async function createJourney(
   const entry = {
     action: 'journey_created',
     subject: journeySubject(made),
-    after: auditedJourney(made),
+    after: createdJourney(made),
   } as const
   await insertAuditEntry(db, workspaceId, author, entry)
   return made
@@ -126,7 +151,7 @@ export async function changeJourney(
   db: Transaction<DB>,
   workspaceId: string,
   before: Journey,
-  change: Partial<Pick<Journey, 'name' | 'description' | 'steps' | 'status'>>,
+  change: Partial<Pick<Journey, 'name' | 'description' | 'steps' | 'status' | 'retention_days'>>,
   author: Authorship,
 ): Promise<Journey> {
   const changes = changedFields(auditedJourney(before), auditedJourney({ ...before, ...change }))
@@ -206,8 +231,12 @@ function creation({ actor, at_ms }: Authorship) {
   return { created_by: actor.kind === 'person' ? actor.id : null, created_ms: at_ms }
 }
 
-function auditedJourney({ name, description, steps, status }: Journey) {
+function createdJourney({ name, description, steps, status }: Journey) {
   return { name, description, steps, status }
+}
+
+function auditedJourney(journey: Journey) {
+  return { ...createdJourney(journey), retention_days: journey.retention_days }
 }
 
 function journeySubject({ journey_id, name }: Journey) {

@@ -108,6 +108,13 @@ export type EventStore = {
   /** How many events a filter lets through: all of them, unless counting takes too long. */
   countEvents(workspaceId: string, filter: CountFilter, reading: Reading): Promise<CountedEvents>
 
+  /** When the oldest event was received that a filter lets through; null where there is none. */
+  oldestReceived(
+    workspaceId: string,
+    filter: Pick<EventFilter, 'journey_id' | 'from_ms'>,
+    reading: Reading,
+  ): Promise<number | null>
+
   /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
   customerEvents(
     workspaceId: string,

@@ -101,7 +101,9 @@ export async function updateJourney(
   db: Transaction<DB>,
   workspaceId: string,
   id: string,
-  change: Partial<Pick<Journey, 'name' | 'description' | 'steps' | 'status'>> & { updated_ms: number },
+  change: Partial<Pick<Journey, 'name' | 'description' | 'steps' | 'status' | 'retention_days'>> & {
+    updated_ms: number
+  },
 ): Promise<Journey> {
   const { steps, ...columns } = change
   const row = await db
@@ -127,5 +129,6 @@ function journeyOf(row: Selectable<Journeys>): Journey {
     status: row.status as Journey['status'],
     created_at: instantText(row.created_ms),
     updated_at: instantText(row.updated_ms),
+    retention_days: row.retention_days,
   }
 }

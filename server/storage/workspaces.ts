@@ -27,6 +27,24 @@ export async function updateWorkspaceName(
   return true
 }
 
+/** What can be said of a workspace that exists. */
+export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
+  return await db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name', 'retention_days', 'events_since_ms'])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+}
+
+/** Says how long a workspace keeps events. @param retention_days null: for ever */
+export async function updateRetention(
+  db: Transaction<DB>,
+  workspaceId: string,
+  retention_days: number | null,
+): Promise<void> {
+  await db.updateTable('workspaces').set({ retention_days }).where('workspace_id', '=', workspaceId).execute()
+}
+
 /** The name of a workspace that exists. */
 export async function workspaceName(db: Kysely<DB>, workspaceId: string): Promise<string> {
   const { name } = await db

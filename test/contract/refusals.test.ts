@@ -47,7 +47,10 @@ const outsideCauses: Record<string, Cause> = {
   foreign_origin: async (_operation, caller, { headers }) => ({
     headers: { ...headers[caller], 'sec-fetch-site': 'cross-site', origin: 'http://elsewhere.example.com' },
   }),
-  journey_not_found: nothingIsKnown,
+  journey_not_found: async (operation) => {
+    const isInQuery = operation.operationId === 'getRetentionPreview'
+    return isInQuery ? { query: `?retention_days=1&journey_id=${UNKNOWN}` } : await nothingIsKnown(operation)
+  },
   refusal_not_found: nothingIsKnown,
   customer_not_found: async () => ({ names: { customer_id: UNKNOWN } }),
   link_not_found: nothingIsKnown,

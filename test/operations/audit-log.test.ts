@@ -483,6 +483,7 @@ describe('the audit log', () => {
       'open-sessions',
       'refusals',
       'remove-journey',
+      'retention',
       'workspace-making',
     ].map((name) => `./${name}.test.ts`)
     const files = ['./audit-log.test.ts', ...others, ...commands]

@@ -64,6 +64,11 @@ const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt:
     'journey_not_found',
     ({ client }, victim) => code(client.restoreJourney({ path: path(victim) })),
   ],
+  getRetentionPreview: [
+    'journey_not_found',
+    ({ client }, { event: { journey_id } }) =>
+      code(client.getRetentionPreview({ query: { retention_days: 1, journey_id } })),
+  ],
   eraseCustomer: [
     'customer_not_found',
     ({ client }, victim) => code(client.eraseCustomer({ path: path(victim) })),

@@ -310,6 +310,22 @@ export async function countEvents(
   return { events, isAll: false }
 }
 
+/** When the oldest event was received that a filter lets through. */
+export async function oldestReceived(
+  connection: Connection,
+  workspace_id: string,
+  { journey_id, from_ms = 0 }: Pick<EventFilter, 'journey_id' | 'from_ms'>,
+): Promise<number | null> {
+  const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
+  if (journey === null) return null
+  const { rows } = await connection.run<{ id: string }>(
+    `SELECT id FROM events WHERE workspace_id = $1 AND id >= $2 AND ($3::uuid IS NULL OR journey_id = $3)
+    ORDER BY id LIMIT 1`,
+    [uuidOf(workspace_id), firstUuidOf(from_ms), journey ?? null],
+  )
+  return rows[0] ? msOf(digitsOf(rows[0].id)) : null
+}
+
 const COUNT = `
   SELECT count(*)::int AS looked, max(id::text) AS last,
     count(*) FILTER (WHERE $4::uuid IS NULL OR journey_id = $4)::int AS events

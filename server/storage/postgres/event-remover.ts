@@ -1,12 +1,16 @@
+import { eventIdsOf } from '../../domain/journey-standing.ts'
 import type { Removal, RemovedSlice } from '../removals/removals.ts'
 import type { Connection } from './connection.ts'
 import { DURABLE } from './dialect.ts'
 import { seenFromOutside } from './outages.ts'
 import type { Pool } from './pool.ts'
-import { digitsOf, firstUuidOf, messageUuid, uuidOf } from './uuids.ts'
+import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from './uuids.ts'
 
 /** So many events are looked at, and removed at the most, in a transaction: some ten milliseconds. */
 const SLICE_EVENTS = 1_000
+
+/** The clocks of servers may be apart by so much. */
+const CLOCKS_MS = 3_600_000
 
 /** How far a removal has come. */
 type Place = {
@@ -14,13 +18,27 @@ type Place = {
   customer?: string
   /** The journey, likewise. */
   journey?: string
+  /** What was received before has been removed by an earlier removal of what has aged. */
+  since_ms?: number
   /** The last event that was looked at, where they are walked. */
   after?: string
   /** When the removal was seen first, by the clock of the database: what began to be stored before may not have seen it. */
   seen_ms?: number
 }
 
-type EventRow = { id: string; message_id: string | null; message_text: string | null; isIts: boolean }
+/** An event, with what its message and its enrolment are known by. */
+type EventRow = {
+  id: string
+  message_id: string | null
+  message_text: string | null
+  journey_id: string
+  customer_id: string
+  event_id: string
+  at_ms: number
+  isIts: boolean
+}
+
+const EVENT_COLUMNS = 'id, message_id, message_text, journey_id, customer_id, event_id, at_ms'
 
 /**
  * Removes events in slices, each in a transaction of its own, with the messages by which they are recognised. Every process
@@ -68,11 +86,13 @@ export class EventRemover {
       await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
       await connection.run(DELETE_STRAYS, [workspace, ids])
       await connection.run(DELETE_EVENTS, [workspace, ids])
+      if (removal.before_ms !== null) await tellEnrolments(connection, workspace, removed)
     }
     const last = rows.at(-1)
     if (last && removal.kind !== 'customer') place.after = digitsOf(last.id)
     await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), ids.length])
     const isAll = rows.length < SLICE_EVENTS
+    if (removal.before_ms !== null) return { rows: ids.length, isDone: isAll }
     if (!isAll || !(await isSettled(connection, place))) return { rows: ids.length, isDone: false }
     const isJourney = removal.kind === 'journey' && removal.before_ms === null
     if (!isJourney || ids.length > 0) return { rows: ids.length, isDone: !isJourney }
@@ -98,7 +118,7 @@ async function ofCustomer(
   { customer }: Place,
 ): Promise<EventRow[]> {
   const { rows } = await connection.run<EventRow>(
-    `SELECT id, message_id, message_text, true AS "isIts" FROM events
+    `SELECT ${EVENT_COLUMNS}, true AS "isIts" FROM events
     WHERE workspace_id = $1 AND customer_id = $2 AND id < $3 LIMIT ${SLICE_EVENTS}`,
     [workspace, customer, endOf(before_ms)],
   )
@@ -110,12 +130,13 @@ async function walked(
   connection: Connection,
   workspace: string,
   { kind, subject_id, before_ms }: Row,
-  { after }: Place,
+  { after, since_ms }: Place,
 ): Promise<EventRow[]> {
+  const first = since_ms === undefined ? FIRST : firstUuidOf(since_ms - CLOCKS_MS)
   const { rows } = await connection.run<EventRow>(
-    `SELECT id, message_id, message_text, $4::uuid IS NULL OR journey_id = $4 AS "isIts" FROM events
+    `SELECT ${EVENT_COLUMNS}, $4::uuid IS NULL OR journey_id = $4 AS "isIts" FROM events
     WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT ${SLICE_EVENTS}`,
-    [workspace, after ?? FIRST, endOf(before_ms), kind === 'journey' ? uuidOf(subject_id) : null],
+    [workspace, after ?? first, endOf(before_ms), kind === 'journey' ? uuidOf(subject_id) : null],
   )
   return rows
 }
@@ -133,10 +154,65 @@ async function removeEnrolments(
   if (rows.length === 0) return { rows: 0, isDone: true }
   const customers = rows.map(({ customer_id }) => customer_id)
   await connection.run(DELETE_ENROLMENTS, [workspace_id, subject_id, customers])
-  const told = [uuidOf(workspace_id), uuidOf(subject_id), customers.map(uuidOf)]
-  await connection.run(TELL_ENROLMENTS, told)
+  const journeys = customers.map(() => uuidOf(subject_id))
+  await connection.run(TELL_PAIRS, [uuidOf(workspace_id), journeys, customers.map(uuidOf)])
   return { rows: rows.length, isDone: false }
 }
+
+/**
+ * Tells followers of the enrolments whose standings may be others without some events: each of a step, or before all others
+ * of its enrolment.
+ */
+async function tellEnrolments(connection: Connection, workspace: string, events: readonly EventRow[]) {
+  const journeys = [...new Set(events.map(({ journey_id }) => idOf('jrn', digitsOf(journey_id))))]
+  const { rows: configured } = await connection.run<{ journey_id: string; steps: string }>(
+    'SELECT journey_id, steps FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])',
+    [idOf('wsp', workspace), journeys],
+  )
+  const steps = new Map(
+    configured.map(({ journey_id, steps }) => [uuidOf(journey_id), new Set(eventIdsOf(steps))]),
+  )
+  const told = new Map<string, { journey: string; customer: string }>()
+  const first = new Map<string, { journey: string; customer: string; at_ms: number }>()
+  for (const { journey_id, customer_id, event_id, at_ms } of events) {
+    const pair = { journey: digitsOf(journey_id), customer: digitsOf(customer_id) }
+    const key = pair.journey + pair.customer
+    if (steps.get(pair.journey)?.has(event_id)) told.set(key, pair)
+    else if (at_ms < (first.get(key)?.at_ms ?? Number.POSITIVE_INFINITY)) first.set(key, { ...pair, at_ms })
+  }
+  const asked = [...first].flatMap(([key, pair]) => (told.has(key) ? [] : pair))
+  if (asked.length > 0) {
+    const { rows } = await connection.run<{ place: number }>(ENTERED_BEFORE, [
+      idOf('wsp', workspace),
+      asked.map(({ journey }) => idOf('jrn', journey)),
+      asked.map(({ customer }) => idOf('cus', customer)),
+      asked.map(({ at_ms }) => at_ms),
+    ])
+    for (const { place } of rows) {
+      const pair = asked[place - 1]
+      if (pair) told.set(pair.journey + pair.customer, pair)
+    }
+  }
+  if (told.size === 0) return
+  const pairs = [...told.values()]
+  const of = [pairs.map(({ journey }) => journey), pairs.map(({ customer }) => customer)]
+  await connection.run(TELL_PAIRS, [workspace, ...of])
+}
+
+/** By their places, the pairs of journey and customer that had an event before the enrolment. */
+const ENTERED_BEFORE = `
+  SELECT asked.place::int AS place
+  FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS asked (journey_id, customer_id, at_ms, place)
+  WHERE asked.at_ms < (
+    SELECT enrolled_ms FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = asked.journey_id
+      AND enrolments.customer_id = asked.customer_id
+  )`
+
+const TELL_PAIRS = `
+  INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
+  SELECT $1, gen_random_uuid(), journey_id, customer_id
+  FROM unnest($2::uuid[], $3::uuid[]) AS told (journey_id, customer_id)`
 
 const FIRST = '0'.repeat(32)
 
@@ -172,7 +248,3 @@ const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id =
 
 const DELETE_ENROLMENTS =
   'DELETE FROM enrolments WHERE workspace_id = $1 AND journey_id = $2 AND customer_id = ANY($3::text[])'
-
-const TELL_ENROLMENTS = `
-  INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
-  SELECT $1, gen_random_uuid(), $2, customer_id FROM unnest($3::uuid[]) AS gone (customer_id)`

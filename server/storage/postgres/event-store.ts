@@ -1,6 +1,13 @@
 import type { EventStore } from '../event-store.ts'
 import { readWalkEnd } from './arrival-order.ts'
-import { countEvents, readNewest, readOldest, readSlice, readTimeline } from './event-reader.ts'
+import {
+  countEvents,
+  oldestReceived,
+  readNewest,
+  readOldest,
+  readSlice,
+  readTimeline,
+} from './event-reader.ts'
 import type { ListReader } from './list-reader.ts'
 import { uuidOf } from './uuids.ts'
 import type { Writer } from './writer.ts'
@@ -24,6 +31,8 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
     eventSlice: (request, reading) => lists.read(reading, (connection) => readSlice(connection, request)),
     countEvents: (workspaceId, filter, reading) =>
       lists.read(reading, (connection) => countEvents(connection, workspaceId, filter)),
+    oldestReceived: (workspaceId, filter, reading) =>
+      lists.read(reading, (connection) => oldestReceived(connection, workspaceId, filter)),
     customerEvents: (workspaceId, customerId, page, reading) =>
       lists.events(reading, (connection) => readTimeline(connection, workspaceId, customerId, page)),
   }

@@ -4,9 +4,13 @@ import { Unavailable } from '../unavailable.ts'
 import { completeErasure } from './erasures.ts'
 import { completeJourneyRemoval } from './journey-removals.ts'
 import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
+import { beginAgeing } from './retention.ts'
 
 /** What others have begun, or could not end, is looked for so often. */
 const LOOK_MS = 10_000
+
+/** What has aged is looked for so often, and when something is to be removed. */
+const AGEING_MS = 60_000
 
 /** What could not be done is tried again after so long, and what waits for somebody. */
 const RETRY_MS = 1_000
@@ -21,7 +25,7 @@ export type RemovalWorkOptions = {
   /** Removes the next events of a removal, or the next enrolments. */
   slice: (removal: Removal) => Promise<RemovedSlice>
   /**
-   * Removes what is not in the tables of the store, when no event is left.
+   * Removes what is not in the tables of the store, when no event is left; not of what has aged.
    * @returns false: it cannot be done yet
    */
   sweep: (removal: Removal) => Promise<boolean>
@@ -43,6 +47,8 @@ export class RemovalWork {
   readonly #ended: Promise<void>
   #wake = () => {}
   #isAwake = false
+  /** When what has aged was looked for, by a clock that only goes forward. */
+  #aged_ms = Number.NEGATIVE_INFINITY
 
   constructor(options: RemovalWorkOptions) {
     this.#options = options
@@ -52,6 +58,7 @@ export class RemovalWork {
   /** Something is to be removed. */
   begin(): void {
     this.#isAwake = true
+    this.#aged_ms = Number.NEGATIVE_INFINITY
     this.#wake()
   }
 
@@ -83,6 +90,10 @@ export class RemovalWork {
 
   /** A slice of each removal. @returns after how long to go on */
   async #round(): Promise<number> {
+    if (performance.now() - this.#aged_ms >= AGEING_MS) {
+      this.#aged_ms = performance.now()
+      await beginAgeing(this.#options.db, this.#options.now())
+    }
     const due = await removals(this.#options.db)
     let pause_ms = LOOK_MS
     for (const removal of due) {
@@ -101,7 +112,7 @@ export class RemovalWork {
   /** Takes a removal away of which no event is left. @returns false: something else is left of it */
   async #end(removal: Removal): Promise<boolean> {
     const { sweep, db } = this.#options
-    if (!(await sweep(removal))) return false
+    if (removal.before_ms === null && !(await sweep(removal))) return false
     await db.transaction().execute(async (db) => {
       const removed = await deleteRemoval(db, removal)
       // Another process may have ended it.
@@ -113,6 +124,7 @@ export class RemovalWork {
   /** Takes the last of it away, and tells how much it was. */
   async #complete(db: Transaction, removal: Removal) {
     const { now, forgetJourney } = this.#options
+    if (removal.before_ms !== null) return
     if (removal.kind === 'customer') {
       await completeErasure(db, removal, { events: removal.events, completed_ms: now() })
     } else if (removal.kind === 'journey') {

@@ -1,3 +1,4 @@
+import { eventIdsOf } from '../../domain/journey-standing.ts'
 import type { RemovedSlice } from '../removals/removals.ts'
 import type { Connection } from './connection.ts'
 import { prepareReferences } from './references.ts'
@@ -23,6 +24,8 @@ type Place = {
   ref?: number
   /** All events with lesser numbers are gone. */
   from: number
+  /** What was received before has been removed by an earlier removal of what has aged. */
+  since_ms?: number
 }
 
 /** Whose events go, as the indexes have it. */
@@ -33,6 +36,12 @@ const SLICE_MS = 8
 
 /** So many events are looked at between two looks at the time. */
 const EVENTS_AT_ONCE = 16
+
+/** Who follows the store learns of so many enrolments of which events were removed; who is behind them begins anew. */
+const TOLD_ENROLMENTS = 1_000_000
+
+/** The clock may have gone back by so much while events were stored. */
+const CLOCK_MS = 3_600_000
 
 /** So many enrolments are removed at a time. */
 const ENROLMENTS_AT_ONCE = 500
@@ -48,6 +57,10 @@ export class EventRemover {
   readonly #statements: ReturnType<typeof prepare>
   /** By the column that an event is known by. */
   readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
+  /** Of the slice, the names of the events of steps, by journey. */
+  readonly #steps = new Map<number, Set<string>>()
+  /** Of the slice, the customers by journey of whom followers are told. */
+  readonly #told = new Map<number, Set<number>>()
 
   constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
     this.#store = store
@@ -64,6 +77,8 @@ export class EventRemover {
     if (!removal) return { rows: 0, isDone: true }
     const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
     const selection = this.#selectionOf(removal, place)
+    this.#steps.clear()
+    this.#told.clear()
     if (!selection) return { rows: 0, isDone: true }
     const slice = this.#remove(removal, selection, place)
     this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
@@ -92,26 +107,51 @@ export class EventRemover {
     let rows = 0
     let removed: { seq: number; id: Uint8Array } | undefined
     let isDone = true
-    for (const seq of this.#candidates(selection, place.from, before_ms)) {
+    for (const seq of this.#candidates(selection, place, before_ms)) {
       if (looked % EVENTS_AT_ONCE === 0 && looked > 0 && performance.now() >= until_ms) {
         isDone = false
         break
       }
       looked += 1
       place.from = seq + 1
-      const id = deletion.get({ seq, ref: selection.ref, before_ms })
-      if (!id) continue
+      const event = deletion.get({ seq, ref: selection.ref, before_ms })
+      if (!event) continue
       rows += 1
-      removed = { seq, id }
+      removed = { seq, id: event.id }
+      if (before_ms !== null) this.#tell(event)
     }
     if (removed) this.#statements.removed.run(removed)
+    if (this.#told.size > 0) this.#statements.forgetTold.run(TOLD_ENROLMENTS)
     return { rows, isDone }
   }
 
+  /** Tells followers of the enrolment whose standing may be another without the event: of a step, or before all others. */
+  #tell({ journey_ref, customer_ref, event_id, at_ms }: RemovedEvent) {
+    const told = this.#told.get(journey_ref)
+    if (told?.has(customer_ref)) return
+    let steps = this.#steps.get(journey_ref)
+    if (!steps) {
+      steps = new Set(eventIdsOf(this.#statements.steps.get(journey_ref) ?? '[]'))
+      this.#steps.set(journey_ref, steps)
+    }
+    const enrolled_ms = this.#statements.enrolled.get(journey_ref, customer_ref)
+    if (enrolled_ms === undefined || (!steps.has(event_id) && at_ms >= enrolled_ms)) return
+    this.#statements.noteEnrolment.run(journey_ref, customer_ref)
+    if (told) told.add(customer_ref)
+    else this.#told.set(journey_ref, new Set([customer_ref]))
+  }
+
   /** Events that may be among those that go, by number. */
-  *#candidates({ key, of, ref }: Selection, from: number, before_ms: number | null): Generator<number> {
+  *#candidates(
+    { key, of, ref }: Selection,
+    { from, since_ms }: Place,
+    before_ms: number | null,
+  ): Generator<number> {
     const last = this.#tail.nextSeq - 1
-    const received = before_ms === null ? {} : { to_ms: before_ms }
+    const received = {
+      ...(before_ms !== null && { to_ms: before_ms }),
+      ...(since_ms !== undefined && { from_ms: since_ms - CLOCK_MS }),
+    }
     for (const interval of [...this.#spans.intervals(received, last)].reverse()) {
       const first = Math.max(from, interval.from)
       for (const run of this.#store.all().reverse()) {
@@ -167,13 +207,20 @@ export class EventRemover {
   }
 }
 
+type RemovedEvent = {
+  id: Uint8Array
+  journey_ref: number
+  customer_ref: number
+  event_id: string
+  at_ms: number
+}
+
 function prepareDeletion(connection: Connection, column: string) {
-  return connection
-    .prepare<[{ seq: number; ref: number; before_ms: number | null }], Uint8Array>(
-      `DELETE FROM events
-      WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms) RETURNING id`,
-    )
-    .pluck()
+  return connection.prepare<[{ seq: number; ref: number; before_ms: number | null }], RemovedEvent>(
+    `DELETE FROM events
+    WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms)
+    RETURNING id, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms`,
+  )
 }
 
 function prepare(connection: Connection) {
@@ -187,6 +234,15 @@ function prepare(connection: Connection) {
     ),
     note: connection.prepare<[string, number, string, string]>(
       'UPDATE removals SET place = ?, events = events + ? WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    steps: connection.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck(),
+    enrolled: connection
+      .prepare<[number, number], number>(
+        'SELECT enrolled_ms FROM enrolments WHERE journey_ref = ? AND customer_ref = ?',
+      )
+      .pluck(),
+    forgetTold: connection.prepare<[number]>(
+      'DELETE FROM enrolment_removals WHERE number <= (SELECT max(number) FROM enrolment_removals) - ?',
     ),
     enrolments: connection
       .prepare<[number, number], number>(

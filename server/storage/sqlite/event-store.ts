@@ -4,6 +4,7 @@ import type { EventOutcome, EventStore, InitializeOutcome } from '../event-store
 import type { Reading } from '../storage.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { Reader } from './reader.ts'
+import { SPAN_EVENTS } from './spans.ts'
 import type { Writer } from './writer.ts'
 
 type EventPage = components['schemas']['EventPage']
@@ -48,7 +49,24 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
     eventSlice: (request, reading) => reader.eventSlice(request, reading),
     countEvents: (workspace_id, filter, reading) =>
       reader.countEvents({ kind: 'count', workspace_id, filter }, reading),
+    async oldestReceived(workspace_id, { journey_id = null, from_ms = 0 }, reading) {
+      const parameters = [workspace_id, journey_id, from_ms]
+      const [row] = (await reader.rows({ sql: OLDEST, parameters }, reading)) as { received_ms: number }[]
+      return row?.received_ms ?? null
+    },
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }
 }
+
+/** Looked for from the first span on that has an event of the time. */
+const OLDEST = `
+  WITH asked (workspace, journey, from_ms) AS (SELECT ?, ?, ?)
+  SELECT received_ms FROM asked, events
+  WHERE seq >= ${SPAN_EVENTS} * (SELECT min(span) FROM event_spans WHERE greatest_received_ms >= from_ms)
+    AND workspace_ref = (SELECT workspace_ref FROM workspaces WHERE workspace_id = workspace)
+    AND (journey IS NULL OR journey_ref = (
+      SELECT journey_ref FROM journeys WHERE workspace_id = workspace AND journey_id = journey AND removed_ms IS NULL
+    ))
+    AND received_ms >= from_ms
+  ORDER BY seq LIMIT 1`

@@ -5,6 +5,7 @@ import { ENTRIES_AT_ONCE, type Run } from './runs/run.ts'
 import { RunBuilder } from './runs/run-builder.ts'
 import { type RunStore, RunWriter } from './runs/run-store.ts'
 import { runOfSegment } from './runs/segment-run.ts'
+import { SPAN_EVENTS, STRETCH_EVENTS } from './spans.ts'
 import type { Tail } from './tail.ts'
 
 /** A run is made of at least this many events: the fewer, the more runs a look-up must ask. */
@@ -111,14 +112,18 @@ export class Indexer {
   }
 
   /**
-   * Takes out the runs of which every event was removed, inside a transaction of the caller; not those that are being
-   * merged.
+   * Takes out the runs of which every event was removed, and the spans that lie in them, inside a transaction of the caller;
+   * not those that are being merged.
    * @returns what is to be done when that is on disk
    */
   dropEmptyRuns(): () => void {
     const merged = new Set(this.#merge?.merged)
     const empty = this.#runs.filter((run) => !merged.has(run) && !this.#statements.hasEvents.get(run))
-    for (const run of empty) this.#writer.deleteRun(run)
+    for (const run of empty) {
+      this.#writer.deleteRun(run)
+      this.#statements.deleteSpans.run(run)
+    }
+    if (empty.length > 0) this.#statements.deleteStretches.run()
     return () => {
       if (empty.length === 0) return
       this.#runs = this.#runs.filter((run) => !empty.includes(run))
@@ -246,6 +251,18 @@ function levelOf(events: number): number {
 function prepare(connection: Connection) {
   return {
     indexed: connection.prepare<[number]>('UPDATE event_indexing SET indexed_seq = ?'),
+    // Half of a span may be in another run.
+    deleteSpans: connection.prepare<[Pick<Run, 'first_seq' | 'last_seq'>]>(
+      `DELETE FROM event_spans
+      WHERE span * ${SPAN_EVENTS} >= @first_seq AND span * ${SPAN_EVENTS} + ${SPAN_EVENTS - 1} <= @last_seq`,
+    ),
+    deleteStretches: connection.prepare(
+      `DELETE FROM event_stretches WHERE NOT EXISTS (
+        SELECT 1 FROM event_spans
+        WHERE span BETWEEN stretch * ${STRETCH_EVENTS / SPAN_EVENTS}
+          AND stretch * ${STRETCH_EVENTS / SPAN_EVENTS} + ${STRETCH_EVENTS / SPAN_EVENTS - 1}
+      )`,
+    ),
     hasEvents: connection.prepare<[Pick<Run, 'first_seq' | 'last_seq'>]>(
       'SELECT 1 FROM events WHERE seq BETWEEN @first_seq AND @last_seq LIMIT 1',
     ),

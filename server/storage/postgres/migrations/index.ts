@@ -12,4 +12,5 @@ export const migrations: Migrations = {
   '0008-erasures': () => import('./0008-erasures.ts'),
   '0009-journey-removals': () => import('./0009-journey-removals.ts'),
   '0010-erasure-order': () => import('./0010-erasure-order.ts'),
+  '0011-retention': () => import('./0011-retention.ts'),
 }

@@ -16,4 +16,5 @@ export const migrations: Migrations = {
   '0012-erasures': () => import('./0012-erasures.ts'),
   '0013-journey-removals': () => import('./0013-journey-removals.ts'),
   '0014-erasure-order': () => import('./0014-erasure-order.ts'),
+  '0015-retention': () => import('./0015-retention.ts'),
 }

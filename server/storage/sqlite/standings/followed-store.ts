@@ -81,6 +81,12 @@ export class FollowedStore {
     return isRemoved && marked.slice(REMOVED.length) === event_mark.slice(event_mark.indexOf(' '))
   }
 
+  /** Whether all is told still of what was removed behind a position. */
+  tellsAllBehind({ removal }: FollowedUpTo): boolean {
+    const { first_removal } = this.#statements.removals.get() ?? { first_removal: 1 }
+    return removal >= first_removal - 1
+  }
+
   /** @param now_ms when it is read */
   slice(from: FollowedUpTo, now_ms: number): Slice {
     this.#connection.exec('BEGIN')

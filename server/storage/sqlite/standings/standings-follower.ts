@@ -86,6 +86,11 @@ export class StandingsFollower {
     const isNew = version !== this.#version
     if (isNew) this.#roundsLeft = 2
     const from = { ...writer.followed(), ...(this.#asOf_ms !== null && { asOf_ms: this.#asOf_ms }) }
+    if (isNew && !followed.tellsAllBehind(from)) {
+      // Opened again it is not known to the store, and all is followed anew.
+      this.close()
+      return { events: 0, isAll: false }
+    }
     const slice = isNew ? followed.slice(from, now_ms) : undefined
     const changes = slice?.changes ?? []
     const edited = this.#roundsLeft > 0 ? this.#someEdited(open) : []
