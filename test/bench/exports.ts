@@ -1,13 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { BareExport, BareExportOptions } from './bare-export.ts'
-import { BATCH_EVENTS } from './data.ts'
+import { fill, measureOnEach } from './engines.ts'
 import type { ExportRead, ExportReaderOptions } from './export-reader.ts'
-import { inDatabase, startBenchPostgres } from './postgres/database.ts'
-import { runLoad, runProgram, type Server, startCairn } from './processes.ts'
+import { runLoad, runProgram, type Server } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
-import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
+import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
 /** Figures of exports of all events of a full store (`settings.storedEvents`), round by round. */
 export type ExportFigures = {
@@ -25,37 +22,16 @@ export async function measureExports(
   folder: string,
   options: Options,
 ): Promise<Record<'sqlite' | 'postgres', ExportFigures>> {
-  const inner = join(folder, 'exports')
-  mkdirSync(inner)
-  const sqlite = await measureOn(`sqlite:${join(inner, 'cairn.db')}`, await startCairn(inner), options)
-  rmSync(inner, { recursive: true })
-
-  const postgres = await startBenchPostgres()
-  let figures: ExportFigures | undefined
-  try {
-    await inDatabase(folder, postgres, async (inner, databaseUrl) => {
-      figures = await measureOn(databaseUrl, await startCairn(inner, { databaseUrl }), options)
-    })
-  } finally {
-    await postgres.remove()
-  }
-  if (!figures) throw new Error('nothing was measured on PostgreSQL')
-  return { sqlite, postgres: figures }
+  return await measureOnEach(folder, 'exports', (databaseUrl, server) =>
+    measureOn(databaseUrl, server, options),
+  )
 }
 
 async function measureOn(databaseUrl: string, server: Server, { settings, watched }: Options) {
   const engine = databaseUrl.split(':')[0]
   say(`exports on ${engine}: a store with ${settings.storedEvents} events`)
   await initializeCustomers(server)
-  await runLoad(server, {
-    kind: 'batch',
-    connections: BATCH_CONNECTIONS,
-    messageIds: 'mixed',
-    warmUpSeconds: 0,
-    seconds: 0,
-    requests: settings.storedEvents / BATCH_EVENTS,
-  })
-  await untilIndexed(server)
+  await fill(server, settings.storedEvents)
   const figures: ExportFigures = {
     exported_s: [],
     bare_s: [],

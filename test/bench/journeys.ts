@@ -1,12 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { BATCH_EVENTS, EVENT_NAMES } from './data.ts'
+import { EVENT_NAMES } from './data.ts'
+import { fill, measureOnEach } from './engines.ts'
 import type { OrderedEvents, OrderedEventsOptions } from './ordered-events.ts'
-import { inDatabase, startBenchPostgres } from './postgres/database.ts'
-import { pause, runLoad, runProgram, type Server, startCairn } from './processes.ts'
+import { pause, runLoad, runProgram, type Server } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
-import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
+import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
 /** Figures of reports on a journey of four steps, with ten events of each customer (`settings.storedEvents`). */
 export type JourneyFigures = {
@@ -40,22 +38,9 @@ export async function measureJourneys(
   folder: string,
   options: Options,
 ): Promise<Record<'sqlite' | 'postgres', JourneyFigures>> {
-  const inner = join(folder, 'journeys')
-  mkdirSync(inner)
-  const sqlite = await measureOn(`sqlite:${join(inner, 'cairn.db')}`, await startCairn(inner), options)
-  rmSync(inner, { recursive: true })
-
-  const postgres = await startBenchPostgres()
-  let figures: JourneyFigures | undefined
-  try {
-    await inDatabase(folder, postgres, async (inner, databaseUrl) => {
-      figures = await measureOn(databaseUrl, await startCairn(inner, { databaseUrl }), options)
-    })
-  } finally {
-    await postgres.remove()
-  }
-  if (!figures) throw new Error('nothing was measured on PostgreSQL')
-  return { sqlite, postgres: figures }
+  return await measureOnEach(folder, 'journeys', (databaseUrl, server) =>
+    measureOn(databaseUrl, server, options),
+  )
 }
 
 async function measureOn(databaseUrl: string, server: Server, { settings, watched }: Options) {
@@ -64,15 +49,7 @@ async function measureOn(databaseUrl: string, server: Server, { settings, watche
   const journey = new Journey(server)
   await journey.setSteps(EVENT_NAMES)
   await initializeCustomers(server, enrolments)
-  await runLoad(server, {
-    kind: 'batch',
-    connections: BATCH_CONNECTIONS,
-    messageIds: 'mixed',
-    warmUpSeconds: 0,
-    seconds: 0,
-    requests: settings.storedEvents / BATCH_EVENTS,
-  })
-  await untilIndexed(server)
+  await fill(server, settings.storedEvents)
   await journey.untilCounted()
 
   say('reports with nothing new, after each event, with filters')
