@@ -1,7 +1,6 @@
 import { inStore as inOpenedStore } from '../server/cli/store.ts'
-import { openDatabase } from '../server/storage/open.ts'
+import { isFile, openDatabase } from '../server/storage/open.ts'
 import type { Database, Transaction } from '../server/storage/storage.ts'
-import { engine } from './engine.ts'
 
 type Kept = { db: Database; close: () => Promise<void>; last: Promise<unknown> }
 
@@ -16,7 +15,7 @@ export async function inStore<Result>(
   databaseUrl: string,
   work: (db: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  if (engine === 'sqlite') return await inOpenedStore(databaseUrl, work)
+  if (isFile(databaseUrl)) return await inOpenedStore(databaseUrl, work)
   const opening = kept.get(databaseUrl) ?? keep(databaseUrl)
   kept.set(databaseUrl, opening)
   const store = await opening

@@ -44,6 +44,8 @@ let browser: Browser
 const references = new Map<Host, Page>()
 /** The window of a page, unless a test tells otherwise. */
 const ordinary = { width: 1280, height: 720 }
+/** The pages that a test has opened. */
+const opened: Page[] = []
 /** What each page asked for, below its site. */
 const requested = new WeakMap<Page, string[]>()
 /** What no page may do: ask elsewhere or in vain, break the policy, run into an error. */
@@ -72,10 +74,8 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  const kept = Array.from(references.values(), (page) => page.context())
-  await Promise.all(
-    browser.contexts().map((context) => (kept.includes(context) ? undefined : context.close())),
-  )
+  const kept = new Set(references.values())
+  await Promise.all(opened.splice(0).map((page) => (kept.has(page) ? undefined : page.context().close())))
   expect(complaints).toEqual([])
 })
 
@@ -368,6 +368,7 @@ function escaped(text: string): string {
 async function open(host: Host, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await browser.newPage({ viewport: ordinary, ...options })
   page.setDefaultTimeout(withPatience.timeout)
+  opened.push(page)
   const asked: string[] = []
   requested.set(page, asked)
   page.on('request', (request) => {

@@ -152,7 +152,8 @@ describe('Events', () => {
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'burst' }))
     await client.createEvents({ body: { events } })
     await page.getByText('More arrives than can be shown').waitFor()
-    await page.getByText('1,003 events stored and 0 refused since').waitFor()
+    // Whether the first was there when counting began is a matter of milliseconds.
+    await page.getByText(/1,00[23] events stored and 0 refused since/).waitFor()
   })
 })
 

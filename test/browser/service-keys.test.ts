@@ -137,6 +137,8 @@ describe('a new secret key', () => {
   it('is not closed or left uncopied without a question', async () => {
     const page = await openKeys()
     await page.getByRole('link', { name: 'Journeys' }).click()
+    // Who goes on before it is open has not been there, and comes not back to it.
+    await heading(page, 'Journeys').waitFor()
     await page.getByRole('link', { name: 'Service keys' }).click()
     await openNewKey(page, 'Secret', 'Importer')
     await page.getByRole('textbox', { name: 'Name' }).press('Enter')

@@ -57,7 +57,8 @@ function fill(path: string, workspace_id: string) {
     ],
     [
       LONG,
-      `journeys SELECT 1000 + value, @workspace_id, ${id('jrn')}, @name, '', @steps, 'active', value, value, ''`,
+      `journeys (journey_ref, workspace_id, journey_id, name, description, steps, status, created_ms, updated_ms, name_key)
+      SELECT 1000 + value, @workspace_id, ${id('jrn')}, @name, '', @steps, 'active', value, value, ''`,
     ],
     [
       LONG,
