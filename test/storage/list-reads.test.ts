@@ -135,9 +135,14 @@ describe('a list', () => {
 
   it('is refused at its deadline, whether it waits or is being read', async () => {
     const store = await openWithReaders()
-    const before_ms = performance.now()
-    await count(store, readingIn('one'), LONG)
-    const longer = Math.ceil((LONG * 10_000) / (performance.now() - before_ms))
+    // The fastest of three: a machine that was busy for a moment must not look slow.
+    let fastest_ms = Number.POSITIVE_INFINITY
+    for (let read = 0; read < 3; read += 1) {
+      const before_ms = performance.now()
+      await count(store, readingIn('one'), LONG)
+      fastest_ms = Math.min(fastest_ms, performance.now() - before_ms)
+    }
+    const longer = Math.ceil((LONG * 15_000) / fastest_ms)
     const lists = await Promise.allSettled([
       count(store, readingIn('one'), longer),
       count(store, readingIn('one'), SHORT),
@@ -147,7 +152,7 @@ describe('a list', () => {
     expect(lists).toMatchObject([refused, refused, { status: 'fulfilled' }])
     expect(store.statistics().listReads).toMatchObject({
       waiting: 0,
-      answered: READERS + 2,
+      answered: READERS + 4,
       overdue: 2,
     })
     // What nobody waits for any more has ended: the next is read.
