@@ -10,6 +10,10 @@ const NameForm = lazy(() =>
   import('./workspace-name-form.tsx').then((module) => ({ default: module.WorkspaceNameForm })),
 )
 
+const Retention = lazy(() =>
+  import('./workspace-retention.tsx').then((module) => ({ default: module.WorkspaceRetention })),
+)
+
 type DialogProps = { opened: boolean; onClose: () => void }
 
 /** Makes a workspace and opens it. */
@@ -50,6 +54,17 @@ export function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
           onSent={onClose}
           onCancel={onClose}
         />
+      </Suspense>
+    </Modal>
+  )
+}
+
+/** Says and changes for how long the workspace in the URL keeps events. */
+export function RetentionDialog({ opened, onClose }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="How long events are kept">
+      <Suspense fallback={<Loading lines={2} />}>
+        <Retention onSaved={onClose} />
       </Suspense>
     </Modal>
   )

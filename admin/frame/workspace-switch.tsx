@@ -1,10 +1,10 @@
 import { Box, Button, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconPencil, IconPlus, IconSelector } from '@tabler/icons-react'
+import { IconHourglass, IconPencil, IconPlus, IconSelector } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
-import { NewWorkspaceDialog, RenameWorkspaceDialog } from './workspace-dialog.tsx'
+import { NewWorkspaceDialog, RenameWorkspaceDialog, RetentionDialog } from './workspace-dialog.tsx'
 
 /** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
 export function WorkspaceSwitch() {
@@ -13,6 +13,7 @@ export function WorkspaceSwitch() {
   const name = visibleName(givenName)
   const [isMaking, making] = useDisclosure()
   const [isRenaming, renaming] = useDisclosure()
+  const [isKeeping, keeping] = useDisclosure()
   const isOwner = role === 'owner'
   const owned = owners_make_workspaces ? 'switch, rename or make another' : 'switch or rename'
   const actions = isOwner ? owned : 'switch to another'
@@ -58,6 +59,9 @@ export function WorkspaceSwitch() {
               <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={renaming.open}>
                 Rename this one
               </Menu.Item>
+              <Menu.Item leftSection={<IconHourglass size={16} aria-hidden />} onClick={keeping.open}>
+                How long events are kept
+              </Menu.Item>
               {owners_make_workspaces && (
                 <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={making.open}>
                   New workspace
@@ -69,6 +73,7 @@ export function WorkspaceSwitch() {
       </Menu>
       <NewWorkspaceDialog opened={isMaking} onClose={making.close} />
       <RenameWorkspaceDialog opened={isRenaming} onClose={renaming.close} />
+      <RetentionDialog opened={isKeeping} onClose={keeping.close} />
     </>
   )
 }

@@ -5,12 +5,14 @@ import { Instant } from '../parts/instant.tsx'
 import { useMembership } from '../session/session.ts'
 import { JourneyForm } from './journey-form.tsx'
 import { JourneyPage } from './journey-page.tsx'
+import { JourneyRetention } from './journey-retention.tsx'
 import { JourneyStatusButton } from './journey-status.tsx'
 import { JourneyStatusBadge } from './journey-status-badge.tsx'
+import { RemoveJourneyButton } from './remove-journey-button.tsx'
 
 /** What a journey is: its name, its steps, its status; for those who may change it a form. */
 export function JourneySettingsScreen() {
-  const { canChange } = useMembership()
+  const { canChange, role } = useMembership()
   return (
     <JourneyPage path="/settings">
       {(journey) => (
@@ -22,11 +24,15 @@ export function JourneySettingsScreen() {
                 Updated <Instant at={journey.updated_at} />
               </Text>
               {canChange && <JourneyStatusButton journey={journey} />}
+              {role === 'owner' && journey.status === 'archived' && <RemoveJourneyButton journey={journey} />}
             </Group>
             <Identifier value={journey.journey_id} label="journey_id" />
           </Stack>
           {canChange ? (
-            <JourneyForm key={journey.journey_id} journey={journey} />
+            <>
+              <JourneyForm key={journey.journey_id} journey={journey} />
+              <JourneyRetention key={`${journey.journey_id} ${journey.retention_days}`} journey={journey} />
+            </>
           ) : (
             <JourneyDetails journey={journey} />
           )}

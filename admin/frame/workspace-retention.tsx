@@ -1,0 +1,31 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Loading } from '../parts/loading.tsx'
+import { notify } from '../parts/notify.ts'
+import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { RetentionForm } from '../parts/retention-form.tsx'
+import { taken } from '../problem.ts'
+import { useCairn, useWorkspaceKey } from '../session/session.ts'
+
+/** For how many days the workspace in the URL keeps events. */
+export function WorkspaceRetention({ onSaved }: { onSaved: () => void }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const queryKey = useWorkspaceKey('workspace')
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => taken(cairn.getWorkspace({ signal })),
+  })
+  if (error) return <ProblemAlert error={error} onRetry={() => refetch()} />
+  if (!data) return <Loading lines={2} />
+  return (
+    <RetentionForm
+      days={data.retention_days}
+      save={(retention_days) => taken(cairn.updateWorkspace({ body: { retention_days } }))}
+      onSaved={() => {
+        void notify('The time is saved.')
+        void queryClient.invalidateQueries({ queryKey })
+        onSaved()
+      }}
+    />
+  )
+}

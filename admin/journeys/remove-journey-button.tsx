@@ -1,0 +1,44 @@
+import { Button } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import { lazy, Suspense, useState } from 'react'
+import type { Schemas } from '../../client/person.ts'
+import { visibleName } from '../parts/visible-name.ts'
+
+// Few who look at a journey remove it.
+const RemoveJourneyDialog = lazy(() =>
+  import('./remove-journey-dialog.tsx').then((module) => ({ default: module.RemoveJourneyDialog })),
+)
+
+/** Removes an archived journey, after a question. */
+export function RemoveJourneyButton({ journey }: { journey: Schemas['Journey'] }) {
+  /** So often it was asked for: each time it begins anew. */
+  const [asked, setAsked] = useState(0)
+  const [isAsking, setIsAsking] = useState(false)
+  const ask = () => {
+    setAsked(asked + 1)
+    setIsAsking(true)
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        aria-label={`Remove ${visibleName(journey.name, journey.journey_id)}`}
+        onClick={ask}
+      >
+        Remove…
+      </Button>
+      {asked > 0 && (
+        <Suspense>
+          <RemoveJourneyDialog
+            key={asked}
+            journey={journey}
+            opened={isAsking}
+            onClose={() => setIsAsking(false)}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}

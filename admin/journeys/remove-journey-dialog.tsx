@@ -1,0 +1,81 @@
+import { Stack, Text, TextInput } from '@mantine/core'
+import { type QueryKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Schemas } from '../../client/person.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { notify } from '../parts/notify.ts'
+import { countOf } from '../parts/number-text.ts'
+import { visibleName } from '../parts/visible-name.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+/** Removes an archived journey with everything in it; it says how much that is, and asks for its name. */
+export function RemoveJourneyDialog({
+  journey,
+  opened,
+  onClose,
+}: {
+  journey: Schemas['Journey']
+  opened: boolean
+  onClose: () => void
+}) {
+  const { journey_id, name } = journey
+  const shown = visibleName(name, journey_id)
+  const { workspace_id } = useMembership()
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const journeysKey = useWorkspaceKey('journeys')
+  const [typed, setTyped] = useState('')
+  const request = { path: { journey_id }, body: { name } }
+  const tried = useQuery({
+    queryKey: useWorkspaceKey('journey-removal', journey_id),
+    queryFn: ({ signal }) => taken(cairn.removeJourney({ ...request, query: { dry_run: true }, signal })),
+    gcTime: 0,
+  })
+  const remove = useMutation({
+    mutationFn: () => taken(cairn.removeJourney(request)),
+    onSuccess: async () => {
+      onClose()
+      await navigate(`/w/${workspace_id}/journeys`)
+      void notify('The journey is removed.')
+      // But for what the page that is left has asked for: it would be asked for again, and is not there.
+      const isOfOthers = ({ queryKey }: { queryKey: QueryKey }) => !queryKey.includes(journey_id)
+      void queryClient.resetQueries({ queryKey: journeysKey, predicate: isOfOthers })
+    },
+  })
+
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={onClose}
+      title={`Remove ${shown}?`}
+      confirmLabel="Remove journey"
+      danger
+      disabled={typed.trim() !== shown.trim() || !tried.data}
+      pending={remove.isPending}
+      error={remove.error ?? tried.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <Stack gap="sm">
+        {tried.data ? (
+          <Text size="sm">
+            {countOf(tried.data.enrolments, 'enrolment')} and {tried.data.more_events && 'more than '}
+            {countOf(tried.data.events, 'event')} are removed for good, with its steps, its reports and what
+            was refused of it. Its customers stay, and so do their events in other journeys.
+          </Text>
+        ) : (
+          !tried.error && <Loading lines={2} />
+        )}
+        <TextInput
+          label={`Type the name to confirm: ${shown}`}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+        />
+      </Stack>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,105 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { taken } from '../problem.ts'
+import { useCairn } from '../session/session.ts'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { Instant } from './instant.tsx'
+import { countOf } from './number-text.ts'
+import { ProblemAlert } from './problem-alert.tsx'
+
+const mostDays = 36_500
+
+type Days = number | null
+
+/** Asks for how many days events are kept. Before any are removed it says how many, and asks again. */
+export function RetentionForm({
+  days,
+  journeyId,
+  save,
+  onSaved,
+}: {
+  /** As it is now; null: for ever. */
+  days: Days
+  /** Left out: the events of the whole workspace. */
+  journeyId?: string
+  save: (days: Days) => Promise<unknown>
+  onSaved: (days: Days) => void
+}) {
+  const cairn = useCairn()
+  const [typed, setTyped] = useState(days === null ? '' : String(days))
+  const [isFaulty, setIsFaulty] = useState(false)
+  const saving = useMutation({
+    mutationFn: save,
+    onSuccess: (_, saved) => {
+      preview.reset()
+      onSaved(saved)
+    },
+  })
+  const preview = useMutation({
+    mutationFn: (retention_days: number) => {
+      const query = { retention_days, ...(journeyId !== undefined && { journey_id: journeyId }) }
+      return taken(cairn.getRetentionPreview({ query }))
+    },
+  })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const chosen = daysOf(typed)
+    setIsFaulty(chosen === undefined)
+    if (chosen === undefined || chosen === days) return
+    // Nothing goes that would have stayed.
+    if (chosen === null || (days !== null && chosen > days)) saving.mutate(chosen)
+    else preview.mutate(chosen)
+  }
+
+  const { data, variables: chosen = 0 } = preview
+  return (
+    <form noValidate onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Days that events are kept"
+          description="From when they were received. Empty: for ever."
+          inputMode="numeric"
+          autoComplete="off"
+          maw={320}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          error={isFaulty && `Type a whole number from 1 to ${mostDays}, or nothing`}
+        />
+        <ProblemAlert error={data ? null : (preview.error ?? saving.error)} />
+        <Group>
+          <Button type="submit" variant="default" loading={preview.isPending || (saving.isPending && !data)}>
+            Save the time
+          </Button>
+        </Group>
+      </Stack>
+      <ConfirmDialog
+        opened={data !== undefined}
+        onClose={preview.reset}
+        title={`Keep events for ${countOf(chosen, 'day')}?`}
+        confirmLabel={`Keep ${countOf(chosen, 'day')}`}
+        danger
+        pending={saving.isPending}
+        error={saving.error}
+        onConfirm={() => saving.mutate(chosen)}
+      >
+        {data && (
+          <Text size="sm">
+            {data.more_events && 'More than '}
+            {countOf(data.events, 'event')} received before <Instant at={data.before} /> are removed for good,
+            and from now on whatever gets as old. Reports count what is left.
+          </Text>
+        )}
+      </ConfirmDialog>
+    </form>
+  )
+}
+
+/** @returns undefined where it is no number of days */
+function daysOf(typed: string): Days | undefined {
+  const text = typed.trim()
+  if (text === '') return null
+  const days = Number(text)
+  return /^\d+$/.test(text) && days >= 1 && days <= mostDays ? days : undefined
+}

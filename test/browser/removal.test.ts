@@ -1,0 +1,119 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PersonClient } from '../../client/person.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { initialize } from '../operations/customer.ts'
+import { newMember, type SignedUp, signIn, signUp } from '../people.ts'
+import { inspectState, openAdministration } from './administration.ts'
+import { heading, screenPath } from './screens.ts'
+
+const DAY_MS = 86_400_000
+
+let cairn: Cairn
+let workspace: Workspace
+let owner: SignedUp
+let api: PersonClient
+/** The server's clock. */
+let now_ms = Date.now()
+
+beforeAll(async () => {
+  cairn = await startCairn({ now: () => now_ms })
+  return cairn.stop
+})
+
+/** Three events of ten days ago, and one of now. */
+beforeEach(async () => {
+  now_ms = Date.now() - 10 * DAY_MS
+  workspace = await cairn.workspace()
+  const { client, journey_id } = workspace
+  const customer_id = await initialize(workspace, 'user-1')
+  const create = async () => {
+    const { error } = await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
+    expect(error).toBe(undefined)
+  }
+  for (let made = 0; made < 3; made += 1) await create()
+  now_ms = Date.now()
+  await create()
+  owner = await signUp(cairn, workspace, 'owner')
+  api = owner.client(workspace.workspace_id)
+})
+
+const open = (screen: string, signedIn = owner.headers) =>
+  openAdministration({ cairn, path: screenPath(workspace, screen), signedIn })
+
+const stored = async () => (await api.listEvents()).data?.data.length
+
+describe('Events', () => {
+  it('are kept for as many days as a journey has, once it is said how many go', async () => {
+    const path = { journey_id: workspace.journey_id }
+    const page = await open(`journeys/${path.journey_id}/settings`)
+    const days = page.getByRole('textbox', { name: 'Days that events are kept' })
+    const save = page.getByRole('button', { name: 'Save the time' })
+    await days.fill('five')
+    await save.click()
+    await page.getByText('Type a whole number from 1 to 36500, or nothing').waitFor()
+
+    await days.fill('5')
+    await save.click()
+    const question = page.getByRole('dialog', { name: 'Keep events for 5 days?' })
+    await question.getByText(/^3 events received before .* are removed for good/).waitFor()
+    await inspectState(page, 'journey-retention')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect((await api.getJourney({ path })).data?.retention_days).toBe(null)
+    expect(await stored()).toBe(4)
+
+    await save.click()
+    await question.getByRole('button', { name: 'Keep 5 days' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect((await api.getJourney({ path })).data?.retention_days).toBe(5)
+    await expect.poll(stored).toBe(1)
+
+    // Nothing goes that would have stayed: nothing is asked.
+    await days.fill('')
+    await save.click()
+    await expect.poll(async () => (await api.getJourney({ path })).data?.retention_days).toBe(null)
+  })
+
+  it('are kept for as many days as their workspace has', async () => {
+    const page = await open('journeys')
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'How long events are kept' }).click()
+    const dialog = page.getByRole('dialog', { name: 'How long events are kept' })
+    await dialog.getByRole('textbox', { name: 'Days that events are kept' }).fill('9')
+    await dialog.getByRole('button', { name: 'Save the time' }).click()
+    const question = page.getByRole('dialog', { name: 'Keep events for 9 days?' })
+    await question.getByText(/^3 events received before/).waitFor()
+    await question.getByRole('button', { name: 'Keep 9 days' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect((await api.getWorkspace()).data?.retention_days).toBe(9)
+    await expect.poll(stored).toBe(1)
+  })
+})
+
+describe('A journey that is archived', () => {
+  it('is removed by an owner who types its name, and says before how much goes with it', async () => {
+    const path = { journey_id: workspace.journey_id }
+    const settings = `journeys/${path.journey_id}/settings`
+    await api.archiveJourney({ path })
+    const remove = { name: 'Remove Onboarding' }
+    const admin = await open(settings, await signIn(cairn, await newMember(cairn, workspace, 'admin')))
+    await admin.getByRole('button', { name: 'Restore Onboarding' }).waitFor()
+    expect(await admin.getByRole('button', remove).count()).toBe(0)
+
+    const page = await open(settings)
+    await page.getByRole('button', remove).click()
+    const dialog = page.getByRole('dialog', { name: 'Remove Onboarding?' })
+    await dialog.getByText('1 enrolment and 4 events are removed for good').waitFor()
+    await inspectState(page, 'journey-remove')
+    const confirm = dialog.getByRole('button', { name: 'Remove journey' })
+    await dialog.getByRole('textbox').fill('Onboardin')
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('Onboarding')
+    await confirm.click()
+
+    await heading(page, 'Journeys').waitFor()
+    await page.getByText('No active journeys').waitFor()
+    expect((await api.getJourney({ path })).error?.code).toBe('journey_not_found')
+    await expect.poll(stored).toBe(0)
+  })
+})
