@@ -1,13 +1,20 @@
 import type { components } from '../../../generated/contract.ts'
+import { cursorPosition } from '../../domain/cursors.ts'
+import { instant_ms } from '../../domain/instants.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
+import type { Page } from '../../domain/paging.ts'
 import type { EventOutcome, EventStore, InitializeOutcome } from '../event-store.ts'
 import type { Reading } from '../storage.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { Reader } from './reader.ts'
-import { SPAN_EVENTS } from './spans.ts'
 import type { Writer } from './writer.ts'
 
 type EventPage = components['schemas']['EventPage']
+
+/** A page of a walk forward, which always has a cursor. */
+type ForwardPage = Pick<EventPage, 'data' | 'caught_up_to'> & { next_cursor: string }
+
+const decoder = new TextDecoder()
 
 /** Events in SQLite: written by the writer in groups, read by the reader. */
 export function sqliteEventStore(reader: Reader, writer: Writer, now: () => number): EventStore {
@@ -49,24 +56,18 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
     eventSlice: (request, reading) => reader.eventSlice(request, reading),
     countEvents: (workspace_id, filter, reading) =>
       reader.countEvents({ kind: 'count', workspace_id, filter }, reading),
-    async oldestReceived(workspace_id, { journey_id = null, from_ms = 0 }, reading) {
-      const parameters = [workspace_id, journey_id, from_ms]
-      const [row] = (await reader.rows({ sql: OLDEST, parameters }, reading)) as { received_ms: number }[]
-      return row?.received_ms ?? null
+    async oldestReceived(workspace_id, filter, reading) {
+      let page: Page = { limit: 1 }
+      // Each turn looks at so many events at the most, found by the indexes; others are read in between.
+      while (true) {
+        const { bytes } = await list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading)
+        const { data, next_cursor, caught_up_to }: ForwardPage = JSON.parse(decoder.decode(bytes))
+        if (data[0]) return instant_ms(data[0].received_at)
+        if (caught_up_to !== null) return null
+        page = { limit: 1, after: cursorPosition(next_cursor, 'evt') }
+      }
     },
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
   }
 }
-
-/** Looked for from the first span on that has an event of the time. */
-const OLDEST = `
-  WITH asked (workspace, journey, from_ms) AS (SELECT ?, ?, ?)
-  SELECT received_ms FROM asked, events
-  WHERE seq >= ${SPAN_EVENTS} * (SELECT min(span) FROM event_spans WHERE greatest_received_ms >= from_ms)
-    AND workspace_ref = (SELECT workspace_ref FROM workspaces WHERE workspace_id = workspace)
-    AND (journey IS NULL OR journey_ref = (
-      SELECT journey_ref FROM journeys WHERE workspace_id = workspace AND journey_id = journey AND removed_ms IS NULL
-    ))
-    AND received_ms >= from_ms
-  ORDER BY seq LIMIT 1`
