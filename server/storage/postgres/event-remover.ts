@@ -54,7 +54,11 @@ export class EventRemover {
     this.#messageSalt = messageSalt
   }
 
-  /** Removes the next events, and of a journey without events the next enrolments; notes how far that has come. None where another process is at it. @throws {Unavailable} */
+  /**
+   * Removes the next events, and of a journey without events the next enrolments; notes how far that has come. None where
+   * another process is at it.
+   * @throws {Unavailable}
+   */
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
     try {
       return await this.#pool.use(async (connection) => {
@@ -94,7 +98,7 @@ export class EventRemover {
     const isAll = rows.length < SLICE_EVENTS
     if (removal.before_ms !== null) return { rows: ids.length, isDone: isAll }
     if (!isAll || !(await isSettled(connection, place))) return { rows: ids.length, isDone: false }
-    const isJourney = removal.kind === 'journey' && removal.before_ms === null
+    const isJourney = removal.kind === 'journey'
     if (!isJourney || ids.length > 0) return { rows: ids.length, isDone: !isJourney }
     return await removeEnrolments(connection, removal)
   }

@@ -236,7 +236,10 @@ export class EventWriter {
     return known
   }
 
-  /** Of rows that were not stored, though nobody has their messages, those that may be: of others the customer or the journey is gone. */
+  /**
+   * Of rows that were not stored, though nobody has their messages, those that may be: of others the customer or the journey
+   * is gone.
+   */
   async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
     if (rows.length === 0) return []
     const events = rows.map(({ event }) => event)
