@@ -3665,6 +3665,16 @@ export interface operations {
                  */
                 received_to?: components["schemas"]["Instant"];
                 /**
+                 * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                occurred_from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                occurred_to?: components["schemas"]["Instant"];
+                /**
                  * @description `newest` first, or `oldest` first, in which order the list has no end and can be followed. A cursor holds for the
                  *     order in which it was given.
                  * @example oldest
@@ -3747,6 +3757,16 @@ export interface operations {
                  * @example 2026-11-21T00:00:00Z
                  */
                 received_to?: components["schemas"]["Instant"];
+                /**
+                 * @description Only events with an `occurred_at` of this instant or later. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-20T00:00:00Z
+                 */
+                occurred_from?: components["schemas"]["Instant"];
+                /**
+                 * @description Only events with an `occurred_at` before this instant. Digits beyond the millisecond are ignored.
+                 * @example 2026-11-21T00:00:00Z
+                 */
+                occurred_to?: components["schemas"]["Instant"];
                 /**
                  * @description How it is written, see [Exports](#section/Exports).
                  * @example csv

@@ -30,7 +30,7 @@ import { Histogram } from './histogram.tsx'
 import { merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
 import { useOpened } from './opened.ts'
-import { type SpanFilters, spanNames, useSpan } from './span.ts'
+import { occurredWithin, type SpanFilters, spanNames, useSpan } from './span.ts'
 import { hasVariable } from './variables-text.ts'
 
 type Event = Schemas['Event']
@@ -48,7 +48,8 @@ export function EventsScreen() {
   const span = useSpan(spans)
   const { journey_id, event_id, customer_id, variable } = filters.values
   const time: ShownTime = filters.values.time === 'occurred' ? 'occurred_at' : 'received_at'
-  const query = { ...span.query, ...given({ journey_id, event_id, customer_id }) }
+  const within = time === 'occurred_at' ? occurredWithin(span) : span.query
+  const query = { ...within, ...given({ journey_id, event_id, customer_id }) }
   const events = usePages(
     useWorkspaceKey('events', 'list', query),
     (cursor, signal) => taken(cairn.listEvents({ query: { ...query, ...(cursor && { cursor }) }, signal })),
@@ -97,7 +98,7 @@ export function EventsScreen() {
         <Histogram
           span={span}
           filter={{ journey_id, event_id }}
-          note={customer_id || variable ? 'of all customers and variables' : undefined}
+          note={countedNote({ isNarrower: customer_id !== '' || variable !== '', time })}
           onZoom={(from, to) =>
             spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
           }
@@ -132,13 +133,28 @@ export function EventsScreen() {
           <EventRows events={shown} journeys={journeys} time={time} openedId={openedId} onOpen={open} />
         )}
         {events.isEmpty && listed.length === 0 && (
-          <NoEvents isFiltered={filters.count > 0} span={span.text} spans={spans} onClear={filters.clear} />
+          <NoEvents
+            isFiltered={filters.count > (time === 'occurred_at' ? 1 : 0)}
+            time={time}
+            span={span.text}
+            spans={spans}
+            onClear={filters.clear}
+          />
         )}
         <LoadMore query={events} />
       </Stack>
       <OpenedEvent listed={shown} />
     </HappeningPage>
   )
+}
+
+/** How the counters differ from the list: they count by receipt, and know neither customers nor variables. */
+function countedNote({ isNarrower, time }: { isNarrower: boolean; time: ShownTime }): string | undefined {
+  const notes = [
+    ...(time === 'occurred_at' ? ['by when they were received'] : []),
+    ...(isNarrower ? ['of all customers and variables'] : []),
+  ]
+  return notes.length > 0 ? notes.join(', ') : undefined
 }
 
 /** The navigation begins otherwise once there are events. */
@@ -176,6 +192,7 @@ function EventFilterLine({
     <FilterLine
       label="Filter events"
       spans={spans}
+      by={time === 'occurred' ? 'Occurred' : 'Received'}
       chips={chips.filter((chip) => chip !== false)}
       end={end}
       fields={
@@ -218,10 +235,10 @@ function EventFilterLine({
           />
           <Stack gap={4}>
             <Text size="sm" fw={500}>
-              Time shown
+              Time of the span and of each line
             </Text>
             <SegmentedControl
-              aria-label="Time shown"
+              aria-label="Time of the span and of each line"
               size="xs"
               data={[
                 { value: '', label: 'Received' },
@@ -299,11 +316,13 @@ function OpenedEvent({ listed }: { listed: readonly Event[] }) {
 
 function NoEvents({
   isFiltered,
+  time,
   span,
   spans,
   onClear,
 }: {
   isFiltered: boolean
+  time: ShownTime
   span: string
   spans: SpanFilters
   onClear: () => void
@@ -347,7 +366,7 @@ function NoEvents({
         </Button>
       }
     >
-      No event was received in {span}.
+      No event {time === 'occurred_at' ? 'occurred' : 'was received'} in {span}.
     </EmptyState>
   )
 }

@@ -10,17 +10,20 @@ export type Chip = { key: string; name: string; text: ReactNode; onRemove: () =>
 
 /**
  * The filters of a list in one line: its span, what is set as chips that take it back, and behind a button the fields.
+ * @param by what the span is about
  * @param end stands at the end of the line
  */
 export function FilterLine({
   label,
   spans,
+  by = 'Received',
   chips,
   fields,
   end,
 }: {
   label: string
   spans: SpanFilters
+  by?: 'Received' | 'Occurred'
   chips: readonly Chip[]
   fields: ReactNode
   end?: ReactNode
@@ -67,12 +70,12 @@ export function FilterLine({
           <Popover.Dropdown aria-label="Own span">
             <Stack gap="sm">
               <InstantField
-                label="Received from"
+                label={`${by} from`}
                 value={received_from}
                 onChange={(value) => spans.set('received_from', value)}
               />
               <InstantField
-                label="Received before"
+                label={`${by} before`}
                 value={received_to}
                 onChange={(value) => spans.set('received_to', value)}
               />

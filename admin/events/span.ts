@@ -18,12 +18,12 @@ export const spanNames = ['last', 'received_from', 'received_to'] as const
 
 export type SpanFilters = Filters<(typeof spanNames)[number]>
 
-/** A span of time by receipt. */
+/** A span of time. */
 export type Span = {
   fromMs: number
   /** Undefined: it ends now, and goes on. */
   toMs: number | undefined
-  /** As the query of a list. */
+  /** As the query of a list, by receipt. */
   query: { received_from: string; received_to?: string }
   /** In a sentence: `the last 24 hours`. */
   text: string
@@ -47,6 +47,11 @@ export function useSpan({ values: { last, received_from, received_to } }: SpanFi
     const end = toMs === undefined ? 'now' : instantText(new Date(toMs))
     return { fromMs, toMs, query, text: own ? `${instantText(new Date(fromMs))} to ${end}` : chosen.text }
   }, [last, received_from, received_to])
+}
+
+/** The span by when events occurred. */
+export function occurredWithin({ query: { received_from, received_to } }: Span) {
+  return { occurred_from: received_from, ...(received_to !== undefined && { occurred_to: received_to }) }
 }
 
 /** Older ones are counted by the hour alone (contract: `getActivity`); with an hour to spare. */

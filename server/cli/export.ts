@@ -38,7 +38,15 @@ const PROGRESS_MS = 5_000
 
 /** The filters of each list. */
 const FILTERS: Record<List, readonly (keyof Query)[]> = {
-  events: ['journey_id', 'customer_id', 'event_id', 'received_from', 'received_to'],
+  events: [
+    'journey_id',
+    'customer_id',
+    'event_id',
+    'received_from',
+    'received_to',
+    'occurred_from',
+    'occurred_to',
+  ],
   customers: ['customer_type', 'client_customer_id', 'search'],
   erasures: [],
 }

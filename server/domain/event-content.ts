@@ -27,6 +27,11 @@ export function isInFuture({ occurred_ms }: EventContent, now_ms: number): boole
   return occurred_ms !== null && occurred_ms > now_ms + AHEAD_MS
 }
 
+/** The earliest instant at which an event can have been received that is dated at another. */
+export function earliestReceipt(occurred_ms: number): number {
+  return occurred_ms - AHEAD_MS
+}
+
 /** What makes two messages the same event: absent fields are null, and absent equals only absent. */
 export type EventContent = {
   journey_id: string

@@ -1,4 +1,5 @@
 import type { Operation, OperationRequest } from '../contract.ts'
+import { earliestReceipt } from '../domain/event-content.ts'
 import { instant_ms } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
 import type { EventFilter } from '../storage/event-store.ts'
@@ -18,10 +19,18 @@ export const listEvents: Operation<'listEvents'> = async ({ workspaceId, query }
 type Given = Omit<OperationRequest<'listEvents'>['query'], 'order' | 'limit' | 'cursor'>
 
 /** What a request asks of the events that it wants. */
-export function eventFilter({ received_from, received_to, ...names }: Given): EventFilter {
+export function eventFilter(given: Given): EventFilter {
+  const { received_from, received_to, occurred_from, occurred_to, ...names } = given
+  const from = [
+    ...(received_from === undefined ? [] : [instant_ms(received_from)]),
+    // So a list ends where what it looks for cannot have been received yet.
+    ...(occurred_from === undefined ? [] : [earliestReceipt(instant_ms(occurred_from))]),
+  ]
   return {
     ...names,
-    ...(received_from !== undefined && { from_ms: instant_ms(received_from) }),
+    ...(from.length > 0 && { from_ms: Math.max(...from) }),
     ...(received_to !== undefined && { to_ms: instant_ms(received_to) }),
+    ...(occurred_from !== undefined && { occurred_from_ms: instant_ms(occurred_from) }),
+    ...(occurred_to !== undefined && { occurred_to_ms: instant_ms(occurred_to) }),
   }
 }

@@ -45,6 +45,10 @@ export type EventFilter = {
   from_ms?: number
   /** Received before this instant. */
   to_ms?: number
+  /** Dated at this instant or later; an event without a time of its own is dated when it was received. */
+  occurred_from_ms?: number
+  /** Dated before this instant. */
+  occurred_to_ms?: number
 }
 
 export type CountFilter = Pick<EventFilter, 'journey_id' | 'to_ms'>

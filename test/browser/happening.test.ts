@@ -126,6 +126,14 @@ describe('Events', () => {
     expect(Date.parse(received_to ?? '') - Date.parse(received_from ?? '')).toBe(4 * 3_600_000)
     await page.getByRole('button', { name: 'Zoom out' }).click()
     expect(query(page)).toEqual({ variable: 'plan=pro' })
+
+    const aMinuteAgo = encodeURIComponent(new Date(Date.now() - 60_000).toISOString())
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?received_to=${aMinuteAgo}`)}`)
+    await page.getByRole('heading', { name: 'Nothing arrived' }).waitFor()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.getByText('Occurred', { exact: true }).click()
+    await expect.poll(() => names(page)).toEqual(['Signed up'])
+    await page.getByRole('columnheader', { name: 'Occurred' }).waitFor()
   })
 
   it('come by themselves, wait where somebody reads or has paused, and are a sample where they are too many', async () => {

@@ -130,6 +130,38 @@ describe('listEvents', () => {
     expect(await ids({ ...span, event_id: 'signed_up' })).toEqual([journey])
   })
 
+  it('filters by when events occurred, which is when they were received where nothing else was sent', async () => {
+    let now = Date.parse('2026-11-20T12:00:00Z')
+    const cairn = await startCairnForTest({ now: () => now })
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const send = async (occurred_at?: string) => {
+      now += 1000
+      const { data } = await client.createEvent({ body: { ...event, ...(occurred_at && { occurred_at }) } })
+      return data?.id
+    }
+    const late = await send('2026-11-19T08:00:00Z')
+    const undated = await send()
+    const ahead = await send('2026-11-20T12:59:00Z')
+    const before = await send('2026-11-20T07:59:59.999Z')
+    const { customer_id } = event
+    const ids = async (query: object) => {
+      const newest = (await client.listEvents({ query })).data?.data.map(({ id }) => id)
+      const forward = async () =>
+        (await client.listEvents({ query: { ...query, order: 'oldest' } })).data?.data.map(({ id }) => id)
+      await expect.poll(forward).toEqual(newest?.toReversed())
+      return newest
+    }
+
+    const morning = { occurred_from: '2026-11-20T09:00:00+01:00' }
+    expect(await ids(morning)).toEqual([ahead, undated])
+    expect(await ids({ occurred_to: '2026-11-20T08:00:00Z' })).toEqual([before, late])
+    expect(await ids({ ...morning, occurred_to: '2026-11-20T12:00:02.000Z' })).toEqual([])
+    expect(await ids({ ...morning, occurred_to: '2026-11-20T12:00:02.001Z' })).toEqual([undated])
+    expect(await ids({ ...morning, customer_id, received_from: '2026-11-20T12:00:03Z' })).toEqual([ahead])
+    expect(await ids({ occurred_from: '2026-11-20T12:59:00Z' })).toEqual([ahead])
+  })
+
   it('answers filters that match nothing, and an empty span of time, with an empty list', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     await workspace.client.createEvent({ body: event })

@@ -340,7 +340,8 @@ function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus', id: string): string | n
 }
 
 /** What a filter asks of an event; undefined where none can be found. */
-function narrowedBy({ id, journey_id, customer_id, event_id }: EventFilter) {
+function narrowedBy(filter: EventFilter) {
+  const { id, journey_id, customer_id, event_id, occurred_from_ms, occurred_to_ms } = filter
   const event = id === undefined ? undefined : parsedIdentifier('evt', id)
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
@@ -349,9 +350,12 @@ function narrowedBy({ id, journey_id, customer_id, event_id }: EventFilter) {
     ...(journey === undefined ? [] : [`journey_id = ${parameters.add(journey)}`]),
     ...(customer === undefined ? [] : [`customer_id = ${parameters.add(customer)}`]),
     ...(event_id === undefined ? [] : [`event_id = ${parameters.add(event_id)}`]),
+    ...(occurred_from_ms === undefined ? [] : [`events.at_ms >= ${parameters.add(occurred_from_ms)}`]),
+    ...(occurred_to_ms === undefined ? [] : [`events.at_ms < ${parameters.add(occurred_to_ms)}`]),
   ]
-  const isNarrowed =
-    event !== undefined || journey !== undefined || customer !== undefined || event_id !== undefined
+  const isNarrowed = [event, journey, customer, event_id, occurred_from_ms, occurred_to_ms].some(
+    (asked) => asked !== undefined,
+  )
   return { event, customer, isNarrowed, matching }
 }
 

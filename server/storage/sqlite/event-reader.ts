@@ -31,7 +31,7 @@ type NamedCustomer = Pick<ListedEvent, 'customer_id' | 'customer_name' | 'client
 
 /** An event as it is read among others. */
 type SuccessiveRow = Omit<EventHead, 'id'> &
-  Pick<ListedEvent, 'custom_variables' | 'occurred_ms'> & {
+  Pick<ListedEvent, 'custom_variables'> & {
     seq: number
     /** As 32 hexadecimal digits. */
     id: string
@@ -46,6 +46,7 @@ type EventHead = {
   journey_ref: number
   customer_ref: number
   event_id: string
+  occurred_ms: number | null
   received_ms: number
 }
 
@@ -313,7 +314,7 @@ export class EventReader {
 
   /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
   #narrowed(workspace_id: string, filter: EventFilter) {
-    const { id, journey_id, customer_id, event_id, from_ms, to_ms } = filter
+    const { id, journey_id, customer_id, event_id, from_ms, to_ms, occurred_from_ms, occurred_to_ms } = filter
     const workspace = this.#statements.workspace.get(workspace_id)
     const journey =
       journey_id === undefined ? undefined : this.#statements.journey.get(workspace_id, journey_id)
@@ -332,13 +333,21 @@ export class EventReader {
       ...(customer !== undefined && { customer }),
       ...(name !== undefined && { name }),
     }
+    const isDatedWithin = ({ occurred_ms, received_ms }: Omit<EventHead, 'id'>) => {
+      const at_ms = occurred_ms ?? received_ms
+      return (
+        (occurred_from_ms === undefined || at_ms >= occurred_from_ms) &&
+        (occurred_to_ms === undefined || at_ms < occurred_to_ms)
+      )
+    }
     const matches = (head: Omit<EventHead, 'id'>) =>
       head.workspace_ref === workspace &&
       (journey === undefined || head.journey_ref === journey) &&
       (customer === undefined || head.customer_ref === customer) &&
       (event_id === undefined || head.event_id === event_id) &&
       (from_ms === undefined || head.received_ms >= from_ms) &&
-      (to_ms === undefined || head.received_ms < to_ms)
+      (to_ms === undefined || head.received_ms < to_ms) &&
+      isDatedWithin(head)
     const isFound = (head: EventHead) => (id === undefined || eventIdText(head.id) === id) && matches(head)
     return { key: keyOf(workspace, refs), refs, matches, isFound }
   }
@@ -575,7 +584,8 @@ function prepare(connection: Connection) {
       .pluck(),
     // Without the variables, which are last in the row and may be on pages of their own.
     head: connection.prepare<[number], EventHead>(
-      'SELECT id, workspace_ref, journey_ref, customer_ref, event_id, received_ms FROM events WHERE seq = ?',
+      `SELECT id, workspace_ref, journey_ref, customer_ref, event_id, occurred_ms, received_ms
+      FROM events WHERE seq = ?`,
     ),
     journeyId: connection
       .prepare<[number], string>(
