@@ -1554,6 +1554,11 @@ export interface components {
             received_at: components["schemas"]["StoredInstant"];
             /** @description The sender's own identifier of the message; null if it gave none. */
             message_id: string | null;
+            /**
+             * @description The key with which it was sent, also one that was revoked since. Null where that is not known: the event was stored
+             *     before this was noted.
+             */
+            key_id: string | null;
         };
         /**
          * Line of an export of events
@@ -3655,6 +3660,11 @@ export interface operations {
                  */
                 id?: components["schemas"]["Reference"];
                 /**
+                 * @description Only events that were sent with this key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id?: components["schemas"]["Reference"];
+                /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z
                  */
@@ -3747,6 +3757,11 @@ export interface operations {
                  * @example signed_up
                  */
                 event_id?: components["schemas"]["Name"];
+                /**
+                 * @description Only events that were sent with this key.
+                 * @example key_01jd40m2k5n8q1s4v7y0b3e6g9
+                 */
+                key_id?: components["schemas"]["Reference"];
                 /**
                  * @description Only events received at this instant or later. Digits beyond the millisecond are ignored.
                  * @example 2026-11-20T00:00:00Z

@@ -42,6 +42,7 @@ const FILTERS: Record<List, readonly (keyof Query)[]> = {
     'journey_id',
     'customer_id',
     'event_id',
+    'key_id',
     'received_from',
     'received_to',
     'occurred_from',

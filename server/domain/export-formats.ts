@@ -19,6 +19,7 @@ export const COLUMNS = {
     'occurred_at',
     'received_at',
     'message_id',
+    'key_id',
   ] satisfies (keyof Event)[],
   customers: [
     'customer_id',

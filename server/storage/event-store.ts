@@ -41,6 +41,8 @@ export type EventFilter = {
   journey_id?: string
   customer_id?: string
   event_id?: string
+  /** Sent with this key. */
+  key_id?: string
   /** Received at this instant or later. */
   from_ms?: number
   /** Received before this instant. */

@@ -23,6 +23,8 @@ export type ListedEvent = {
   occurred_ms: number | null
   received_ms: number
   message_id: string | null
+  /** Null where it is not known. */
+  key_id: string | null
 }
 
 /** What an event takes in a page beside its variables, about: names may be longer. */
@@ -86,12 +88,14 @@ export function eventText(event: ListedEvent): string {
     occurred_at: `"${instantText(event.occurred_ms ?? event.received_ms)}"`,
     received_at: `"${instantText(event.received_ms)}"`,
     message_id: JSON.stringify(event.message_id),
+    key_id: event.key_id === null ? 'null' : `"${event.key_id}"`,
   } satisfies Record<keyof components['schemas']['Event'], string>
   // Written out: to join names and texts takes three times as long, and most of what a row of an export takes.
   return (
     `{"id":${fields.id},"journey_id":${fields.journey_id},"customer_id":${fields.customer_id},` +
     `"customer_name":${fields.customer_name},"client_customer_id":${fields.client_customer_id},` +
     `"event_id":${fields.event_id},"custom_variables":${fields.custom_variables},` +
-    `"occurred_at":${fields.occurred_at},"received_at":${fields.received_at},"message_id":${fields.message_id}}`
+    `"occurred_at":${fields.occurred_at},"received_at":${fields.received_at},"message_id":${fields.message_id},` +
+    `"key_id":${fields.key_id}}`
   )
 }

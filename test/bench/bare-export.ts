@@ -24,6 +24,7 @@ type Line = {
   occurred_ms: number
   received_ms: number
   message_id: string | null
+  key_id: string | null
 }
 
 /** Writes lines where nothing is kept. */
@@ -62,8 +63,9 @@ function readFile(path: string): number {
   const database = new Database(path, { readonly: true })
   const rows = database
     .prepare<[], FileRow>(
-      `SELECT id, journey_id, customer_id, event_id, custom_variables, occurred_ms, received_ms, message_id
-      FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) ORDER BY seq`,
+      `SELECT id, journey_id, customer_id, event_id, custom_variables, occurred_ms, received_ms, message_id, key_id
+      FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref) LEFT JOIN event_keys USING (key_ref)
+      ORDER BY seq`,
     )
     .iterate()
   const out = new Out()
@@ -99,7 +101,7 @@ async function readDatabase(connectionString: string): Promise<number> {
   await client.query('BEGIN')
   await client.query(
     `DECLARE exported CURSOR FOR SELECT id, journey_id, customer_id, event_id, custom_variables, at_ms, received_ms,
-      message_id, message_text FROM events ORDER BY workspace_id, id`,
+      message_id, message_text, key_id FROM events ORDER BY workspace_id, id`,
   )
   const out = new Out()
   for (;;) {
@@ -111,6 +113,7 @@ async function readDatabase(connectionString: string): Promise<number> {
         id: TypeID.fromUUID('evt', row.id).toString(),
         journey_id: TypeID.fromUUID('jrn', row.journey_id).toString(),
         customer_id: TypeID.fromUUID('cus', row.customer_id).toString(),
+        key_id: row.key_id && TypeID.fromUUID('key', row.key_id).toString(),
         occurred_ms: Number(at_ms),
         received_ms: Number(received_ms ?? Number.parseInt(row.id.replace('-', '').slice(0, 12), 16)),
         message_id: message_text ?? row.message_id,

@@ -32,6 +32,7 @@ describe('createEvent', () => {
         occurred_at: '2026-11-20T08:30:00.250Z',
         received_at: created.data?.received_at,
         message_id: expect.any(String),
+        key_id: expect.stringMatching(/^key_/),
       },
     ])
   })

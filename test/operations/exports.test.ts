@@ -151,7 +151,7 @@ describe('exportEvents', () => {
       occurred_at,
       message_id: "'-1,2",
     })
-    expect([JSON.parse(end), none, rest]).toMatchObject([{ end: 1, list: 'events' }, Array(9).fill(''), []])
+    expect([JSON.parse(end), none, rest]).toMatchObject([{ end: 1, list: 'events' }, Array(10).fill(''), []])
 
     const customers = await client.exportCustomers({ query: { format: 'csv', search: '+49' } })
     const [names, found, last] = cellsOf(await new Response(customers.data).text())
@@ -253,6 +253,8 @@ describe('exportCustomer', () => {
       const all: Schemas['CustomerExport'] = JSON.parse(text)
       return { text, all }
     }
+    // On PostgreSQL that follows within a second.
+    await expect.poll(async () => (await export_()).all.journeys).toHaveLength(1)
     const { text, all } = await export_()
     const listed = await client.exportEvents({ query: path })
     const { items } = await exported(Promise.resolve(listed))
@@ -260,7 +262,9 @@ describe('exportCustomer', () => {
       customer: (await client.getCustomer({ path })).data,
       journeys: [{ journey_id: event.journey_id }],
       refusals: [{ customer_id, code: 'occurred_at_in_future' }],
-      audit_entries: [{ action: 'customer_exported', by: 'service_key' }],
+      audit_entries: expect.arrayContaining([
+        expect.objectContaining({ action: 'customer_exported', by: 'service_key' }),
+      ]),
     })
     expect([all.events, items.length]).toEqual([items, 3])
     expect(text.split('\n').filter((line) => line.includes('"evt_'))).toHaveLength(3)

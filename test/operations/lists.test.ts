@@ -130,6 +130,36 @@ describe('listEvents', () => {
     expect(await ids({ ...span, event_id: 'signed_up' })).toEqual([journey])
   })
 
+  it('says with which key events were sent, and filters by it', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const browser = cairn.client(workspace.publishable_key)
+    const sent = [client, browser, client, browser, browser]
+    for (const by of sent) expect((await by.createEvent({ body: event })).response.status).toBe(201)
+    await browser.createEvents({ body: { events: [event, event] } })
+    const keysOf = async (query: object) =>
+      (await client.listEvents({ query })).data?.data.map(({ key_id }) => key_id) ?? []
+    const all = await keysOf({})
+    const [website = '', server = ''] = all.slice(3).map((key_id) => key_id ?? '')
+    expect(website).not.toBe(server)
+    expect(all).toEqual([website, website, website, website, server, website, server])
+    expect(website).toMatch(/^key_[0-9a-z]{26}$/)
+
+    expect(await keysOf({ key_id: website })).toEqual(Array(5).fill(website))
+    expect(await keysOf({ key_id: server, event_id: event.event_id })).toEqual([server, server])
+    expect(await keysOf({ key_id: server, limit: 1 })).toEqual([server])
+    const forward = async () => await keysOf({ key_id: server, order: 'oldest' })
+    await expect.poll(forward).toEqual([server, server])
+    const { customer_id } = event
+    expect(await keysOf({ key_id: website, customer_id })).toHaveLength(5)
+    for (const key_id of ['key_unknown', 'key_7zzzzzzzzzzzzzzzzzzzzzzzzz', event.journey_id]) {
+      expect(await keysOf({ key_id })).toEqual([])
+    }
+    const other = await customerInJourney(cairn)
+    await other.workspace.client.createEvent({ body: other.event })
+    expect((await other.workspace.client.listEvents({ query: { key_id: website } })).data?.data).toEqual([])
+  })
+
   it('filters by when events occurred, which is when they were received where nothing else was sent', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })

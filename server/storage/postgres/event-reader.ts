@@ -335,25 +335,27 @@ const COUNT = `
   ) AS looked_at`
 
 /** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
-function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus', id: string): string | null {
+function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus' | 'key', id: string): string | null {
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
 }
 
 /** What a filter asks of an event; undefined where none can be found. */
 function narrowedBy(filter: EventFilter) {
-  const { id, journey_id, customer_id, event_id, occurred_from_ms, occurred_to_ms } = filter
+  const { id, journey_id, customer_id, event_id, key_id, occurred_from_ms, occurred_to_ms } = filter
   const event = id === undefined ? undefined : parsedIdentifier('evt', id)
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   const customer = customer_id === undefined ? undefined : parsedIdentifier('cus', customer_id)
-  if (event === null || journey === null || customer === null) return undefined
+  const key = key_id === undefined ? undefined : parsedIdentifier('key', key_id)
+  if (event === null || journey === null || customer === null || key === null) return undefined
   const matching = (parameters: Parameters) => [
     ...(journey === undefined ? [] : [`journey_id = ${parameters.add(journey)}`]),
     ...(customer === undefined ? [] : [`customer_id = ${parameters.add(customer)}`]),
     ...(event_id === undefined ? [] : [`event_id = ${parameters.add(event_id)}`]),
+    ...(key === undefined ? [] : [`key_id = ${parameters.add(key)}`]),
     ...(occurred_from_ms === undefined ? [] : [`events.at_ms >= ${parameters.add(occurred_from_ms)}`]),
     ...(occurred_to_ms === undefined ? [] : [`events.at_ms < ${parameters.add(occurred_to_ms)}`]),
   ]
-  const isNarrowed = [event, journey, customer, event_id, occurred_from_ms, occurred_to_ms].some(
+  const isNarrowed = [event, journey, customer, event_id, key, occurred_from_ms, occurred_to_ms].some(
     (asked) => asked !== undefined,
   )
   return { event, customer, isNarrowed, matching }
@@ -412,8 +414,8 @@ function pageOf({
   limit_bytes?: number
 }): string {
   return `
-    SELECT ${columns}id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, fits,
-      CASE WHEN fits THEN custom_variables END AS custom_variables
+    SELECT ${columns}id, journey_id, customer_id, event_id, at_ms, is_dated, message_id, message_text, received_ms, key_id,
+      fits, CASE WHEN fits THEN custom_variables END AS custom_variables
     FROM (
       SELECT *, row_number() OVER page = 1 OR sum(${OTHER_BYTES} + coalesce(octet_length(custom_variables), 0))
         OVER page <= ${limit_bytes} AS fits

@@ -211,6 +211,7 @@ export class EventWriter {
         missing.at(-1)?.id,
         JSON.stringify(counts),
         workspace_id,
+        counts.keys().map((key_id) => (key_id === '' ? null : uuidOf(key_id))),
       ]
       const inserted = await untilKnown(this.#options.pool, async (connection) => {
         return (await connection.run<{ id: string }>(INSERT, parameters)).rows
@@ -439,15 +440,15 @@ const INSERT = `
     ON CONFLICT DO NOTHING
   )
   INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
-    custom_variables)
+    custom_variables, key_id)
   SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
-    message_text, custom_variables
+    message_text, custom_variables, ($9::uuid[])[series + 1]
   FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
   ON CONFLICT DO NOTHING RETURNING id`
 
 const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
-    octet_length(custom_variables) AS variables_bytes
+    key_id, octet_length(custom_variables) AS variables_bytes
   FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
   WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
     AND events.customer_id NOT IN (${beingRemoved('customer', '$3')})

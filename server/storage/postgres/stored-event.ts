@@ -11,6 +11,7 @@ export type StoredEvent = {
   message_id: string | null
   message_text: string | null
   received_ms: number | null
+  key_id: string | null
 }
 
 /** What they say; `id` is the UUID as 32 digits. */
@@ -24,5 +25,6 @@ export function eventOf(stored: StoredEvent) {
     occurred_ms: stored.is_dated ? stored.at_ms : null,
     received_ms: stored.received_ms ?? msOf(id),
     message_id: stored.message_text ?? stored.message_id,
+    key_id: stored.key_id && idOf('key', digitsOf(stored.key_id)),
   }
 }

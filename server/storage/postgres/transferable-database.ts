@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
@@ -22,6 +23,9 @@ import { Pool, runOn, Servers } from './pool.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from './uuids.ts'
 
+/** How often it is looked whether a server has stopped. */
+const LOOK_MS = 50
+
 /** To count or to sort all events may take long; nobody else waits for it. */
 const STATEMENT_MS = 3_600_000
 
@@ -43,14 +47,25 @@ export async function openTransferableDatabase(url: string): Promise<Transferabl
   }
 }
 
+/** A server that has just stopped may be among those that PostgreSQL has for so long. */
+const STOPPED_WITHIN_MS = 2_000
+
 async function assertUnserved(pool: Pool) {
+  for (const until_ms = performance.now() + STOPPED_WITHIN_MS; await isServed(pool); await sleep(LOOK_MS)) {
+    if (performance.now() > until_ms) {
+      throw new Error('A Cairn server is running on the database. Stop all of them first.')
+    }
+  }
+}
+
+async function isServed(pool: Pool): Promise<boolean> {
   const [others] = await pool.read<{ count: number }>(
     `SELECT count(*) AS count FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = current_setting('application_name')
       AND pid <> pg_backend_pid()`,
     [],
   )
-  if (others?.count) throw new Error('A Cairn server is running on the database. Stop all of them first.')
+  return (others?.count ?? 0) > 0
 }
 
 function transferable(pool: Pool, servers: Servers, messageSalt: string): TransferableStore {
@@ -136,7 +151,7 @@ async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[
 type CopiedEvent = StoredEvent & { workspace_id: string; custom_variables: string | null }
 
 const EVENT_COLUMNS = `id, workspace_id, journey_id, customer_id, at_ms, received_ms, is_dated, message_id, message_text,
-  event_id, custom_variables`
+  event_id, custom_variables, key_id`
 
 /** Events of all workspaces in the order of their identifiers, for which there is no index: sorted once and then fetched. */
 class EventCursor {
@@ -187,6 +202,7 @@ async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messa
     workspace_id: uuidOf(row.workspace_id),
     journey_id: uuidOf(row.journey_id),
     customer_id: uuidOf(row.customer_id),
+    key_id: row.key_id && uuidOf(row.key_id),
     at_ms: occurred_ms ?? received_ms,
     received_ms: received_ms === msOf(row.id) ? null : received_ms,
     is_dated: occurred_ms !== null,
@@ -197,7 +213,8 @@ async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messa
   await sql`WITH batch AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(stored)}::json) AS row (
         id uuid, workspace_id uuid, journey_id uuid, customer_id uuid, at_ms bigint, received_ms bigint,
-        is_dated boolean, message uuid, message_id uuid, message_text text, event_id text, custom_variables text)
+        is_dated boolean, message uuid, message_id uuid, message_text text, event_id text, custom_variables text,
+        key_id uuid)
     ), taken AS (
       INSERT INTO event_messages (workspace_id, message, event_id)
       SELECT workspace_id, message, id FROM batch WHERE message IS NOT NULL ORDER BY message

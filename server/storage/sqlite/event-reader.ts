@@ -37,6 +37,7 @@ type SuccessiveRow = Omit<EventHead, 'id'> &
     id: string
     /** See `messageText`. */
     message: string | null
+    key_ref: number | null
   }
 
 /** What tells whether an event belongs to a list. */
@@ -63,6 +64,9 @@ const DENSE = 4
 /** So many numbers are counted between two looks at the time. */
 const COUNTED_AT_ONCE = 16 * SPAN_EVENTS
 
+/** A page of the file, about. */
+const FILE_PAGE_BYTES = 4096
+
 /** So many rows are in memory together, each with 64 KiB at the most. */
 const READ_AT_ONCE = 100
 
@@ -80,7 +84,7 @@ export class EventReader {
   readonly #statements: ReturnType<typeof prepare>
   #nameHash: ((name: string) => number) | undefined
   /** What events of one slice refer to: a name may be another in the next, and so may whom a reference is of. */
-  #named = { journeys: new Map<number, string>(), customers: new Map<number, NamedCustomer>() }
+  #named = namesOfNone()
 
   /** @param ring where the writer notes what is not in a run yet */
   constructor(connection: Connection, ring: TailRing) {
@@ -140,21 +144,23 @@ export class EventReader {
   #newest({ workspace_id, filter, page }: EventsRequest & { list: 'newest' }): EventTexts {
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return END
-    const { key, refs, isFound } = narrowed
+    const { key, refs, isFound, sender } = narrowed
     const rows = new PageTexts(page)
     let looked = 0
     let place: Place | undefined
     let seen: Place | undefined
     for (const interval of this.#intervals(filter, this.#lastBefore(page))) {
       for (const seq of this.#candidates(key, refs, interval)) {
-        if (looked === LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
+        if (looked >= LOOKED_AT && place) return rows.endingEarly(this.#newestEnd(place, seen))
         looked += 1
         place = { seq }
         const head = this.#statements.head.get(seq)
         if (!head) continue
         place = { seq, position: newestPosition(head) }
         seen = place
-        const row = isFound(head) ? this.#row(seq) : undefined
+        const sending = isFound(head) ? this.#sending(seq, sender) : undefined
+        looked += sending?.looked ?? 0
+        const row = sending?.isFound ? this.#row(seq) : undefined
         if (row && !rows.add(row, newestPosition(head))) return rows.endingBehindLast()
       }
     }
@@ -167,14 +173,14 @@ export class EventReader {
     let last = page.after ?? firstPosition('evt')
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return { rows: [], next: last, caughtUp_ms: now_ms }
-    const { key, refs, isFound } = narrowed
+    const { key, refs, isFound, sender } = narrowed
     const first = this.#firstBehind(page)
     let looked = 0
     let seen: Place | undefined
     let place: Place | undefined
     for (const { from, to } of [...this.#intervals(filter, this.#lastSeq())].reverse()) {
       for (const seq of this.#candidatesForward(key, refs, { from: Math.max(from, first), to })) {
-        if (looked === LOOKED_AT && place) {
+        if (looked >= LOOKED_AT && place) {
           return { ...rows.ending(), next: this.#oldestEnd(place, seen), caughtUp_ms: null }
         }
         looked += 1
@@ -182,7 +188,9 @@ export class EventReader {
         const head = this.#statements.head.get(seq)
         if (!head) continue
         const position = newestPosition(head)
-        const row = isFound(head) ? this.#row(seq) : undefined
+        const sending = isFound(head) ? this.#sending(seq, sender) : undefined
+        looked += sending?.looked ?? 0
+        const row = sending?.isFound ? this.#row(seq) : undefined
         if (row && !rows.add(row, position)) return { ...rows.ending(), next: last, caughtUp_ms: null }
         place = { seq, position }
         seen = place
@@ -196,8 +204,8 @@ export class EventReader {
     const lines = new SliceLines(form)
     const narrowed = this.#narrowed(workspace_id, filter)
     if (!narrowed) return lines.ending(after, { isLast: true })
-    const { key, refs, matches } = narrowed
-    this.#named = { journeys: new Map(), customers: new Map() }
+    const { key, refs, matches, sender } = narrowed
+    this.#named = namesOfNone()
     const first = this.#firstBehind({ after })
     let looked = 0
     let end = first
@@ -214,7 +222,8 @@ export class EventReader {
         for (const row of this.#rows(intervals)) {
           if (lines.isFull && last) return lines.ending(placeOf(last).position, { isLast: false })
           last = row
-          const event = matches(row) ? this.#listed(row) : undefined
+          const isFound = matches(row) && (sender === undefined || row.key_ref === sender)
+          const event = isFound ? this.#listed(row) : undefined
           if (event) lines.addEvent(event)
         }
         looked += count
@@ -222,6 +231,16 @@ export class EventReader {
       }
     }
     return lines.ending(last ? placeOf(last).position : after, { isLast: true })
+  }
+
+  /**
+   * Whether an event was sent with a key, where one is asked for. It lies behind the variables, so that all of them are passed:
+   * their pages are looked at too.
+   */
+  #sending(seq: number, sender: number | undefined): { isFound: boolean; looked: number } {
+    if (sender === undefined) return { isFound: true, looked: 0 }
+    const { key_ref = null, variables_bytes = 0 } = this.#statements.sender.get(seq) ?? {}
+    return { isFound: key_ref === sender, looked: Math.floor(variables_bytes / FILE_PAGE_BYTES) }
   }
 
   *#rows(intervals: readonly Interval[]): Generator<SuccessiveRow> {
@@ -247,6 +266,7 @@ export class EventReader {
       occurred_ms,
       received_ms,
       message_id: messageText(row.message),
+      key_id: row.key_ref === null ? null : this.#keyId(row.key_ref),
     }
   }
 
@@ -256,6 +276,14 @@ export class EventReader {
     const id = this.#statements.journeyId.get(ref)
     if (id !== undefined) this.#named.journeys.set(ref, id)
     return id
+  }
+
+  #keyId(ref: number): string | null {
+    const known = this.#named.keys.get(ref)
+    if (known !== undefined) return known
+    const id = this.#statements.keyId.get(ref)
+    if (id !== undefined) this.#named.keys.set(ref, id)
+    return id ?? null
   }
 
   #customer(ref: number): NamedCustomer | undefined {
@@ -314,17 +342,20 @@ export class EventReader {
 
   /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
   #narrowed(workspace_id: string, filter: EventFilter) {
-    const { id, journey_id, customer_id, event_id, from_ms, to_ms, occurred_from_ms, occurred_to_ms } = filter
+    const { id, journey_id, customer_id, event_id, key_id } = filter
+    const { from_ms, to_ms, occurred_from_ms, occurred_to_ms } = filter
     const workspace = this.#statements.workspace.get(workspace_id)
     const journey =
       journey_id === undefined ? undefined : this.#statements.journey.get(workspace_id, journey_id)
     const customer =
       customer_id === undefined ? undefined : this.#statements.customer.get(workspace_id, customer_id)
+    const sender = key_id === undefined ? undefined : this.#statements.keyRef.get(key_id)
     const isUnknown =
       workspace === undefined ||
       (id !== undefined && !isEventId(id)) ||
       (journey_id !== undefined && journey === undefined) ||
-      (customer_id !== undefined && customer === undefined)
+      (customer_id !== undefined && customer === undefined) ||
+      (key_id !== undefined && sender === undefined)
     if (isUnknown) return undefined
     const name = event_id === undefined ? undefined : this.#hashOf(event_id)
     const refs: TailFilter = {
@@ -349,7 +380,7 @@ export class EventReader {
       (to_ms === undefined || head.received_ms < to_ms) &&
       isDatedWithin(head)
     const isFound = (head: EventHead) => (id === undefined || eventIdText(head.id) === id) && matches(head)
-    return { key: keyOf(workspace, refs), refs, matches, isFound }
+    return { key: keyOf(workspace, refs), refs, matches, isFound, sender }
   }
 
   /** Events that may belong to a list, the latest first. */
@@ -530,6 +561,14 @@ function newestPosition({ id, received_ms }: EventHead): Position {
   return { ms: received_ms, id: eventIdText(id) }
 }
 
+function namesOfNone() {
+  return {
+    journeys: new Map<number, string>(),
+    customers: new Map<number, NamedCustomer>(),
+    keys: new Map<number, string>(),
+  }
+}
+
 /** An event that was looked at, and where it stands in its list; undefined where it was removed. */
 type Place = { seq: number; position?: Position }
 
@@ -592,18 +631,25 @@ function prepare(connection: Connection) {
         'SELECT journey_id FROM journeys WHERE journey_ref = ? AND removed_ms IS NULL',
       )
       .pluck(),
+    sender: connection.prepare<[number], { key_ref: number | null; variables_bytes: number }>(
+      `SELECT key_ref, coalesce(octet_length(custom_variables), 0) AS variables_bytes FROM events WHERE seq = ?`,
+    ),
+    keyId: connection.prepare<[number], string>('SELECT key_id FROM event_keys WHERE key_ref = ?').pluck(),
+    keyRef: connection.prepare<[string], number>('SELECT key_ref FROM event_keys WHERE key_id = ?').pluck(),
     namedCustomer: connection.prepare<[number], NamedCustomer>(
       'SELECT customer_id, customer_name, client_customer_id FROM customers WHERE customer_ref = ?',
     ),
     // Bytes as digits: the driver takes 0.9 µs to hand out bytes, so that the rest of the row took a third as long.
     successive: connection.prepare<[number, number], SuccessiveRow>(
       `SELECT seq, hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,
-        received_ms, CASE typeof(message_id) WHEN 'blob' THEN 'u' || hex(message_id) ELSE 't' || message_id END AS message
+        received_ms, CASE typeof(message_id) WHEN 'blob' THEN 'u' || hex(message_id) ELSE 't' || message_id END AS message,
+        key_ref
       FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq`,
     ),
     row: connection.prepare<[number], EventRow>(
       `SELECT events.id, events.event_id, custom_variables, occurred_ms, received_ms, message_id, journey_id,
-        customer_id, customer_name, client_customer_id
+        customer_id, customer_name, client_customer_id,
+        (SELECT key_id FROM event_keys WHERE event_keys.key_ref = events.key_ref) AS key_id
       FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref)
       WHERE seq = ? AND removed_ms IS NULL`,
     ),

@@ -11,6 +11,7 @@ import { nameHashes } from '../../domain/name-hashes.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
+import { EventKeys } from './event-keys.ts'
 import type { MessageIndex } from './message-index.ts'
 import type { References } from './references.ts'
 import { SpanWriter } from './spans.ts'
@@ -21,13 +22,14 @@ export type EventRow = NewEvent & { message?: Message }
 
 type Message = { stored: StoredMessageId; key: number }
 
-/** The events of one request. */
-export type EventsUnit = {
+type Sender = {
   workspace_id: string
-  /** Of the key with which they were sent; '' for none. */
+  /** Of the key with which events were sent; '' for none. */
   key_id: string
-  events: readonly EventRow[]
 }
+
+/** The events of one request. */
+export type EventsUnit = Sender & { events: readonly EventRow[] }
 
 type StoredEvent = EventContent & {
   workspace_id: string
@@ -54,7 +56,7 @@ type UnindexedEvent = {
  */
 const CHUNK_ROWS = 50
 
-const COLUMNS = 10
+const COLUMNS = 11
 
 /** Hashes of names that are remembered; beyond that all are forgotten. Each takes about 100 bytes. */
 const CACHED_NAMES = 50_000
@@ -67,6 +69,7 @@ export class EventWriter {
   readonly #statements: ReturnType<typeof prepare>
   readonly #spans: SpanWriter
   readonly #counter: EventCounter
+  readonly #keys: EventKeys
   readonly #nextId: (now_ms: number) => Uint8Array
   readonly #messages: MessageIndex
   readonly #salt: string
@@ -89,6 +92,7 @@ export class EventWriter {
     this.#statements = prepare(connection)
     this.#spans = new SpanWriter(connection)
     this.#counter = new EventCounter(connection)
+    this.#keys = new EventKeys(connection)
     this.#nextId = ascendingIds(this.#statements.newestId.get()?.id ?? undefined)
     const indexing = this.#statements.indexing.get()
     if (!indexing) throw new Error('the row of event_indexing is missing')
@@ -151,7 +155,7 @@ export class EventWriter {
   insert({ workspace_id, key_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
     const counter = this.#counter.of(workspace_id, key_id, now_ms)
     return events.map((event) => {
-      const outcome = this.#insertEvent(workspace_id, event, now_ms)
+      const outcome = this.#insertEvent({ workspace_id, key_id }, event, now_ms)
       const { status } = outcome
       const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
       counter?.add(journey_id, event.event_id, status)
@@ -176,6 +180,7 @@ export class EventWriter {
     this.#values = []
     this.#spans.forget()
     this.#counter.forget()
+    this.#keys.forget()
     this.tail.cut(this.#committedSeq)
   }
 
@@ -197,7 +202,7 @@ export class EventWriter {
     })
   }
 
-  #insertEvent(workspace_id: string, event: EventRow, now_ms: number): EventOutcome {
+  #insertEvent({ workspace_id, key_id }: Sender, event: EventRow, now_ms: number): EventOutcome {
     const recognized = this.#recognized(workspace_id, event)
     if (recognized) return recognized
     const place = this.#place(workspace_id, event, now_ms)
@@ -215,6 +220,7 @@ export class EventWriter {
     this.#spans.add(seq, id, now_ms)
     this.#values.push(seq, workspace_ref, journey_ref, customer_ref, id)
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
+    this.#values.push(key_id === '' ? null : this.#keys.refOf(key_id))
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
     return { status: 'created', id: eventIdText(id), received_ms: now_ms }
   }
@@ -304,7 +310,7 @@ function prepare(connection: Connection) {
     const row = `(${Array(COLUMNS).fill('?').join(', ')})`
     return connection.prepare<unknown[]>(
       `INSERT INTO events (seq, workspace_ref, journey_ref, customer_ref, id, event_id, occurred_ms, received_ms,
-        message_id, custom_variables) VALUES ${Array(rows).fill(row).join(', ')}`,
+        message_id, custom_variables, key_ref) VALUES ${Array(rows).fill(row).join(', ')}`,
     )
   }
   return {

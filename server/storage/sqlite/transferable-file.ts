@@ -70,6 +70,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       seq += 1
       const id = Buffer.from(row.id, 'hex')
       const message_id = row.message_id === null ? null : storedMessageId(row.message_id)
+      if (row.key_id !== null) statements.key.run(row.key_id)
       statements.event.run({ ...row, seq, id, message_id })
       spans.add(seq, id, row.received_ms)
     }
@@ -132,18 +133,21 @@ function prepare(connection: Connection) {
     ),
     events: connection.prepare<[string | number, number], StoredEvent>(
       `SELECT seq, events.id, journeys.workspace_id, journey_id, customer_id, event_id, occurred_ms, received_ms,
-        message_id, custom_variables
+        message_id, custom_variables,
+        (SELECT key_id FROM event_keys WHERE event_keys.key_ref = events.key_ref) AS key_id
       FROM events JOIN journeys USING (journey_ref) JOIN customers USING (customer_ref)
       WHERE seq > ? ORDER BY seq LIMIT ?`,
     ),
     lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
+    key: connection.prepare<[string]>('INSERT OR IGNORE INTO event_keys (key_id) VALUES (?)'),
     event: connection.prepare<[StoredEvent]>(
       `INSERT INTO events (seq, workspace_ref, journey_ref, customer_ref, id, event_id, occurred_ms, received_ms,
-        message_id, custom_variables) VALUES (@seq,
+        message_id, custom_variables, key_ref) VALUES (@seq,
         (SELECT workspace_ref FROM workspaces WHERE workspace_id = @workspace_id),
         (SELECT journey_ref FROM journeys WHERE workspace_id = @workspace_id AND journey_id = @journey_id),
         (SELECT customer_ref FROM customers WHERE workspace_id = @workspace_id AND customer_id = @customer_id),
-        @id, @event_id, @occurred_ms, @received_ms, @message_id, @custom_variables)`,
+        @id, @event_id, @occurred_ms, @received_ms, @message_id, @custom_variables,
+        (SELECT key_ref FROM event_keys WHERE key_id = @key_id))`,
     ),
   }
 }

@@ -48,6 +48,7 @@ export type EventRow = {
   received_ms: number
   message_id: string | null
   custom_variables: string | null
+  key_id: string | null
 }
 
 export type EnrolmentRow = {
