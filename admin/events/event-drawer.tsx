@@ -4,6 +4,7 @@ import { IconChevronDown, IconChevronUp, IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useEffect } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
+import { useKeyName } from '../keys/key-name.tsx'
 import { durationText } from '../parts/duration-text.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -17,7 +18,10 @@ import { stepOf } from './event-rows.tsx'
 import type { Moves } from './opened.ts'
 import { valueText } from './variables-text.ts'
 
-export type FilterBy = (name: 'journey_id' | 'customer_id' | 'event_id' | 'variable', value: string) => void
+export type FilterBy = (
+  name: 'journey_id' | 'customer_id' | 'event_id' | 'key_id' | 'variable',
+  value: string,
+) => void
 
 /** A panel beside a list with all that is known of one of it. The keys J and K, and the arrows, go on in the list. */
 export function SideDrawer({
@@ -181,6 +185,13 @@ function EventFacts({
             {delayText(event)}
           </Text>
         </Fact>
+        <Fact name="Sent with">
+          {event.key_id === null ? (
+            'not known: before keys were noted'
+          ) : (
+            <SendingKey key_id={event.key_id} onFilter={onFilter} />
+          )}
+        </Fact>
         <Fact name="id">
           <Identifier value={event.id} label="id" />
         </Fact>
@@ -215,6 +226,14 @@ function EventFacts({
         )}
       </Stack>
     </Stack>
+  )
+}
+
+function SendingKey({ key_id, onFilter }: { key_id: string; onFilter: FilterBy }) {
+  return (
+    <Filterable label="Only this key" onFilter={() => onFilter('key_id', key_id)}>
+      <bdi>{useKeyName(key_id)}</bdi>
+    </Filterable>
   )
 }
 

@@ -7,6 +7,7 @@ import type { Schemas } from '../../client/person.ts'
 import { useCustomerChoices } from '../customers/customer-choices.ts'
 import { useJourneyChoices } from '../journeys/journey-choices.ts'
 import { useJourneysOf } from '../journeys/journey-directory.ts'
+import { useKeyChoices } from '../keys/key-choices.ts'
 import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ExportButton } from '../parts/export-button.tsx'
@@ -38,7 +39,7 @@ type Event = Schemas['Event']
 type EventFilters = Filters<(typeof serverNames)[number] | 'variable' | 'time'>
 
 /** Those that the server knows, in the contract's names, so that an engineer can tell the request from the address. */
-const serverNames = ['journey_id', 'event_id', 'customer_id'] as const
+const serverNames = ['journey_id', 'event_id', 'customer_id', 'key_id'] as const
 
 /** What happens in the workspace: the latest arrivals first, one line each, as they come. */
 export function EventsScreen() {
@@ -46,10 +47,10 @@ export function EventsScreen() {
   const filters = useFilters([...serverNames, 'variable', 'time'])
   const spans = useFilters(spanNames)
   const span = useSpan(spans)
-  const { journey_id, event_id, customer_id, variable } = filters.values
+  const { journey_id, event_id, customer_id, key_id, variable } = filters.values
   const time: ShownTime = filters.values.time === 'occurred' ? 'occurred_at' : 'received_at'
   const within = time === 'occurred_at' ? occurredWithin(span) : span.query
-  const query = { ...within, ...given({ journey_id, event_id, customer_id }) }
+  const query = { ...within, ...given({ journey_id, event_id, customer_id, key_id }) }
   const events = usePages(
     useWorkspaceKey('events', 'list', query),
     (cursor, signal) => taken(cairn.listEvents({ query: { ...query, ...(cursor && { cursor }) }, signal })),
@@ -97,7 +98,7 @@ export function EventsScreen() {
         />
         <Histogram
           span={span}
-          filter={{ journey_id, event_id }}
+          filter={{ journey_id, event_id, key_id }}
           note={countedNote({ isNarrower: customer_id !== '' || variable !== '', time })}
           onZoom={(from, to) =>
             spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
@@ -178,13 +179,16 @@ function EventFilterLine({
 }) {
   const journeys = useJourneyChoices()
   const customers = useCustomerChoices()
-  const { journey_id, event_id, customer_id, variable, time } = values
+  const keys = useKeyChoices()
+  const { journey_id, event_id, customer_id, key_id, variable, time } = values
   const journeyText = useChipText(journeys, journey_id)
   const customerText = useChipText(customers, customer_id)
+  const keyText = useChipText(keys, key_id)
   const chips: (Chip | false)[] = [
     journey_id !== '' && chip('journey', journeyText, () => set('journey_id', '')),
     event_id !== '' && chip('event', event_id, () => set('event_id', '')),
     customer_id !== '' && chip('customer', customerText, () => set('customer_id', '')),
+    key_id !== '' && chip('key', keyText, () => set('key_id', '')),
     variable !== '' && chip('variable', variable, () => set('variable', '')),
     time !== '' && chip('time', 'occurred', () => set('time', '')),
   ]
@@ -225,6 +229,17 @@ function EventFilterLine({
             monospace
             value={event_id}
             onChange={(value) => set('event_id', value)}
+          />
+          <SearchedSelect
+            label="Key"
+            source={keys}
+            value={key_id}
+            onChange={(value) => set('key_id', value)}
+            placeholder="All keys"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Clear the filter by key' }}
+            nothingFoundMessage="No key has this name"
+            unknownMessage="There is no such key."
           />
           <FilterField
             label="Variable"

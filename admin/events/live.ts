@@ -100,9 +100,13 @@ async function follow(
   signal: AbortSignal,
   tell: Tell,
 ) {
-  const { received_from, journey_id, event_id } = query
+  const { received_from, journey_id, event_id, key_id } = query
   let position: Query = { received_from: startOf(newest, received_from) }
-  const counters = { ...(journey_id && { journey_id }), ...(event_id && { event_id }) }
+  const counters = {
+    ...(journey_id && { journey_id }),
+    ...(event_id && { event_id }),
+    ...(key_id && { key_id }),
+  }
   const since = new Date()
   let first: { stored: number; refused: number } | undefined
   let isSampling = false

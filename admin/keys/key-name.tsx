@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
@@ -15,5 +16,10 @@ export function useKeyName(key_id: string): string {
     enabled: key_id !== '',
     staleTime: 60_000,
   })
-  return key ? `${visibleName(key.name)} …${key.last_four}` : key_id
+  return key ? keyText(key) : key_id
+}
+
+/** A key by its name and its last characters. */
+export function keyText({ name, last_four }: Pick<Schemas['ServiceKey'], 'name' | 'last_four'>): string {
+  return `${visibleName(name)} …${last_four}`
 }

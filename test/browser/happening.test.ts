@@ -127,6 +127,14 @@ describe('Events', () => {
     await page.getByRole('button', { name: 'Zoom out' }).click()
     expect(query(page)).toEqual({ variable: 'plan=pro' })
 
+    await page.getByRole('button', { name: /^signed_up of/ }).click()
+    await drawer.getByRole('button', { name: 'Only this key' }).click()
+    await expect
+      .poll(() => query(page))
+      .toEqual({ variable: 'plan=pro', key_id: expect.stringMatching(/^key_/) })
+    await page.getByRole('button', { name: /^key .+ …/ }).click()
+    expect(query(page)).toEqual({ variable: 'plan=pro' })
+
     const aMinuteAgo = encodeURIComponent(new Date(Date.now() - 60_000).toISOString())
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?received_to=${aMinuteAgo}`)}`)
     await page.getByRole('heading', { name: 'Nothing arrived' }).waitFor()
