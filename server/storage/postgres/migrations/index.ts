@@ -13,5 +13,5 @@ export const migrations: Migrations = {
   '0009-journey-removals': () => import('./0009-journey-removals.ts'),
   '0010-erasure-order': () => import('./0010-erasure-order.ts'),
   '0011-retention': () => import('./0011-retention.ts'),
-  '0014-event-keys': () => import('./0014-event-keys.ts'),
+  '0012-event-keys': () => import('./0012-event-keys.ts'),
 }

@@ -17,5 +17,5 @@ export const migrations: Migrations = {
   '0013-journey-removals': () => import('./0013-journey-removals.ts'),
   '0014-erasure-order': () => import('./0014-erasure-order.ts'),
   '0015-retention': () => import('./0015-retention.ts'),
-  '0018-event-keys': () => import('./0018-event-keys.ts'),
+  '0016-event-keys': () => import('./0016-event-keys.ts'),
 }
