@@ -49,6 +49,7 @@ describe('createEvents', () => {
         id,
         message_id,
         received_at,
+        key_id: expect.stringMatching(/^key_/),
         occurred_at: '2026-11-20T09:30:00.000Z',
       })),
     )

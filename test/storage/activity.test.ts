@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
+import { newId } from '../../server/domain/identifiers.ts'
 import {
   type Activity,
   type ActivityCounts,
@@ -26,6 +27,9 @@ import {
 const MINUTE = PERIOD_MS.minute
 const HOUR = PERIOD_MS.hour
 const DAY = PERIOD_MS.day
+
+const KEY = newId('key')
+const OTHER_KEY = newId('key')
 
 /** Long enough ago that the clocks of tests only go on from there. */
 const START = Date.UTC(2026, 5, 1)
@@ -106,7 +110,7 @@ describe('counts of events', () => {
       size: fc.constantFrom('usual', 'usual', 'usual', 'too large'),
     })
     const sending = fc.record({
-      key: fc.constantFrom('key_a', 'key_b'),
+      key: fc.constantFrom(KEY, OTHER_KEY),
       later_ms: fc.constantFrom(0, 0, 1, 59_999, MINUTE, 10 * MINUTE, HOUR, DAY),
       events: fc.array(event, { minLength: 1, maxLength: 8 }),
     })
@@ -146,7 +150,7 @@ describe('counts of events', () => {
             from_ms: Math.max(from_ms, clock.ms - 1_400 * PERIOD_MS[by]),
             to_ms: clock.ms + 1,
           }
-          for (const narrowed of [{}, { journey_id: journeys[0] }, { event_id: 'a', key_id: 'key_a' }]) {
+          for (const narrowed of [{}, { journey_id: journeys[0] }, { event_id: 'a', key_id: KEY }]) {
             const request = { ...span, ...narrowed }
             expect(await read(store, subject, request)).toMatchObject(modelOf(sent, request))
           }
@@ -170,7 +174,7 @@ describe('counts of events', () => {
   it('are of the workspace alone', async () => {
     const { store, subject } = await openClocked()
     const other = await newSubject(store)
-    await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     expect((await read(store, other)).total).toEqual(none)
     expect((await read(store, subject)).total).toEqual({ ...none, created: 1 })
   })
@@ -181,26 +185,26 @@ describe('counts of events', () => {
       store.events.insertEvents(
         subject.workspace_id,
         variables.map((custom_variables) => newEvent(subject, { message_id: 'one', custom_variables })),
-        'key_a',
+        KEY,
       )
     expect((await send(null)).map(({ status }) => status)).toEqual(['created'])
     const statuses = (await send('{"a":1}', null, '{"a":1}')).map(({ status }) => status)
     expect(statuses).toEqual(['rejected', 'duplicate', 'rejected'])
     const { total, groups } = await read(store, subject, { group_by: 'key' })
     expect(total).toEqual({ created: 1, duplicate: 1, rejected: 2 })
-    expect(groups).toEqual([{ group: 'key_a', created: 1, duplicate: 1, rejected: 2, last_ms: START }])
+    expect(groups).toEqual([{ group: KEY, created: 1, duplicate: 1, rejected: 2, last_ms: START }])
   })
 
   it('are the same when the store is opened again', async () => {
     const { store, clock, subject } = await openClocked()
-    await store.events.insertEvents(subject.workspace_id, [newEvent(subject), newEvent(subject)], 'key_a')
+    await store.events.insertEvents(subject.workspace_id, [newEvent(subject), newEvent(subject)], KEY)
     const before = await read(store, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })
     await store.close()
     const again = await openStoreForTest({ databaseUrl: store.databaseUrl, now: () => clock.ms })
     expect(await read(again, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })).toEqual(
       before,
     )
-    await again.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    await again.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     expect((await read(again, subject)).total).toEqual({ ...none, created: 3 })
   })
 
@@ -208,7 +212,7 @@ describe('counts of events', () => {
     const { store, clock, subject } = await openClocked()
     for (const ms of [2 * HOUR, MINUTE, 2 * HOUR, 0]) {
       clock.ms = START + ms
-      await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+      await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     }
     const { periods } = await read(store, subject, { by: 'minute', to_ms: START + DAY })
     expect(periods).toEqual([
@@ -224,7 +228,7 @@ describe('counts of events', () => {
       store.events.insertEvents(
         subject.workspace_id,
         Array.from({ length: names }, (_, index) => newEvent(subject, { event_id: `${prefix}${index}` })),
-        'key_a',
+        KEY,
       )
     await send(NAMED_SERIES, 'known ')
     await send(1, 'known ')
@@ -235,7 +239,7 @@ describe('counts of events', () => {
     expect(groups[0]).toMatchObject({ group: null, created: 31, last_ms: START + MINUTE })
     expect(groups[1]).toMatchObject({ group: 'known 0', created: 2 })
     expect([groups.length, groups_omitted]).toEqual([GROUPS, NAMED_SERIES + 1 - GROUPS])
-    const { total } = await read(store, subject, { journey_id: subject.journey_id, key_id: 'key_a' })
+    const { total } = await read(store, subject, { journey_id: subject.journey_id, key_id: KEY })
     expect(total.created).toBe(NAMED_SERIES + 32)
     // In another block of thirty days other names come first.
     clock.ms += 60 * DAY
@@ -261,7 +265,7 @@ describe('counts of events', () => {
 
   it('are kept by the minute for eight days, and by the day thereafter', async () => {
     const { store, clock, subject } = await openClocked()
-    const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], 'key_a')
+    const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     await send()
     clock.ms += 9 * DAY
     await send()
@@ -286,12 +290,12 @@ describe('counts of events', () => {
     const customer_id = idOf(await initialize(store, second, 'user-2'))
     await Promise.all([
       store.events.insertEvents(subject.workspace_id, [newEvent(subject)]),
-      store.events.insertEvents(second.workspace_id, [newEvent({ ...second, customer_id })], 'key_b'),
+      store.events.insertEvents(second.workspace_id, [newEvent({ ...second, customer_id })], OTHER_KEY),
     ])
     const [own, others] = await Promise.all(
       [subject, second].map((of) => read(store, of, { group_by: 'key' })),
     )
     expect(own?.groups).toMatchObject([{ group: null, created: 1 }])
-    expect(others?.groups).toMatchObject([{ group: 'key_b', created: 1 }])
+    expect(others?.groups).toMatchObject([{ group: OTHER_KEY, created: 1 }])
   })
 })
