@@ -893,6 +893,77 @@ export interface paths {
         patch: operations["updateWorkspace"];
         trace?: never;
     };
+    "/workspace/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive the workspace
+         * @description An archived workspace takes no new customers and no new events: all its journeys are as if they were archived (409
+         *     `journey_archived`). What it holds stays readable, resends of what it holds are still recognised, and its members, keys
+         *     and links go on. Archiving an archived workspace changes nothing.
+         */
+        post: operations["archiveWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspace/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore an archived workspace
+         * @description The workspace takes customers and events again, in its journeys that are active. Restoring an active workspace changes
+         *     nothing.
+         */
+        post: operations["restoreWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspace/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove the workspace
+         * @description Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts, refusals,
+         *     keys, members, invitations and its audit log. Once this is answered nobody finds it any more, its keys are unknown, and
+         *     its name is free; the rest goes in the background, which takes some minutes where there are millions. People keep their
+         *     accounts and their other workspaces.
+         *
+         *     Say its name, so that no other workspace is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
+         *     removed, and the answer says how much would go.
+         *
+         *     Nothing of it stays in the store but its identifier. Who has removed it, and when, is in the log of the server.
+         */
+        post: operations["removeWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/retention-preview": {
         parameters: {
             query?: never;
@@ -2427,9 +2498,41 @@ export interface components {
             workspace_id: components["schemas"]["WorkspaceId"];
             name: components["schemas"]["Name"];
             role: components["schemas"]["Role"];
+            status: components["schemas"]["WorkspaceStatus"];
             retention_days: components["schemas"]["RetentionDays"];
             events_since: components["schemas"]["EventsSince"];
         };
+        /**
+         * Status of a workspace
+         * @description An `active` workspace takes customers and events; an `archived` one is only read.
+         * @enum {string}
+         */
+        WorkspaceStatus: "active" | "archived";
+        /**
+         * Removal of a workspace
+         * @description How much goes with a workspace.
+         */
+        WorkspaceRemoval: {
+            workspace_id: components["schemas"]["WorkspaceId"];
+            journeys: components["schemas"]["RemovedCount"];
+            /** @description How many customers, as far as they are counted. */
+            customers: components["schemas"]["RemovedCount"];
+            /** @description Whether there are more than `customers`. */
+            more_customers: boolean;
+            events: components["schemas"]["RemovedEvents"];
+            /** @description Whether there are more than `events`. */
+            more_events: boolean;
+            /** @description How many service keys, those that have ended too. */
+            keys: components["schemas"]["RemovedCount"];
+            members: components["schemas"]["RemovedCount"];
+            dry_run?: components["schemas"]["DryRunMark"];
+        };
+        /**
+         * Removed
+         * Format: int64
+         * @description How many of them.
+         */
+        RemovedCount: number;
         /**
          * Membership
          * @description A workspace of which the person is a member.
@@ -2438,6 +2541,7 @@ export interface components {
             workspace_id: components["schemas"]["WorkspaceId"];
             name: components["schemas"]["Name"];
             role: components["schemas"]["Role"];
+            status: components["schemas"]["WorkspaceStatus"];
         };
         /**
          * Session
@@ -2713,7 +2817,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -2781,7 +2885,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; new codes may be added.
          * @enum {string}
          */
-        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
+        ProblemCode: "invalid_request" | "invalid_json" | "malformed_request" | "unauthorized" | "sign_in_refused" | "secret_key_required" | "origin_not_allowed" | "session_required" | "role_not_allowed" | "workspace_required" | "not_a_member" | "foreign_origin" | "operators_only" | "not_found" | "journey_not_found" | "customer_not_found" | "customer_erased" | "link_not_found" | "member_not_found" | "session_not_found" | "invitation_not_found" | "service_key_not_found" | "refusal_not_found" | "method_not_allowed" | "request_timeout" | "customer_not_in_journey" | "journey_archived" | "journey_active" | "workspace_active" | "name_differs" | "message_id_conflict" | "occurred_at_in_future" | "step_not_unique" | "window_missing" | "too_many_periods" | "time_zone_unknown" | "person_exists" | "workspace_exists" | "too_many_workspaces" | "workspace_name_required" | "password_wrong" | "last_owner" | "already_member" | "invitation_for_another" | "own_password" | "member_elsewhere" | "service_key_revoked" | "origins_for_secret_key" | "expires_at_in_past" | "rate_limit_too_high" | "event_too_large" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "too_many_attempts" | "headers_too_large" | "internal_error" | "overloaded" | "storage_unavailable" | "storage_full" | "shutting_down";
         /**
          * Fault
          * @description One fault of form. It has either a `pointer` or a `parameter`.
@@ -5951,6 +6055,150 @@ export interface operations {
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
             /** @description The name is taken. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    archiveWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace, archived. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeWorkspace: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is stored: the answer has the status and the form that this request would be answered with now,
+                 *     checked against the store as well as against the contract, and says `"dry_run": true`. See
+                 *     [Trying without storing](#section/Trying-without-storing).
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description With a session, the workspace that the request is about; needed where the person has several. A key has one of
+                 *     its own, whatever the header names.
+                 * @example wsp_01jd3z9k4n8q1s4v7y0b3e6g9j
+                 */
+                "x-workspace-id"?: components["parameters"]["WorkspaceIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is to be removed, by name. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemovalConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The workspace is removed, or would be. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceRemoval"];
+                };
+            };
+            400: components["responses"]["BadBodyOrParameter"];
+            401: components["responses"]["SessionRequired"];
+            403: components["responses"]["MembersOnlyChange"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The workspace is active, or is called otherwise. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -427,6 +427,35 @@ export const personOperationPaths = {
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**
+   * Archive the workspace
+   *
+   * An archived workspace takes no new customers and no new events: all its journeys are as if they were archived (409
+   * `journey_archived`). What it holds stays readable, resends of what it holds are still recognised, and its members, keys
+   * and links go on. Archiving an archived workspace changes nothing.
+   */
+  archiveWorkspace: ['POST', '/workspace/archive'],
+  /**
+   * Restore an archived workspace
+   *
+   * The workspace takes customers and events again, in its journeys that are active. Restoring an active workspace changes
+   * nothing.
+   */
+  restoreWorkspace: ['POST', '/workspace/restore'],
+  /**
+   * Remove the workspace
+   *
+   * Removes an archived workspace for good, with everything in it: customers, journeys, events, reports, counts, refusals,
+   * keys, members, invitations and its audit log. Once this is answered nobody finds it any more, its keys are unknown, and
+   * its name is free; the rest goes in the background, which takes some minutes where there are millions. People keep their
+   * accounts and their other workspaces.
+   *
+   * Say its name, so that no other workspace is removed than you mean (409 `name_differs`). With `dry_run=true` nothing is
+   * removed, and the answer says how much would go.
+   *
+   * Nothing of it stays in the store but its identifier. Who has removed it, and when, is in the log of the server.
+   */
+  removeWorkspace: ['POST', '/workspace/remove'],
+  /**
    * List members, newest first
    *
    * The members of the workspace by (`joined_at`, `person_id`), newest first.

@@ -152,12 +152,14 @@ export interface SetupLinks {
 }
 
 export interface Workspaces {
+  archived_ms: number | null;
   created_by: string | null;
   created_ms: number;
   erasure_secret: Generated<string>;
   erasures: Generated<number>;
   events_since_ms: number | null;
   name: string;
+  removed_ms: number | null;
   retention_days: number | null;
   workspace_id: string;
 }

@@ -149,12 +149,17 @@ export const problems = {
   journey_archived: {
     status: 409,
     title: 'The journey is archived',
-    detail: 'Restore the journey, or use an active one.',
+    detail: 'Restore the journey, or the workspace that is archived, or use an active one.',
   },
   journey_active: {
     status: 409,
     title: 'The journey is active',
     detail: 'Archive the journey first.',
+  },
+  workspace_active: {
+    status: 409,
+    title: 'The workspace is active',
+    detail: 'Archive the workspace first.',
   },
   name_differs: {
     status: 409,
@@ -205,7 +210,8 @@ export const problems = {
   too_many_workspaces: {
     status: 409,
     title: 'You have made as many workspaces as a person may',
-    detail: 'Use or rename one that you have, or ask an operator of the server; cairn init makes any number.',
+    detail:
+      'Use, rename or remove one that you have, or ask an operator of the server; cairn init makes any number.',
   },
   workspace_name_required: {
     status: 409,

@@ -1,13 +1,17 @@
-import type { Caller, Operation } from '../contract.ts'
+import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import * as audited from '../storage/audited-changes.ts'
+import * as removals from '../storage/removals/workspace-removals.ts'
 import type { ReadingDatabase, Transaction } from '../storage/storage.ts'
-import { countWorkspacesBy, findWorkspace } from '../storage/workspaces.ts'
+import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
 
-/** A person makes so many at the most: each has a share of the server of its own, and none can be removed. */
+/** A person makes so many at the most: each has a share of the server of its own. */
 const WORKSPACES = 20
+
+/** Customers are counted so far before a workspace is removed. */
+const CUSTOMERS = 1_000_000
 
 export const createWorkspace: Operation<'createWorkspace'> = async ({ body }, context) => {
   const { newId, allowed } = context
@@ -21,7 +25,7 @@ export const createWorkspace: Operation<'createWorkspace'> = async ({ body }, co
     if (!(await audited.createWorkspace(db, workspace, author))) throw new Problem('workspace_exists')
     await audited.addMember(db, { ...workspace, role: 'owner' }, person, author)
   })
-  return { status: 201, body: { ...workspace, role: 'owner' } }
+  return { status: 201, body: { ...workspace, role: 'owner', status: 'active' } }
 }
 
 export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, { storage, caller }) => {
@@ -41,8 +45,51 @@ export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceI
   return { status: 200, body: workspace }
 }
 
+export const archiveWorkspace: Operation<'archiveWorkspace'> = ({ workspaceId }, context) =>
+  changeArchived(workspaceId, true, context)
+
+export const restoreWorkspace: Operation<'restoreWorkspace'> = ({ workspaceId }, context) =>
+  changeArchived(workspaceId, false, context)
+
+export const removeWorkspace: Operation<'removeWorkspace'> = async (request, context) => {
+  const { workspaceId, query, body } = request
+  const { storage, reading } = context
+  const assertRemovable = async (db: ReadingDatabase | Transaction) => {
+    const { name, archived_ms } = await findWorkspace(db, workspaceId)
+    if (archived_ms === null) throw new Problem('workspace_active')
+    if (name !== body.name) throw new Problem('name_differs')
+  }
+  await assertRemovable(storage.db)
+  const { customers, ...counted } = await countRows(storage.lists(reading), workspaceId, CUSTOMERS)
+  const { events, isAll } = await storage.events.countEvents(workspaceId, {}, reading)
+  const removal = {
+    workspace_id: workspaceId,
+    ...counted,
+    customers: Math.min(customers, CUSTOMERS),
+    more_customers: customers > CUSTOMERS,
+    events,
+    more_events: !isAll,
+  }
+  if (query.dry_run) return { status: 200, body: { ...removal, dry_run: true } }
+  await context.change(async (db) => {
+    await assertRemovable(db)
+    await removals.removeWorkspace(db, workspaceId, context.now())
+  })
+  storage.removals.begin()
+  return { status: 200, body: removal }
+}
+
+async function changeArchived(workspaceId: string, isArchived: boolean, context: Context) {
+  const author = authorOf(context)
+  const workspace = await context.change(async (db, caller) => {
+    await audited.changeArchived(db, workspaceId, isArchived, author)
+    return await workspaceOf(db, workspaceId, caller)
+  })
+  return { status: 200 as const, body: workspace }
+}
+
 async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: string, caller: Caller) {
-  const { events_since_ms, ...workspace } = await findWorkspace(db, workspaceId)
+  const { archived_ms, events_since_ms, ...workspace } = await findWorkspace(db, workspaceId)
   const events_since = events_since_ms === null ? null : instantText(events_since_ms)
-  return { ...workspace, events_since, role: ownRole(caller) }
+  return { ...workspace, status: workspaceStatus(archived_ms), events_since, role: ownRole(caller) }
 }

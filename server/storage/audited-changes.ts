@@ -13,6 +13,7 @@ import { deleteSessionsOf } from './sessions.ts'
 import {
   findWorkspace,
   insertWorkspace,
+  updateArchived,
   updateRetention,
   updateWorkspaceName,
   workspaceName,
@@ -67,6 +68,23 @@ export async function changeRetention(
     action: 'workspace_retention_changed',
     subject,
     ...changes,
+  })
+}
+
+/** Archives a workspace, or restores it; one that is so already stays as it is. */
+export async function changeArchived(
+  db: Transaction<DB>,
+  workspaceId: string,
+  isArchived: boolean,
+  author: Authorship,
+): Promise<void> {
+  const { name, archived_ms } = await findWorkspace(db, workspaceId)
+  if ((archived_ms !== null) === isArchived) return
+  await updateArchived(db, workspaceId, isArchived ? author.at_ms : null)
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  await insertAuditEntry(db, workspaceId, author, {
+    action: isArchived ? 'workspace_archived' : 'workspace_restored',
+    subject,
   })
 }
 

@@ -7,6 +7,7 @@ import type { Page, PageRows } from '../domain/paging.ts'
 import { behind, upTo } from './keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
 import { hasWords, startsWith } from './prefixes.ts'
+import { workspaceStatus } from './workspaces.ts'
 
 type Member = components['schemas']['Member']
 type Membership = components['schemas']['Membership']
@@ -78,14 +79,18 @@ export async function membershipsOf(db: Kysely<DB>, personId: string): Promise<M
   const rows = await db
     .selectFrom('members')
     .innerJoin('workspaces', 'workspaces.workspace_id', 'members.workspace_id')
-    .select(['members.workspace_id', 'workspaces.name', 'members.role'])
+    .select(['members.workspace_id', 'workspaces.name', 'workspaces.archived_ms', 'members.role'])
     .where('members.person_id', '=', personId)
     // In the order of the index, which is that of their making, so that no more are read.
     .orderBy('members.workspace_id')
     .limit(SHOWN_WORKSPACES)
     .execute()
   return rows
-    .map((row) => ({ ...row, role: row.role as Role }))
+    .map(({ archived_ms, ...row }) => ({
+      ...row,
+      role: row.role as Role,
+      status: workspaceStatus(archived_ms),
+    }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 

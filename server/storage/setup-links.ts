@@ -40,6 +40,7 @@ export async function findSetupLink(
     .selectFrom('workspaces')
     .leftJoin('members', 'members.workspace_id', 'workspaces.workspace_id')
     .select(['workspaces.workspace_id', 'workspaces.name as workspace_name'])
+    .where('workspaces.removed_ms', 'is', null)
     .where('members.person_id', 'is', null)
     .limit(2)
     .execute()

@@ -1,6 +1,8 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { components } from '../../generated/contract.ts'
 import type { DB } from '../../generated/tables.ts'
 import { newErasureSecret } from '../domain/own-digest.ts'
+import type { ReadingDatabase } from './storage.ts'
 
 /** Makes a workspace; false where one of that name exists. */
 export async function insertWorkspace(
@@ -31,7 +33,7 @@ export async function updateWorkspaceName(
 export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
   return await db
     .selectFrom('workspaces')
-    .select(['workspace_id', 'name', 'retention_days', 'events_since_ms'])
+    .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms'])
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow()
 }
@@ -43,6 +45,19 @@ export async function updateRetention(
   retention_days: number | null,
 ): Promise<void> {
   await db.updateTable('workspaces').set({ retention_days }).where('workspace_id', '=', workspaceId).execute()
+}
+
+export function workspaceStatus(archived_ms: number | null): components['schemas']['WorkspaceStatus'] {
+  return archived_ms === null ? 'active' : 'archived'
+}
+
+/** Archives a workspace, or restores it. @param archived_ms null: it is active */
+export async function updateArchived(
+  db: Transaction<DB>,
+  workspaceId: string,
+  archived_ms: number | null,
+): Promise<void> {
+  await db.updateTable('workspaces').set({ archived_ms }).where('workspace_id', '=', workspaceId).execute()
 }
 
 /** The name of a workspace that exists. */
@@ -67,12 +82,49 @@ export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promi
 
 /** The workspaces with the name, or all of them. */
 export async function workspaces(db: Kysely<DB>, name?: string) {
-  let query = db.selectFrom('workspaces').select(['workspace_id', 'name']).orderBy('created_ms')
+  let query = db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name'])
+    .where('removed_ms', 'is', null)
+    .orderBy('created_ms')
   if (name !== undefined) query = query.where('name', '=', name)
   return await query.execute()
 }
 
+/** How much a workspace holds, beside events. @param most customers are counted up to one more than that */
+export async function countRows(db: ReadingDatabase, workspaceId: string, most: number) {
+  const ofWorkspace = (table: 'journeys' | 'service_keys' | 'members') =>
+    db.selectFrom(table).where('workspace_id', '=', workspaceId)
+  const count = sql<number>`count(*)`.as('count')
+  const journeys = ofWorkspace('journeys').where('removed_ms', 'is', null)
+  const customers = db
+    .selectFrom('customers')
+    .select('customer_id')
+    .where('workspace_id', '=', workspaceId)
+    .limit(most + 1)
+    .as('counted')
+  const counts = await Promise.all([
+    journeys.select(count).executeTakeFirstOrThrow(),
+    db.selectFrom(customers).select(count).executeTakeFirstOrThrow(),
+    ofWorkspace('service_keys').select(count).executeTakeFirstOrThrow(),
+    ofWorkspace('members').select(count).executeTakeFirstOrThrow(),
+  ])
+  const [journey, customer, key, member] = counts
+  return {
+    journeys: journey.count,
+    customers: customer.count,
+    keys: key.count,
+    members: member.count,
+  }
+}
+
 /** Whether the store has any workspace. */
 export async function hasWorkspaces(db: Kysely<DB>): Promise<boolean> {
-  return (await db.selectFrom('workspaces').select('workspace_id').limit(1).executeTakeFirst()) !== undefined
+  const found = await db
+    .selectFrom('workspaces')
+    .select('workspace_id')
+    .where('removed_ms', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
 }

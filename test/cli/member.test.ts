@@ -44,7 +44,7 @@ describe('cairn member add', () => {
     const { client } = browser(cairn, await signIn(cairn, { email: person.email, password: PASSWORD }))
     expect((await client().getSession()).data).toMatchObject({
       person: { person_id, name: 'Alan Turing', email: 'alan@example.com' },
-      workspaces: [{ workspace_id, name: 'Example Ltd', role: 'owner' }],
+      workspaces: [{ workspace_id, name: 'Example Ltd', role: 'owner', status: 'active' }],
     })
 
     const viewer = await add(['--email', 'ada@example.com', '--name', 'Ada', '--role', 'viewer'])

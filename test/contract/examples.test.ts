@@ -9,6 +9,7 @@ import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
 import { type ContractOperation, contractDocument, operations } from './document.ts'
 import { assertValid } from './reply-check.ts'
 import {
+  archivedWorkspace,
   type Caller,
   callersOf,
   type Inside,
@@ -146,6 +147,9 @@ async function nameTheirThings(
       }
       break
     }
+    case 'removeWorkspace':
+      await archivedWorkspace(place)
+      break
     case 'findSetupLink':
     case 'setUp':
       names.set(SETUP_TOKEN, await newSetupToken({ cairn }))

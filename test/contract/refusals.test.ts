@@ -8,6 +8,7 @@ import { createKey } from '../http/service-keys.ts'
 import { addMember, newEmail, newMember, newPerson, signIn } from '../people.ts'
 import { type ContractOperation, operations, type ShownProblem, shownProblems } from './document.ts'
 import {
+  archivedWorkspace,
   type Caller,
   type Change,
   callersOf,
@@ -77,7 +78,11 @@ const outsideCauses: Record<string, Cause> = {
     return { names }
   },
   journey_active: async (_operation, _caller, place) => ({ names: { journey_id: await newJourney(place) } }),
-  name_differs: async () => ({ body: JSON.stringify({ name: 'Another' }) }),
+  workspace_active: async () => ({ body: JSON.stringify({ name: 'Another' }) }),
+  name_differs: async ({ operationId }, _caller, place) => {
+    if (operationId === 'removeWorkspace') await archivedWorkspace(place)
+    return { body: JSON.stringify({ name: 'Another' }) }
+  },
   message_id_conflict: async (operation, caller, place) => {
     const names = await namesFor(place, operation)
     const event = { ...names, message_id: 'message-1', event_id: 'signed_up' }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { makeSetupLink } from '../../server/setup-link.ts'
 import { insertMember } from '../../server/storage/members.ts'
+import { updateArchived, workspaceName } from '../../server/storage/workspaces.ts'
 import type { Cairn, Workspace } from '../cairn.ts'
 import { inStore } from '../in-store.ts'
 import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn } from '../people.ts'
@@ -95,7 +96,10 @@ export async function requestTo(
 ): Promise<RawRequest> {
   const { headers = place.headers[caller] ?? {}, names = {}, type = 'application/json', body } = change
   const { query = smallestQuery(operation) } = change
-  const given = { ...(await namesFor(place, operation, names)), ...names }
+  const given: Names = { ...(await namesFor(place, operation, names)), ...names }
+  if (operation.operationId === 'removeWorkspace' && body === undefined) {
+    given.workspace_name = await archivedWorkspace(place)
+  }
   return {
     method: operation.method,
     path: pathTo(operation, given) + query,
@@ -181,6 +185,16 @@ async function newArchivedJourney(place: Place): Promise<string> {
   const journey_id = await newJourney(place, ARCHIVED)
   await made(place, `POST /journeys/${journey_id}/archive`, 'key')
   return journey_id
+}
+
+/** Archives the workspace of the place, in the store. @returns how it is called */
+export async function archivedWorkspace({ inside }: Pick<Place, 'inside'>): Promise<string> {
+  if (!inside) throw new Error('a deployment has no inside')
+  const { cairn, workspace } = inside
+  return await inStore(cairn.databaseUrl, async (db) => {
+    await updateArchived(db, workspace.workspace_id, Date.now())
+    return await workspaceName(db, workspace.workspace_id)
+  })
 }
 
 /** A new journey of the place. */
@@ -292,6 +306,7 @@ function smallestBody({ operationId }: ContractOperation, names: Names): unknown
     changeName: { name: 'Ada' },
     createWorkspace: { name: randomUUID() },
     updateWorkspace: { name: randomUUID() },
+    removeWorkspace: { name: names.workspace_name },
     changePassword: { current_password, new_password: 'a-moth-in-relay-70' },
     updateMember: { role: 'admin' },
     createInvitation: { email, role: 'viewer' },

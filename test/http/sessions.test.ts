@@ -150,7 +150,7 @@ describe('a session', () => {
     const reply = await signInReply(at, { ...person, email: person.email.toUpperCase() })
     const session = {
       person: { person_id: person.person_id, name: person.name, email: person.email },
-      workspaces: [{ workspace_id, name: expect.any(String), role: 'admin' }],
+      workspaces: [{ workspace_id, name: expect.any(String), role: 'admin', status: 'active' }],
       created_at: '2026-11-20T12:00:00.000Z',
       expires_at: '2026-12-04T12:00:00.000Z',
       owners_make_workspaces: true,

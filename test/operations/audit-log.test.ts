@@ -483,6 +483,7 @@ describe('the audit log', () => {
       'open-sessions',
       'refusals',
       'remove-journey',
+      'remove-workspace',
       'retention',
       'workspace-making',
     ].map((name) => `./${name}.test.ts`)

@@ -93,7 +93,7 @@ describe('an invitation', () => {
     const { data, response } = await nobody().acceptInvitation({ body })
     expect(data).toEqual({
       person: { person_id: expect.any(String), name: 'Alan Turing', email },
-      workspaces: [{ workspace_id: workspace.workspace_id, name, role: 'admin' }],
+      workspaces: [{ workspace_id: workspace.workspace_id, name, role: 'admin', status: 'active' }],
       owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:01.000Z',
       expires_at: '2026-12-04T12:00:01.000Z',

@@ -86,7 +86,9 @@ describe('a link for a new password', () => {
     const used = await nobody().resetPassword({ body: { token, password: NEW_PASSWORD } })
     expect(used.data).toEqual({
       person: { person_id, name, email },
-      workspaces: [{ workspace_id: workspace.workspace_id, name: expect.any(String), role: 'viewer' }],
+      workspaces: [
+        { workspace_id: workspace.workspace_id, name: expect.any(String), role: 'viewer', status: 'active' },
+      ],
       owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:01.000Z',
       expires_at: '2026-12-04T12:00:01.000Z',

@@ -69,7 +69,7 @@ describe('the link of a new store', () => {
     const { data, response } = await nobody().setUp({ body })
     expect(data).toEqual({
       person: { person_id: expect.any(String), name: body.name, email: body.email },
-      workspaces: [{ workspace_id: expect.any(String), name: 'Acme', role: 'owner' }],
+      workspaces: [{ workspace_id: expect.any(String), name: 'Acme', role: 'owner', status: 'active' }],
       owners_make_workspaces: true,
       created_at: '2026-11-20T12:00:00.000Z',
       expires_at: '2026-12-04T12:00:00.000Z',
@@ -163,7 +163,7 @@ describe('the link of a new store, when cairn init has made workspaces meanwhile
 
     const { client } = await browserAfter(form(token))
     const { data } = await client().getSession()
-    expect(data?.workspaces).toEqual([{ workspace_id, name: 'Acme', role: 'owner' }])
+    expect(data?.workspaces).toEqual([{ workspace_id, name: 'Acme', role: 'owner', status: 'active' }])
     expect((await client().listJourneys()).data?.data).toMatchObject([{ name: 'Onboarding' }])
     expect((await client().listServiceKeys()).data?.data).toHaveLength(2)
   })
@@ -248,7 +248,9 @@ describe('the link for an existing workspace', () => {
 
     const { client } = await browserAfter(form(token, { journey_name: 'Second' }))
     const session = await client().getSession()
-    expect(session.data?.workspaces).toEqual([{ workspace_id, name: 'Acme', role: 'owner' }])
+    expect(session.data?.workspaces).toEqual([
+      { workspace_id, name: 'Acme', role: 'owner', status: 'active' },
+    ])
     const journeys = await client().listJourneys()
     expect(journeys.data?.data.map(({ name }) => name).sort()).toEqual(['First', 'Second'])
   })

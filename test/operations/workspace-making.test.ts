@@ -42,7 +42,7 @@ describe('a workspace that an owner makes', () => {
     const { workspace, owner } = await newOwner()
     const name = randomUUID()
     const { data } = await owner.client(workspace.workspace_id).createWorkspace({ body: { name } })
-    expect(data).toEqual({ workspace_id: MADE, name, role: 'owner' })
+    expect(data).toEqual({ workspace_id: MADE, name, role: 'owner', status: 'active' })
     const { workspace_id = '' } = data ?? {}
     expect(await workspacesOf(owner)).toContainEqual(data)
     const client = owner.client(workspace_id)

@@ -4,6 +4,7 @@ import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domai
 import { ownDigest } from '../../domain/own-digest.ts'
 import type { InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
+import { JOURNEY_STATUS } from './journey-status.ts'
 import { isOrphaned } from './outages.ts'
 import type { Pool } from './pool.ts'
 import { untilKnown } from './until-known.ts'
@@ -241,7 +242,7 @@ function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
  * hidden from it.
  */
 const LOOK = `
-  SELECT journey_id, status, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
+  SELECT journey_id, ${JOURNEY_STATUS}, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
     NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL

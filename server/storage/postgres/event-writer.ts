@@ -4,6 +4,7 @@ import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import { GroupCounts, insertCounts } from './arrivals.ts'
 import { DURABLE } from './dialect.ts'
+import { JOURNEY_STATUS } from './journey-status.ts'
 import type { Pool } from './pool.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
 import { untilKnown } from './until-known.ts'
@@ -388,7 +389,7 @@ const ENTER = `
  * by the key, whatever the planner thinks of how many there are.
  */
 const REFERENCES = `
-  SELECT journey_id, status, NULL::int AS pair, NULL::boolean AS customer_exists,
+  SELECT journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
     NULL::boolean AS is_erased
   FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
   UNION ALL
@@ -414,7 +415,7 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 }
 
 /**
- * Nothing is stored of a customer or a journey that is being removed: who has looked for it before may not have seen that.
+ * Nothing is stored of a customer, a journey or a workspace that is removed: who has looked for it before may not have seen that.
  * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
  * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too.
  * What is known before is counted as a duplicate.
@@ -427,6 +428,7 @@ const INSERT = `
     ), (SELECT ${DURABLE}) AS durable
     WHERE customer_id NOT IN (${beingRemoved('customer', '$8')})
       AND journey_id NOT IN (${beingRemoved('journey', '$8')})
+      AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.workspace_id = $8 AND removed_ms IS NOT NULL)
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message

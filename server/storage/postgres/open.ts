@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
+import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { readActivity } from './activity-reader.ts'
 import { readClock } from './arrival-order.ts'
@@ -24,7 +25,13 @@ import { CannotConnect, seenFromOutside } from './outages.ts'
 import { makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
 import { PostgresRefusalTable } from './postgres-refusal-table.ts'
-import { countEnrolments, forgetJourney, removeCustomer, removeJourney } from './postgres-removals.ts'
+import {
+  countEnrolments,
+  forgetJourney,
+  removeCustomer,
+  removeJourney,
+  removeOwn,
+} from './postgres-removals.ts'
 import { postgresStandings } from './standings/postgres-standings.ts'
 import { Writer } from './writer.ts'
 
@@ -110,11 +117,19 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     })
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
   const remover = new EventRemover(pools.removals, message_salt)
+  const workspaces = {
+    db,
+    now,
+    removals: { removeJourney },
+    removeRefusals: (workspaceId: string) => refusals.removeOfWorkspace(workspaceId),
+    removeOwn,
+  }
   const removing = new RemovalWork({
     db,
     now,
     slice: (removal) => remover.slice(removal),
     async sweep(removal) {
+      if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
       if (removal.kind === 'journey') {
         await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
         return true

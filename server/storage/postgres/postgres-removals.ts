@@ -36,12 +36,11 @@ export const removeJourney: RemovalStore['removeJourney'] = async (
   db,
   { workspace_id, journey_id, begun_ms },
 ) => {
-  const enrolments = await countEnrolments(db, { workspace_id, journey_id })
   await sql`UPDATE journeys SET removed_ms = ${begun_ms}
     WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`.execute(db)
   const place = JSON.stringify({ journey: uuidOf(journey_id) })
   const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
-  return { removal_id: await insertRemoval(db, subject), enrolments }
+  await insertRemoval(db, subject)
 }
 
 export const countEnrolments: RemovalStore['countEnrolments'] = async (db, { workspace_id, journey_id }) => {
@@ -58,4 +57,39 @@ export async function forgetJourney(
 ): Promise<void> {
   await sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id)
     VALUES (${uuidOf(workspace_id)}, gen_random_uuid(), ${uuidOf(journey_id)})`.execute(db)
+}
+
+/** Emptied, row by row, by who follows the store. */
+const QUEUES = [
+  'event_arrivals',
+  'enrolment_arrivals',
+  'enrolment_removals',
+  'standing_journeys',
+  'standing_spaces',
+] as const
+
+const BY_IDENTIFIER: readonly string[] = ['customers', 'customer_strays']
+
+/** By the workspace's UUID, in the order in which they go: who has the row of the last one follows the workspace. */
+const OWN = ['event_strays', 'standing_customers', 'event_series', 'event_counts', 'event_following'] as const
+
+/** Removes customers, and what no other engine has of a workspace when who follows it has forgotten its journeys. */
+export async function removeOwn(db: Transaction, workspaceId: string, rows: number): Promise<boolean> {
+  const workspace = uuidOf(workspaceId)
+  for (const table of QUEUES) {
+    const own = table === 'enrolment_arrivals' ? workspaceId : workspace
+    const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${own} LIMIT 1`.execute(
+      db,
+    )
+    if (rows.length > 0) return false
+  }
+  for (const table of [...BY_IDENTIFIER, ...OWN]) {
+    const own = BY_IDENTIFIER.includes(table) ? workspaceId : workspace
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${sql.table(table)} WHERE workspace_id = ${own} AND ctid = ANY(ARRAY(
+        SELECT ctid FROM ${sql.table(table)} WHERE workspace_id = ${own} LIMIT ${sql.lit(rows)}
+      ))`.execute(db)
+    if (numAffectedRows > 0n) return false
+  }
+  return true
 }

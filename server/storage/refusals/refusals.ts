@@ -227,6 +227,15 @@ export class Refusals {
     await run([removal.compile()])
   }
 
+  /** Removes what was sent to a workspace. @returns false: it is in a log still; try again */
+  async removeOfWorkspace(workspaceId: string): Promise<boolean> {
+    await this.#write()
+    const { compiler, run, cutLogOff } = this.#options.table
+    const removal = compiler.deleteFrom('refusals').where('workspace_id', '=', workspaceId)
+    await run([removal.compile()])
+    return await cutLogOff()
+  }
+
   statistics(): RefusalStatistics {
     return { waiting: this.#queue.rows, kept: this.#kept, leftOut: this.#queue.leftOut + this.#lost }
   }

@@ -49,7 +49,11 @@ export async function eraseAgain(
   author: Authorship,
 ): Promise<boolean> {
   const { workspace_id, customer_id } = noted
-  const isThere = db.selectFrom('workspaces').select('workspace_id').where('workspace_id', '=', workspace_id)
+  const isThere = db
+    .selectFrom('workspaces')
+    .select('workspace_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('removed_ms', 'is', null)
   if (!(await isThere.executeTakeFirst())) return false
   if (await findErasure(db, workspace_id, customer_id)) return false
   const erased = await takeOut(db, removals, noted, author)

@@ -13,13 +13,14 @@ type Journey = components['schemas']['Journey']
  */
 export async function removeJourney(
   db: Transaction,
-  removals: Pick<RemovalStore, 'removeJourney'>,
+  removals: Pick<RemovalStore, 'removeJourney' | 'countEnrolments'>,
   workspace_id: string,
   { journey_id, name }: Pick<Journey, 'journey_id' | 'name'>,
   author: Authorship,
 ): Promise<number> {
   const removed = { workspace_id, journey_id, begun_ms: author.at_ms }
-  const { enrolments } = await removals.removeJourney(db, removed)
+  const enrolments = await removals.countEnrolments(db, removed)
+  await removals.removeJourney(db, removed)
   await insertAuditEntry(db, workspace_id, author, {
     action: 'journey_removed',
     subject: { kind: 'journey', id: journey_id, name },

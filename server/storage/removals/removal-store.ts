@@ -16,12 +16,11 @@ export type RemovalStore = {
   /**
    * Takes a journey out, in the caller's transaction: from its commit on nobody finds it, and nothing is taken for it. Its
    * events and enrolments go by and by, its definition with the last of them.
-   * @returns how many customers take part in it
    */
   removeJourney(
     db: Transaction,
     journey: Pick<Removal, 'workspace_id' | 'begun_ms'> & { journey_id: string },
-  ): Promise<{ removal_id: string; enrolments: number }>
+  ): Promise<void>
 
   /** How many customers take part in a journey. */
   countEnrolments(

@@ -7,6 +7,7 @@ import { Refusals } from '../refusals/refusals.ts'
 import { eraseAgain, findErasure } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
+import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
@@ -14,7 +15,13 @@ import { ErasureJournal } from './erasure-journal.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
-import { countEnrolments, forgetJourney, removeCustomer, removeJourney } from './sqlite-removals.ts'
+import {
+  countEnrolments,
+  forgetJourney,
+  removeCustomer,
+  removeJourney,
+  removeOwn,
+} from './sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { TailRing } from './tail.ts'
@@ -60,6 +67,13 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   }
   // Those of a store that was copied, or whose process was killed before it noted them.
   journal.note(erasures)
+  const workspaces = {
+    db,
+    now,
+    removals: { removeJourney },
+    removeRefusals: (workspaceId: string) => refusals.removeOfWorkspace(workspaceId),
+    removeOwn,
+  }
   const removing = new RemovalWork({
     db,
     now,
@@ -72,6 +86,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       return await writer.remove(removal)
     },
     async sweep(removal) {
+      if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
       if (removal.kind === 'journey') {
         await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
         return true

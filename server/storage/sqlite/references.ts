@@ -92,9 +92,10 @@ export function prepareReferences(connection: Connection) {
 function prepare(connection: Connection) {
   return {
     journey: connection.prepare<[string, string], JourneyRow>(
-      `SELECT workspace_ref, journeys.workspace_id, journey_ref, journey_id, status
+      `SELECT workspace_ref, journeys.workspace_id, journey_ref, journey_id,
+        iif(archived_ms IS NULL, status, 'archived') AS status
       FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?
-        AND removed_ms IS NULL`,
+        AND journeys.removed_ms IS NULL`,
     ),
     enrolled: connection.prepare<[number, string, string], { customer_ref: number; customer_id: string }>(
       `SELECT customer_ref, customer_id FROM customers JOIN enrolments USING (customer_ref)

@@ -56,11 +56,10 @@ export const removeJourney: RemovalStore['removeJourney'] = async (
   { workspace_id, journey_id, begun_ms },
 ) => {
   const ref = await journeyRef(db, { workspace_id, journey_id })
-  const enrolments = await countEnrolments(db, { workspace_id, journey_id })
   await sql`UPDATE journeys SET removed_ms = ${begun_ms} WHERE journey_ref = ${ref}`.execute(db)
   const place = JSON.stringify({ ref, from: 0 })
   const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
-  return { removal_id: await insertRemoval(db, subject), enrolments }
+  await insertRemoval(db, subject)
 }
 
 export const countEnrolments: RemovalStore['countEnrolments'] = async (db, journey) => {
@@ -81,6 +80,36 @@ export async function forgetJourney(
       AND journey_id = ${journey_id}`.execute(db)
   await sql`INSERT INTO enrolment_removals (journey_ref) VALUES (${ref})`.execute(db)
 }
+
+/** Removes customers, whose numbers are not given again, and what no other engine has of a workspace. */
+export async function removeOwn(db: Transaction, workspaceId: string, rows: number): Promise<boolean> {
+  const { rows: found } = await sql<{ ref: number }>`
+    SELECT workspace_ref AS ref FROM workspaces WHERE workspace_id = ${workspaceId}`.execute(db)
+  const ref = found[0]?.ref
+  await sql`UPDATE event_indexing SET removed_customer_ref
+    = max(removed_customer_ref, (SELECT coalesce(max(customer_ref), 0) FROM customers))`.execute(db)
+  const customers = await sql`DELETE FROM customers WHERE customer_ref IN (
+    SELECT customer_ref FROM customers WHERE workspace_id = ${workspaceId} LIMIT ${sql.lit(rows)})`.execute(
+    db,
+  )
+  if ((customers.numAffectedRows ?? 0n) > 0n) return false
+  for (const [table, key] of OWN) {
+    const columns = sql.join(key.map((column) => sql.ref(column)))
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${sql.table(table)} WHERE (${columns}) IN (
+        SELECT ${columns} FROM ${sql.table(table)} WHERE workspace_ref = ${ref} LIMIT ${sql.lit(rows)}
+      )`.execute(db)
+    if (numAffectedRows > 0n) return false
+  }
+  await sql`DELETE FROM event_keys WHERE key_id NOT IN (SELECT key_id FROM service_keys)`.execute(db)
+  return true
+}
+
+const OWN = [
+  ['event_series', ['workspace_ref', 'block', 'number']],
+  ['event_counts', ['workspace_ref', 'period', 'start_ms']],
+  ['event_counts_open', ['workspace_ref']],
+] as const
 
 async function journeyRef(
   db: Database | ReadingDatabase,

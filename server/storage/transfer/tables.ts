@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 
 /** The tables that every engine has, with their keys; those that others refer to come before them. */
-const sharedKeys = {
+export const sharedKeys = {
   people: ['person_id'],
   workspaces: ['workspace_id'],
   journeys: ['workspace_id', 'journey_id'],

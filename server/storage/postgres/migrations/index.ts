@@ -14,4 +14,5 @@ export const migrations: Migrations = {
   '0010-erasure-order': () => import('./0010-erasure-order.ts'),
   '0011-retention': () => import('./0011-retention.ts'),
   '0012-event-keys': () => import('./0012-event-keys.ts'),
+  '0013-workspace-removals': () => import('./0013-workspace-removals.ts'),
 }

@@ -18,4 +18,5 @@ export const migrations: Migrations = {
   '0014-erasure-order': () => import('./0014-erasure-order.ts'),
   '0015-retention': () => import('./0015-retention.ts'),
   '0016-event-keys': () => import('./0016-event-keys.ts'),
+  '0017-workspace-removals': () => import('./0017-workspace-removals.ts'),
 }
