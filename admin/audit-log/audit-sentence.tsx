@@ -50,6 +50,10 @@ function predicate(entry: Entry): ReactNode {
       return <>renamed the workspace to {subject}</>
     case 'workspace_retention_changed':
       return 'changed how long events are kept'
+    case 'workspace_archived':
+      return 'archived the workspace'
+    case 'workspace_restored':
+      return 'restored the workspace from the archive'
     case 'workspace_created':
       return <>created the workspace {subject}</>
     case 'setup_link_created':

@@ -1,10 +1,11 @@
-import { Checkbox, Stack, Text, TextInput } from '@mantine/core'
+import { Checkbox, Stack, Text } from '@mantine/core'
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { notify } from '../parts/notify.ts'
+import { useTypedName } from '../parts/typed-name.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -26,7 +27,7 @@ export function EraseDialog({
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const customersKey = useWorkspaceKey('customers')
-  const [typed, setTyped] = useState('')
+  const typedName = useTypedName(name)
   const [mayReturn, setMayReturn] = useState(false)
   const erase = useMutation({
     mutationFn: () => {
@@ -50,7 +51,7 @@ export function EraseDialog({
       title={`Erase ${name}?`}
       confirmLabel="Erase customer"
       danger
-      disabled={typed.trim() !== name.trim()}
+      disabled={!typedName.isTyped}
       pending={erase.isPending}
       error={erase.error}
       onConfirm={() => erase.mutate()}
@@ -66,12 +67,7 @@ export function EraseDialog({
           checked={mayReturn}
           onChange={(event) => setMayReturn(event.currentTarget.checked)}
         />
-        <TextInput
-          label={`Type the name to confirm: ${name}`}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          autoComplete="off"
-        />
+        {typedName.field}
       </Stack>
     </ConfirmDialog>
   )

@@ -10,6 +10,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
 import { SessionContext, sessionQuery, useSessionEnded } from '../session/session.ts'
 import { openSignIn } from '../session/sign-out.tsx'
+import { ArchivedNotice } from './archived-notice.tsx'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
 import { ForeignWorkspace } from './foreign-workspace.tsx'
 import { Gate } from './gate.tsx'
@@ -147,6 +148,7 @@ function Shell() {
           <Navigation />
         </AppShell.Navbar>
         <AppShell.Main id="main" tabIndex={-1}>
+          <ArchivedNotice />
           <Outlet />
         </AppShell.Main>
       </AppShell>

@@ -14,6 +14,14 @@ const Retention = lazy(() =>
   import('./workspace-retention.tsx').then((module) => ({ default: module.WorkspaceRetention })),
 )
 
+const Archiving = lazy(() =>
+  import('./workspace-archiving.tsx').then((module) => ({ default: module.WorkspaceArchiving })),
+)
+
+const Removal = lazy(() =>
+  import('./workspace-removal.tsx').then((module) => ({ default: module.WorkspaceRemoval })),
+)
+
 type DialogProps = { opened: boolean; onClose: () => void }
 
 /** Makes a workspace and opens it. */
@@ -68,4 +76,14 @@ export function RetentionDialog({ opened, onClose }: DialogProps) {
       </Suspense>
     </Modal>
   )
+}
+
+/** Archives the workspace in the URL, or restores it, after saying what that means. */
+export function ArchivingDialog({ opened, onClose }: DialogProps) {
+  return <Suspense>{opened && <Archiving onClose={onClose} />}</Suspense>
+}
+
+/** Removes the archived workspace in the URL, after a question. */
+export function RemovalDialog({ opened, onClose }: DialogProps) {
+  return <Suspense>{opened && <Removal onClose={onClose} />}</Suspense>
 }

@@ -1,12 +1,12 @@
-import { Stack, Text, TextInput } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { type QueryKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { notify } from '../parts/notify.ts'
 import { countOf } from '../parts/number-text.ts'
+import { useTypedName } from '../parts/typed-name.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
@@ -28,7 +28,7 @@ export function RemoveJourneyDialog({
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const journeysKey = useWorkspaceKey('journeys')
-  const [typed, setTyped] = useState('')
+  const typedName = useTypedName(shown)
   const request = { path: { journey_id }, body: { name } }
   const tried = useQuery({
     queryKey: useWorkspaceKey('journey-removal', journey_id),
@@ -54,7 +54,7 @@ export function RemoveJourneyDialog({
       title={`Remove ${shown}?`}
       confirmLabel="Remove journey"
       danger
-      disabled={typed.trim() !== shown.trim() || !tried.data}
+      disabled={!typedName.isTyped || !tried.data}
       pending={remove.isPending}
       error={remove.error ?? tried.error}
       onConfirm={() => remove.mutate()}
@@ -69,12 +69,7 @@ export function RemoveJourneyDialog({
         ) : (
           !tried.error && <Loading lines={2} />
         )}
-        <TextInput
-          label={`Type the name to confirm: ${shown}`}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          autoComplete="off"
-        />
+        {typedName.field}
       </Stack>
     </ConfirmDialog>
   )

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonClient } from '../../client/person.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
-import { newMember, type SignedUp, signIn, signUp } from '../people.ts'
+import { addMember, newMember, type SignedUp, signIn, signUp } from '../people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
@@ -115,5 +115,43 @@ describe('A journey that is archived', () => {
     await page.getByText('No active journeys').waitFor()
     expect((await api.getJourney({ path })).error?.code).toBe('journey_not_found')
     await expect.poll(stored).toBe(0)
+  })
+})
+
+describe('A workspace', () => {
+  it('is archived, restored, and removed by an owner who types its name', async () => {
+    const other = await cairn.workspace()
+    await addMember(cairn, other, owner, 'owner')
+    const name = (await api.getWorkspace()).data?.name ?? ''
+    const page = await open('journeys')
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: `Workspace ${name}` }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    const status = async () => (await api.getWorkspace()).data?.status
+
+    await choose('Archive this one')
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive workspace' }).click()
+    await page.getByText('This workspace is archived', { exact: true }).waitFor()
+    expect(await status()).toBe('archived')
+    await choose('Restore this one')
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore workspace' }).click()
+    await page.getByText('This workspace is archived', { exact: true }).waitFor({ state: 'hidden' })
+    expect(await status()).toBe('active')
+
+    await api.archiveWorkspace()
+    await page.reload()
+    await choose('Remove this one…')
+    const dialog = page.getByRole('dialog', { name: `Remove ${name}?` })
+    await dialog.getByText(/^1 customer, 1 journey and 4 events are removed for good/).waitFor()
+    await inspectState(page, 'workspace-remove')
+    const confirm = dialog.getByRole('button', { name: 'Remove workspace' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill(name)
+    await confirm.click()
+
+    await page.waitForURL(`**/w/${other.workspace_id}/overview`)
+    await page.getByText('The workspace is removed.').waitFor()
+    expect((await api.getWorkspace()).error?.code).toBe('not_a_member')
   })
 })

@@ -1,0 +1,71 @@
+import { Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { notify } from '../parts/notify.ts'
+import { countOf } from '../parts/number-text.ts'
+import { useTypedName } from '../parts/typed-name.tsx'
+import { visibleName } from '../parts/visible-name.ts'
+import { taken } from '../problem.ts'
+import { sessionQuery, useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+/** Removes the archived workspace in the URL with everything in it; it says how much that is, and asks for its name. */
+export function WorkspaceRemoval({ onClose }: { onClose: () => void }) {
+  const cairn = useCairn()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { workspace_id, name } = useMembership()
+  const shown = visibleName(name, workspace_id)
+  const typedName = useTypedName(shown)
+  const request = { body: { name } }
+  const workspaceKey = useWorkspaceKey()
+  const tried = useQuery({
+    queryKey: useWorkspaceKey('workspace-removal'),
+    queryFn: ({ signal }) => taken(cairn.removeWorkspace({ ...request, query: { dry_run: true }, signal })),
+    gcTime: 0,
+  })
+  const remove = useMutation({
+    mutationFn: () => taken(cairn.removeWorkspace(request)),
+    onSuccess: async () => {
+      // In one step, so that nobody is shown the workspace that is gone.
+      queryClient.setQueryData(sessionQuery.queryKey, (session) => {
+        const isOther = (other: { workspace_id: string }) => other.workspace_id !== workspace_id
+        return session && { ...session, workspaces: session.workspaces.filter(isOther) }
+      })
+      await navigate('/')
+      void notify('The workspace is removed.')
+      queryClient.removeQueries({ queryKey: workspaceKey })
+    },
+  })
+  const { data } = tried
+  return (
+    <ConfirmDialog
+      opened
+      onClose={onClose}
+      title={`Remove ${shown}?`}
+      confirmLabel="Remove workspace"
+      danger
+      disabled={!typedName.isTyped || !data}
+      pending={remove.isPending}
+      error={remove.error ?? tried.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <Stack gap="sm">
+        {data ? (
+          <Text size="sm">
+            {data.more_customers && 'More than '}
+            {countOf(data.customers, 'customer')}, {countOf(data.journeys, 'journey')} and{' '}
+            {data.more_events && 'more than '}
+            {countOf(data.events, 'event')} are removed for good, with reports, refusals,{' '}
+            {countOf(data.keys, 'key')}, {countOf(data.members, 'membership')} and the audit log. People keep
+            their accounts.
+          </Text>
+        ) : (
+          !tried.error && <Loading lines={2} />
+        )}
+        {typedName.field}
+      </Stack>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,16 @@
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+
+/** A name that is to be typed before what has it is removed for good. */
+export function useTypedName(name: string) {
+  const [typed, setTyped] = useState('')
+  const field = (
+    <TextInput
+      label={`Type the name to confirm: ${name}`}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      autoComplete="off"
+    />
+  )
+  return { isTyped: typed.trim() === name.trim(), field }
+}
