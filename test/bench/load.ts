@@ -41,6 +41,8 @@ export type Job = {
   mostRequestsPerSecond?: number
   /** The server will be killed under this load: a lost connection is an end and no failure. */
   mayLoseServer?: boolean
+  /** Of single events, every so manieth names a journey that does not exist, and is refused: 10 for one in ten. */
+  refusedEvery?: number
   /** What is not answered as promised is counted and no failure. */
   countsRefusals?: boolean
 }
@@ -184,16 +186,7 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
   }
   if (job.kind === 'listing') return listing(first.key)
   const events = new Events({ subjects, breadth: job.breadth, messageIds: job.messageIds })
-  if (job.kind === 'single') {
-    return {
-      method: 'POST',
-      next: () => ({ path: '/v1/events/create', ...events.single() }),
-      take(reply) {
-        expectStatus(reply, [201])
-        counts.stored += 1
-      },
-    }
-  }
+  if (job.kind === 'single') return singles(events, job, counts)
   return {
     method: 'POST',
     next: () => ({ path: '/v1/events/batch', ...events.batch() }),
@@ -205,6 +198,30 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
       counts.stored += created
     },
   }
+}
+
+function singles(events: Events, { refusedEvery }: Job, counts: { stored: number }): Work {
+  let made = 0
+  const isRefused: boolean[] = []
+  return {
+    method: 'POST',
+    next(connection) {
+      const { key, body } = events.single()
+      made += 1
+      const refused = refusedEvery !== undefined && made % refusedEvery === 0
+      isRefused[connection] = refused
+      return { path: '/v1/events/create', key, body: refused ? withUnknownJourney(body) : body }
+    },
+    take(reply, connection) {
+      expectStatus(reply, [isRefused[connection] ? 404 : 201])
+      if (!isRefused[connection]) counts.stored += 1
+    },
+  }
+}
+
+/** As long as it was. */
+function withUnknownJourney(body: string): string {
+  return body.replace(/"jrn_\w+"/, '"jrn_01jd3z9k4n8q1s4v7y0b3e6g9j"')
 }
 
 function initializing(job: Job, counts: { initialized: number }): Work {

@@ -6,6 +6,7 @@ import type { Machine } from './machine.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
 import type { PostgresFigures } from './postgres/measure.ts'
 import type { Profiled, ProfileFigures } from './profile.ts'
+import type { RefusedFigures } from './refused.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -42,6 +43,12 @@ const wanted = {
   pg_export_vs_bare: { least: 0.5 },
   exporting_penalty: { most: 1.5 },
   pg_exporting_penalty: { most: 1.5 },
+  keeping_refusals: { least: 0.95 },
+  keeping_one_in_ten: { least: 0.95 },
+  refused_neighbour: { most: 1.2 },
+  pg_keeping_refusals: { least: 0.95 },
+  pg_keeping_one_in_ten: { least: 0.95 },
+  pg_refused_neighbour: { most: 1.2 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -57,11 +64,21 @@ type Measured = {
   postgres: PostgresFigures | undefined
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
+  refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
   watched: Watched
 }
 
 /** The figures that have a name of their own; null where the server does not tell. */
-export function ratiosOf({ peers, store, hostile, postgres, journeys, exports, watched }: Measured): Ratios {
+export function ratiosOf({
+  peers,
+  store,
+  hostile,
+  postgres,
+  journeys,
+  exports,
+  refused,
+  watched,
+}: Measured): Ratios {
   const bytes = [
     ...(peers?.bytes_per_event ?? []),
     ...(store ? [store.bytes_per_event.v7, store.bytes_per_event.v4] : []),
@@ -84,6 +101,7 @@ export function ratiosOf({ peers, store, hostile, postgres, journeys, exports, w
     ...(postgres && postgresRatios(postgres)),
     ...(journeys && journeyRatios(journeys.sqlite)),
     ...(exports && exportRatios(exports)),
+    ...(refused && refusedRatios(refused)),
   }
 }
 
@@ -129,6 +147,21 @@ function exportRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', Export
   }
 }
 
+function refusedRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', RefusedFigures>): Ratios {
+  const keeping = ({ requests_per_s }: RefusedFigures, mix: keyof RefusedFigures['requests_per_s']) =>
+    medianQuotient(requests_per_s[mix].kept, requests_per_s[mix].not_kept)
+  const neighbour = ({ neighbour_p99_ms: { refused, stored } }: RefusedFigures) =>
+    medianQuotient(refused, stored)
+  return {
+    keeping_refusals: keeping(sqlite, 'accepted'),
+    keeping_one_in_ten: keeping(sqlite, 'one_in_ten'),
+    refused_neighbour: neighbour(sqlite),
+    pg_keeping_refusals: keeping(postgres, 'accepted'),
+    pg_keeping_one_in_ten: keeping(postgres, 'one_in_ten'),
+    pg_refused_neighbour: neighbour(postgres),
+  }
+}
+
 function peerRatios({
   requests_per_s: { cairn, manual, fastify },
   batch,
@@ -168,6 +201,7 @@ type Report = {
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   profile: Record<Profiled, ProfileFigures> | undefined
   exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
+  refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -175,8 +209,19 @@ type Report = {
 
 /** The report for people. */
 export function tableOf(report: Report): string {
-  const { ratios, peers, store, hostile, postgres, journeys, profile, exports, machine, does_not_count } =
-    report
+  const {
+    ratios,
+    peers,
+    store,
+    hostile,
+    postgres,
+    journeys,
+    profile,
+    exports,
+    refused,
+    machine,
+    does_not_count,
+  } = report
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
@@ -229,6 +274,8 @@ export function tableOf(report: Report): string {
   if (profile) lines.push(...profileLines(profile))
   if (exports)
     lines.push(...exportLines('SQLite', exports.sqlite), ...exportLines('PostgreSQL', exports.postgres))
+  if (refused)
+    lines.push(...refusedLines('SQLite', refused.sqlite), ...refusedLines('PostgreSQL', refused.postgres))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -309,6 +356,17 @@ function exportLines(engine: string, { exported_s, bare_s, single_p99_ms }: Expo
   return [
     `an export of all events on ${engine}: ${s(exported_s)}; bare: ${s(bare_s)}`,
     `  p99 of single events: ${ms(alone)} alone, ${ms(while_exporting)} beside exports`,
+  ]
+}
+
+function refusedLines(engine: string, { requests_per_s, neighbour_p99_ms }: RefusedFigures) {
+  const { accepted, one_in_ten } = requests_per_s
+  const rates = ({ kept, not_kept }: { kept: number[]; not_kept: number[] }) =>
+    `${whole(median(kept))} with refusals kept, ${whole(median(not_kept))} without`
+  const ms = (values: number[]) => `${median(values).toFixed(1)} ms`
+  return [
+    `single events a second on ${engine}: ${rates(accepted)}; one in ten refused: ${rates(one_in_ten)}`,
+    `  p99 of ordinary senders beside a key whose events are stored ${ms(neighbour_p99_ms.stored)}, refused ${ms(neighbour_p99_ms.refused)}`,
   ]
 }
 

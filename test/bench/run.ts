@@ -11,6 +11,7 @@ import { measurePeers } from './peers.ts'
 import { measurePostgres } from './postgres/measure.ts'
 import { isPinned, killAll } from './processes.ts'
 import { measureProfile } from './profile.ts'
+import { measureRefused } from './refused.ts'
 import { nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { Watched } from './watched.ts'
@@ -44,8 +45,9 @@ async function main(settings: Settings) {
   const journeys = only === 'report' ? await measureJourneys(folder, options) : undefined
   const profile = only === 'profile' ? await measureProfile(folder, settings) : undefined
   const exports = only === 'export' ? await measureExports(folder, options) : undefined
+  const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, watched }),
+    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, refused, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -64,6 +66,7 @@ async function main(settings: Settings) {
     journeys,
     profile,
     exports,
+    refused,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

@@ -18,7 +18,7 @@ export type Settings = {
   folder: string | undefined
 }
 
-const PARTS = ['peers', 'store', 'hostile', 'postgres', 'report', 'profile', 'export'] as const
+const PARTS = ['peers', 'store', 'hostile', 'postgres', 'report', 'profile', 'export', 'refused'] as const
 type Part = (typeof PARTS)[number]
 
 const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder DIR] [--only PART]
@@ -30,7 +30,8 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder D
   --only PART   peers: compare with the peers only; store: measure the full store only; hostile: hostile callers beside
                 ordinary senders; postgres: the engine PostgreSQL and its peers; report: reports of a journey, on each
                 engine; profile: what an event costs at each station of its way;
-                export: exports of all events, on each engine
+                export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
+                engine
 `
 
 /** What the command line asks for; undefined where it asks for help. */

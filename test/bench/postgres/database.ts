@@ -21,9 +21,16 @@ export async function inDatabase(
 ): Promise<void> {
   const inner = join(folder, 'round')
   mkdirSync(inner)
-  const name = `bench_${randomBytes(6).toString('hex')}`
-  await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
-  await work(inner, postgresUrl(postgres.folder, name))
+  const databaseUrl = await newBenchDatabase(postgres)
+  await work(inner, databaseUrl)
+  const name = new URL(databaseUrl).pathname.slice(1)
   await runSql(postgresUrl(postgres.folder), `DROP DATABASE ${name} WITH (FORCE)`)
   rmSync(inner, { recursive: true })
+}
+
+/** Makes an empty database, which goes with its server at the latest. @returns its `DATABASE_URL` */
+export async function newBenchDatabase(postgres: PostgresServer): Promise<string> {
+  const name = `bench_${randomBytes(6).toString('hex')}`
+  await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
+  return postgresUrl(postgres.folder, name)
 }

@@ -1,0 +1,106 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { onEachEngine, type StartOnEngine } from './engines.ts'
+import { restartCairn, runLoad, type Server } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
+import { CONNECTIONS, initializeCustomers } from './windows.ts'
+
+/** Figures of what it costs that refusals are kept, round by round. */
+export type RefusedFigures = {
+  /** Single events a second, with refusals kept and on a server that keeps none. */
+  requests_per_s: Record<Mix, { kept: number[]; not_kept: number[] }>
+  /** Of ordinary senders beside a key of another workspace at its full rate: with events that are stored, or refused. */
+  neighbour_p99_ms: { stored: number[]; refused: number[] }
+}
+
+/** All accepted, or one in ten refused. */
+type Mix = keyof typeof REFUSED_EVERY
+const REFUSED_EVERY = { accepted: undefined, one_in_ten: 10 }
+
+/** As beside hostile callers: under a key's own rate, and a small part of what a core takes. */
+const ORDINARY = { kind: 'single', connections: 16, mostRequestsPerSecond: 320, messageIds: 'mixed' } as const
+
+/** Nearly all that the rate of a key allows. */
+const FULL_RATE = { ...ORDINARY, mostRequestsPerSecond: 450 } as const
+
+type Options = { settings: Settings; watched: Watched }
+
+/** Measures on each engine what it costs that refusals are kept. */
+export async function measureRefused(
+  folder: string,
+  options: Options,
+): Promise<Record<'sqlite' | 'postgres', RefusedFigures>> {
+  return await onEachEngine(folder, 'refused', (start) => measureOn(start, options))
+}
+
+async function measureOn(start: StartOnEngine, { settings, watched }: Options): Promise<RefusedFigures> {
+  const figures: RefusedFigures = {
+    requests_per_s: { accepted: { kept: [], not_kept: [] }, one_in_ten: { kept: [], not_kept: [] } },
+    neighbour_p99_ms: { stored: [], refused: [] },
+  }
+  const kept = await start('kept')
+  const servers = {
+    kept: kept.server,
+    not_kept: (await start('not-kept', { CAIRN_REFUSALS_DAYS: '0' })).server,
+  }
+  for (const server of Object.values(servers)) await initializeCustomers(server)
+  const { seconds, warmUpSeconds } = settings
+  const window = {
+    kind: 'single',
+    connections: CONNECTIONS,
+    messageIds: 'mixed',
+    seconds,
+    warmUpSeconds,
+  } as const
+  for (let round = 1; round <= settings.rounds; round += 1) {
+    for (const [mix, refusedEvery] of Object.entries(REFUSED_EVERY) as [Mix, number | undefined][]) {
+      say(`${kept.engine}: ${mix}, with refusals kept and without, round ${round}`)
+      // In turns, so that what gets slower with time is not taken for a difference.
+      const order = (['kept', 'not_kept'] as const).toSorted(() => (round % 2 === 0 ? -1 : 1))
+      for (const which of order) {
+        const load = runLoad(servers[which], { ...window, ...(refusedEvery && { refusedEvery }) })
+        figures.requests_per_s[mix][which].push((await load).requestsPerSecond)
+      }
+    }
+  }
+  await servers.not_kept.end()
+  await watched.note(`refused, ${kept.engine}`, servers.kept)
+  await servers.kept.end()
+  await measureNeighbours(kept, figures, settings)
+  return figures
+}
+
+/** With the rates that operators have. */
+async function measureNeighbours(
+  { databaseUrl, engine, folder, server: ended }: Awaited<ReturnType<StartOnEngine>>,
+  { neighbour_p99_ms }: RefusedFigures,
+  { rounds, seconds, warmUpSeconds }: Settings,
+) {
+  const { file, workspaces } = ended
+  const server = await restartCairn({ file, workspaces }, folder, { DATABASE_URL: databaseUrl })
+  const made = await createWorkspace(databaseUrl, { workspace: 'At full rate', journey: 'Onboarding' })
+  const inner = join(folder, 'neighbour')
+  mkdirSync(inner)
+  const greedy: Server = {
+    ...server,
+    workspaces: [{ key: made.secret_key, journey_ids: [made.journey_id] }],
+    subjectsFile: join(inner, 'subjects.json'),
+  }
+  // Below its rate, which a load without a pause would use up.
+  await initializeCustomers(greedy, 100)
+  const window = { seconds, warmUpSeconds }
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const which of ['stored', 'refused'] as const) {
+      say(`${engine}: ordinary senders beside a key whose events are ${which}, round ${round}`)
+      const refusedEvery = which === 'refused' ? { refusedEvery: 1 } : {}
+      const [ordinary] = await Promise.all([
+        runLoad(server, { ...ORDINARY, ...window }),
+        runLoad(greedy, { ...FULL_RATE, ...window, ...refusedEvery }),
+      ])
+      neighbour_p99_ms[which].push(ordinary.p99_ms)
+    }
+  }
+  await server.end()
+}
