@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { insert, newSubject, openStoreForTest, readingIn } from '../storage/store.ts'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'
+import { Pool, Servers } from '../../server/storage/postgres/pool.ts'
+import { insert, newSubject, openStore, openStoreForTest, readingIn } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { runSql } from './sql.ts'
 
@@ -53,6 +56,44 @@ describe('events of different months', () => {
     now = Date.parse('2027-07-15T12:00:00Z')
     expect(await insert(later, subject)).toMatchObject({ status: 'created' })
     expect(await partitions(databaseUrl)).toEqual(['events_other', 'events_other', 'events_2027_07'])
+  })
+
+  it('leave no partition behind once all of a month are removed', async () => {
+    let now = Date.parse('2026-03-15T12:00:00Z')
+    const databaseUrl = await newDatabase()
+    const made = async () => {
+      const sql = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname"
+      return (await runSql(databaseUrl, sql)).map(({ relname }) => relname)
+    }
+    const early = await openStore({ databaseUrl, now: () => now })
+    const subject = await newSubject(early)
+    for (const day of ['2026-03-15', '2026-04-15', '2026-05-15']) {
+      now = Date.parse(`${day}T12:00:00Z`)
+      await insert(early, subject)
+    }
+    await early.close()
+    await runSql(databaseUrl, "DELETE FROM events WHERE tableoid::regclass::text = 'events_2026_04'")
+
+    now = Date.parse('2026-12-15T12:00:00Z')
+    const store = await openStoreForTest({ databaseUrl, now: () => now })
+    const servers = new Servers(readAddress(databaseUrl))
+    const pool = new Pool({ servers, most: 2, mostWaiting: 10, statement_ms: 10_000 })
+    // Somebody reads a part for long: it is left for another time.
+    const found = await pool.use(async (connection) => {
+      await connection.run('BEGIN')
+      await connection.run('SELECT count(*) FROM events')
+      await dropEmptyPartitions(pool)
+      const during = await made()
+      await connection.run('COMMIT')
+      return during
+    })
+    expect(found).toContain('events_2026_04')
+    await dropEmptyPartitions(pool)
+    await pool.close()
+    expect((await made()).slice(0, 2)).toEqual(['events_2026_03', 'events_2026_05'])
+    now = Date.parse('2026-04-20T12:00:00Z')
+    expect(await insert(store, subject)).toMatchObject({ status: 'created' })
+    expect(await partitions(databaseUrl)).toEqual(['events_2026_03', 'events_other', 'events_2026_05'])
   })
 
   it('get their partitions once where several servers start at a time', async () => {

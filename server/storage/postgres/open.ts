@@ -22,7 +22,7 @@ import { PostgresGuessCounts } from './guess-counts.ts'
 import { ListReader } from './list-reader.ts'
 import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
 import { CannotConnect, seenFromOutside } from './outages.ts'
-import { makePartitions } from './partitions.ts'
+import { dropEmptyPartitions, makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
 import { PostgresRefusalTable } from './postgres-refusal-table.ts'
 import {
@@ -77,8 +77,9 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     throw error
   })
   const partitions = setInterval(() => {
-    // What fails now is done in an hour; until then there is a partition for all others.
+    // What fails now is done in an hour; until then there is a partition for all others, and one that is empty.
     makePartitions(pools.transactions, now()).catch(() => {})
+    dropEmptyPartitions(pools.removals).catch(() => {})
   }, PARTITIONS_MS)
   partitions.unref()
 

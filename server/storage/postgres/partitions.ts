@@ -10,6 +10,9 @@ const LOCK_WAIT_MS = 2_000
 
 const MAKING_LOCK = 0x63617274
 
+/** Whoever writes or reads waits at most so long for a partition that is dropped; it is tried again. */
+const DROP_LOCK_WAIT_MS = 100
+
 /** A month of events, and the UUIDs that begin it and the next. */
 type Partition = { name: string; from: string; to: string }
 
@@ -63,6 +66,45 @@ function making({ name, from, to }: Partition): string {
     DO $$ BEGIN
       IF NOT (SELECT relispartition FROM pg_class WHERE oid = '${name}'::regclass) THEN
         ALTER TABLE events ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}');
+      END IF;
+    END $$;
+    COMMIT`
+}
+
+/**
+ * Drops the partitions of months before the last one, by the clock of the database, of which all events have been removed:
+ * what they took of the disk is free at once. What comes for such a month later goes where all others do.
+ */
+export async function dropEmptyPartitions(pool: Pool): Promise<void> {
+  const past = await pool.read<{ name: string }>(PAST, [])
+  for (const { name } of past) {
+    await pool.use(async (connection) => {
+      try {
+        await connection.run(dropping(name))
+      } catch (error) {
+        await connection.run('ROLLBACK')
+        if (!isRefused(error) || error.code !== LOCK_NOT_AVAILABLE) throw error
+      }
+    })
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+const PAST = `
+  SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+  WHERE inhparent = 'events'::regclass AND relname ~ '^events_[0-9]{4}_[0-9]{2}$'
+    AND relname < 'events_' || to_char(now() AT TIME ZONE 'UTC' - interval '1 month', 'YYYY_MM')
+  ORDER BY relname`
+
+/** Looked at before anybody is kept waiting, and again when nobody can write. */
+function dropping(name: string): string {
+  return `BEGIN;
+    SET LOCAL lock_timeout = ${DROP_LOCK_WAIT_MS};
+    DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM ${name}) THEN
+        LOCK TABLE events, ${name} IN ACCESS EXCLUSIVE MODE;
+        IF NOT EXISTS (SELECT FROM ${name}) THEN DROP TABLE ${name}; END IF;
       END IF;
     END $$;
     COMMIT`
