@@ -7,7 +7,7 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
-/** Figures of what it costs that refusals are kept, round by round. */
+/** Figures of what it costs that refusals are kept, slice by slice, and of neighbours round by round. */
 export type RefusedFigures = {
   /** Single events a second, with refusals kept and on a server that keeps none. */
   requests_per_s: Record<Mix, { kept: number[]; not_kept: number[] }>
@@ -18,6 +18,9 @@ export type RefusedFigures = {
 /** All accepted, or one in ten refused. */
 type Mix = keyof typeof REFUSED_EVERY
 const REFUSED_EVERY = { accepted: undefined, one_in_ten: 10 }
+
+/** A window is cut in so many, which take turns: what else the machine does then falls on both. */
+const SLICES = 5
 
 /** As beside hostile callers: under a key's own rate, and a small part of what a core takes. */
 const ORDINARY = { kind: 'single', connections: 16, mostRequestsPerSecond: 320, messageIds: 'mixed' } as const
@@ -46,22 +49,20 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
     not_kept: (await start('not-kept', { CAIRN_REFUSALS_DAYS: '0' })).server,
   }
   for (const server of Object.values(servers)) await initializeCustomers(server)
-  const { seconds, warmUpSeconds } = settings
-  const window = {
-    kind: 'single',
-    connections: CONNECTIONS,
-    messageIds: 'mixed',
-    seconds,
-    warmUpSeconds,
-  } as const
-  for (let round = 1; round <= settings.rounds; round += 1) {
+  const { warmUpSeconds, rounds } = settings
+  const seconds = settings.seconds / SLICES
+  const window = { kind: 'single', connections: CONNECTIONS, messageIds: 'mixed' } as const
+  // Not counted: code is compiled meanwhile.
+  for (const server of Object.values(servers))
+    await runLoad(server, { ...window, seconds: settings.seconds, warmUpSeconds })
+  for (let slice = 1; slice <= rounds * SLICES; slice += 1) {
     for (const [mix, refusedEvery] of Object.entries(REFUSED_EVERY) as [Mix, number | undefined][]) {
-      say(`${kept.engine}: ${mix}, with refusals kept and without, round ${round}`)
-      // In turns, so that what gets slower with time is not taken for a difference.
-      const order = (['kept', 'not_kept'] as const).toSorted(() => (round % 2 === 0 ? -1 : 1))
+      say(`${kept.engine}: ${mix}, with refusals kept and without, slice ${slice}`)
+      const order = (['kept', 'not_kept'] as const).toSorted(() => (slice % 2 === 0 ? -1 : 1))
       for (const which of order) {
-        const load = runLoad(servers[which], { ...window, ...(refusedEvery && { refusedEvery }) })
-        figures.requests_per_s[mix][which].push((await load).requestsPerSecond)
+        const job = { ...window, ...(refusedEvery && { refusedEvery }), seconds, warmUpSeconds: 0.5 }
+        const { requestsPerSecond } = await runLoad(servers[which], job)
+        figures.requests_per_s[mix][which].push(requestsPerSecond)
       }
     }
   }

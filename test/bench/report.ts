@@ -7,6 +7,7 @@ import type { PeerFigures, PeerName } from './peers.ts'
 import type { PostgresFigures } from './postgres/measure.ts'
 import type { Profiled, ProfileFigures } from './profile.ts'
 import type { RefusedFigures } from './refused.ts'
+import type { RetentionFigures } from './retention.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -49,6 +50,11 @@ const wanted = {
   pg_keeping_refusals: { least: 0.95 },
   pg_keeping_one_in_ten: { least: 0.95 },
   pg_refused_neighbour: { most: 1.2 },
+  ageing_single: { least: 0.9 },
+  ageing_batch: { least: 0.9 },
+  aged_file: { most: 1.2 },
+  pg_ageing_single: { least: 0.9 },
+  pg_ageing_batch: { least: 0.9 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -65,6 +71,7 @@ type Measured = {
   journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
   exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
   refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
+  retention: Record<'sqlite' | 'postgres', RetentionFigures> | undefined
   watched: Watched
 }
 
@@ -77,6 +84,7 @@ export function ratiosOf({
   journeys,
   exports,
   refused,
+  retention,
   watched,
 }: Measured): Ratios {
   const bytes = [
@@ -102,6 +110,7 @@ export function ratiosOf({
     ...(journeys && journeyRatios(journeys.sqlite)),
     ...(exports && exportRatios(exports)),
     ...(refused && refusedRatios(refused)),
+    ...(retention && retentionRatios(retention)),
   }
 }
 
@@ -162,6 +171,19 @@ function refusedRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', Refus
   }
 }
 
+function retentionRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', RetentionFigures>): Ratios {
+  const ageing = ({ events_per_s }: RetentionFigures, kind: 'single' | 'batch') =>
+    median(events_per_s[kind].while_ageing) / median(events_per_s[kind].alone)
+  const { file_bytes } = sqlite
+  return {
+    ageing_single: ageing(sqlite, 'single'),
+    ageing_batch: ageing(sqlite, 'batch'),
+    aged_file: file_bytes && file_bytes.after / file_bytes.before,
+    pg_ageing_single: ageing(postgres, 'single'),
+    pg_ageing_batch: ageing(postgres, 'batch'),
+  }
+}
+
 function peerRatios({
   requests_per_s: { cairn, manual, fastify },
   batch,
@@ -202,6 +224,7 @@ type Report = {
   profile: Record<Profiled, ProfileFigures> | undefined
   exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
   refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
+  retention: Record<'sqlite' | 'postgres', RetentionFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -219,6 +242,7 @@ export function tableOf(report: Report): string {
     profile,
     exports,
     refused,
+    retention,
     machine,
     does_not_count,
   } = report
@@ -276,6 +300,11 @@ export function tableOf(report: Report): string {
     lines.push(...exportLines('SQLite', exports.sqlite), ...exportLines('PostgreSQL', exports.postgres))
   if (refused)
     lines.push(...refusedLines('SQLite', refused.sqlite), ...refusedLines('PostgreSQL', refused.postgres))
+  if (retention)
+    lines.push(
+      ...retentionLines('SQLite', retention.sqlite),
+      ...retentionLines('PostgreSQL', retention.postgres),
+    )
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -368,6 +397,21 @@ function refusedLines(engine: string, { requests_per_s, neighbour_p99_ms }: Refu
     `single events a second on ${engine}: ${rates(accepted)}; one in ten refused: ${rates(one_in_ten)}`,
     `  p99 of ordinary senders beside a key whose events are stored ${ms(neighbour_p99_ms.stored)}, refused ${ms(neighbour_p99_ms.refused)}`,
   ]
+}
+
+function retentionLines(engine: string, figures: RetentionFigures) {
+  const { events_per_s, single_p99_ms, aged_s, file_bytes } = figures
+  const rates = ({ alone, while_ageing }: { alone: number[]; while_ageing: number[] }) =>
+    `${whole(median(alone))} alone, ${whole(median(while_ageing))} while others age`
+  const lines = [
+    `single events a second on ${engine}: ${rates(events_per_s.single)}; in batches: ${rates(events_per_s.batch)}`,
+    `  p99 of single events ${median(single_p99_ms.alone).toFixed(1)} ms alone, ${median(single_p99_ms.while_ageing).toFixed(1)} ms while others age`,
+    `  all had gone after ${aged_s.toFixed(0)} s, with ${events_per_s.single.while_ageing.length} round(s) of windows in it`,
+  ]
+  if (!file_bytes) return lines
+  const megabytes = (bytes: number) => `${whole(bytes / 1e6)} MB`
+  const { before, after } = file_bytes
+  return [...lines, `  the file: ${megabytes(before)}, and ${megabytes(after)} when as many had come instead`]
 }
 
 function figureLine(

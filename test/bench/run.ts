@@ -13,6 +13,7 @@ import { isPinned, killAll } from './processes.ts'
 import { measureProfile } from './profile.ts'
 import { measureRefused } from './refused.ts'
 import { nearCeiling, ratiosOf, tableOf } from './report.ts'
+import { measureRetention } from './retention.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { Watched } from './watched.ts'
 
@@ -46,8 +47,9 @@ async function main(settings: Settings) {
   const profile = only === 'profile' ? await measureProfile(folder, settings) : undefined
   const exports = only === 'export' ? await measureExports(folder, options) : undefined
   const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
+  const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, refused, watched }),
+    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, refused, retention, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -67,6 +69,7 @@ async function main(settings: Settings) {
     profile,
     exports,
     refused,
+    retention,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

@@ -18,20 +18,31 @@ export type Settings = {
   folder: string | undefined
 }
 
-const PARTS = ['peers', 'store', 'hostile', 'postgres', 'report', 'profile', 'export', 'refused'] as const
+const PARTS = [
+  'peers',
+  'store',
+  'hostile',
+  'postgres',
+  'report',
+  'profile',
+  'export',
+  'refused',
+  'retention',
+] as const
 type Part = (typeof PARTS)[number]
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--folder DIR] [--only PART]
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART]
 
   --json FILE   write the ratios and what they are made of
   --quick       a sketch: one round, short windows, a small store
   --rounds N    1 to 9 (default: 3; 1 with --quick and for hostile callers)
+  --events N    in the full store, in thousands (default: 10,000; 300 with --quick)
   --folder DIR  where stores are made and removed; on a real disk (default: the system's folder for temporary files)
   --only PART   peers: compare with the peers only; store: measure the full store only; hostile: hostile callers beside
                 ordinary senders; postgres: the engine PostgreSQL and its peers; report: reports of a journey, on each
                 engine; profile: what an event costs at each station of its way;
                 export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
-                engine
+                engine; retention: sending while others age, on each engine
 `
 
 /** What the command line asks for; undefined where it asks for help. */
@@ -42,6 +53,7 @@ export function readSettings(args: string[]): Settings | undefined {
       json: { type: 'string' },
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
+      events: { type: 'string' },
       folder: { type: 'string' },
       only: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -56,9 +68,11 @@ export function readSettings(args: string[]): Settings | undefined {
   if (only !== part) throw new Error(`--only must be one of ${PARTS.join(', ')}`)
   const rounds = Number(values.rounds ?? (isQuick || only === 'hostile' ? 1 : 3))
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 9) throw new Error('--rounds must be 1 to 9')
-  const common = { isQuick, json, folder, rounds, only: part }
-  if (isQuick) return { ...common, seconds: 4, warmUpSeconds: 1, storedEvents: 300_000, soakSeconds: 20 }
-  return { ...common, seconds: 10, warmUpSeconds: 2, storedEvents: 10_000_000, soakSeconds: 300 }
+  const thousands = Number(values.events ?? (isQuick ? 300 : 10_000))
+  if (!Number.isInteger(thousands) || thousands < 1) throw new Error('--events must be a number of thousands')
+  const common = { isQuick, json, folder, rounds, only: part, storedEvents: thousands * 1000 }
+  if (isQuick) return { ...common, seconds: 4, warmUpSeconds: 1, soakSeconds: 20 }
+  return { ...common, seconds: 10, warmUpSeconds: 2, soakSeconds: 300 }
 }
 
 /** Tells on the standard error what is being done. */

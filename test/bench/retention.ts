@@ -1,0 +1,123 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { openDatabase } from '../../server/storage/open.ts'
+import { removals } from '../../server/storage/removals/removals.ts'
+import { BATCH_EVENTS } from './data.ts'
+import { fill, type OnEngine, onEachEngine, type StartOnEngine } from './engines.ts'
+import { pause, restartCairn, runLoad, type Server, UNLIMITED } from './processes.ts'
+import { type Settings, say } from './settings.ts'
+import type { Watched } from './watched.ts'
+import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
+
+/** Figures of a store all of whose events age (`settings.storedEvents`), while as many come. */
+export type RetentionFigures = {
+  /** Events a second, window by window: before anything has aged, and while it is removed. */
+  events_per_s: Record<'single' | 'batch', { alone: number[]; while_ageing: number[] }>
+  single_p99_ms: { alone: number[]; while_ageing: number[] }
+  /** How many windows there were room for, and how long all took to go, the windows included. */
+  aged_s: number
+  /** Of the file and its log, with the events that age, and when as many have come in their place; null: no file. */
+  file_bytes: { before: number; after: number } | null
+}
+
+const DAY_MS = 86_400_000
+
+/** The events are so old when they age, and kept for half of it. */
+const BEHIND_MS = 2 * DAY_MS
+
+/** The longest that removing may take. */
+const AGED_WAIT_MS = 3_600_000
+
+type Options = { settings: Settings; watched: Watched }
+
+/** Measures on each engine how events are sent while others age. */
+export async function measureRetention(
+  folder: string,
+  options: Options,
+): Promise<Record<'sqlite' | 'postgres', RetentionFigures>> {
+  return await onEachEngine(folder, 'retention', (start) => measureOn(start, options))
+}
+
+async function measureOn(start: StartOnEngine, { settings, watched }: Options): Promise<RetentionFigures> {
+  const { storedEvents, rounds } = settings
+  const hook = pathToFileURL(join(import.meta.dirname, 'clock-behind.js'))
+  hook.searchParams.set('ms', String(BEHIND_MS))
+  const store = await start('store', { NODE_OPTIONS: `--import=${hook}` })
+  say(`${store.engine}: ${storedEvents} events of two days ago`)
+  await initializeCustomers(store.server)
+  await fill(store.server, storedEvents)
+  await store.server.end()
+  const before = fileBytes(store)
+
+  const { file, workspaces } = store.server
+  const environment = { ...UNLIMITED, DATABASE_URL: store.databaseUrl }
+  const server = await restartCairn({ file, workspaces }, store.folder, environment)
+  const figures: RetentionFigures = {
+    events_per_s: { single: { alone: [], while_ageing: [] }, batch: { alone: [], while_ageing: [] } },
+    single_p99_ms: { alone: [], while_ageing: [] },
+    aged_s: 0,
+    file_bytes: null,
+  }
+  let sent = 0
+  const windows = async (which: 'alone' | 'while_ageing') => {
+    for (const kind of ['single', 'batch'] as const) {
+      const { requestsPerSecond, p99_ms, stored } = await runLoad(server, window(kind, settings))
+      const each = kind === 'batch' ? BATCH_EVENTS : 1
+      figures.events_per_s[kind][which].push(requestsPerSecond * each)
+      if (kind === 'single') figures.single_p99_ms[which].push(p99_ms)
+      sent += stored
+      await untilIndexed(server)
+    }
+  }
+  // Not counted: code is compiled meanwhile.
+  for (const kind of ['single', 'batch'] as const)
+    sent += (await runLoad(server, window(kind, settings))).stored
+  const opened = await openDatabase(store.databaseUrl, { create: false })
+  if (!opened) throw new Error('there is no store')
+  const isAgeing = async () => (await removals(opened.db)).length > 0
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`${store.engine}: events before others age, round ${round}`)
+    await windows('alone')
+  }
+  await keepFor(server, 1)
+  while (!(await isAgeing())) await pause(10)
+  const began_ms = performance.now()
+  for (let round = 1; round <= rounds && (await isAgeing()); round += 1) {
+    say(`${store.engine}: events while others age, round ${round}`)
+    await windows('while_ageing')
+  }
+  while (await isAgeing()) {
+    if (performance.now() - began_ms > AGED_WAIT_MS) throw new Error('what has aged was not removed in time')
+    await pause(100)
+  }
+  figures.aged_s = (performance.now() - began_ms) / 1000
+  say(`${store.engine}: as many events in the place of those that have aged`)
+  await fill(server, Math.max(1, Math.ceil((storedEvents - sent) / BATCH_EVENTS)) * BATCH_EVENTS)
+  await watched.note(`retention, ${store.engine}`, server)
+  await server.end()
+  await opened.close()
+  const after = fileBytes(store)
+  if (before !== null && after !== null) figures.file_bytes = { before, after }
+  return figures
+}
+
+function window(kind: 'single' | 'batch', { seconds, warmUpSeconds }: Settings) {
+  const connections = kind === 'batch' ? BATCH_CONNECTIONS : CONNECTIONS
+  return { kind, connections, messageIds: 'mixed', seconds, warmUpSeconds } as const
+}
+
+/** Says for how many days the events of the journey are kept. */
+async function keepFor({ url, workspaces }: Server, retention_days: number) {
+  const [workspace] = workspaces
+  const reply = await fetch(`${url}/v1/journeys/${workspace?.journey_ids[0]}`, {
+    method: 'PATCH',
+    headers: { 'x-service-key': workspace?.key ?? '', 'content-type': 'application/json' },
+    body: JSON.stringify({ retention_days }),
+  })
+  if (!reply.ok) throw new Error(`a time to keep events was answered ${reply.status}`)
+}
+
+function fileBytes({ server: { file } }: OnEngine): number | null {
+  return file === '' ? null : statSync(file).size
+}
