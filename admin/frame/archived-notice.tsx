@@ -2,10 +2,9 @@ import { Alert } from '@mantine/core'
 import { IconArchive } from '@tabler/icons-react'
 import { useMembership } from '../session/session.ts'
 
-/** Says that the workspace in the URL takes nothing, where it is archived. */
+/** Says that the workspace in the URL, which is archived, takes nothing. */
 export function ArchivedNotice() {
-  const { status, role } = useMembership()
-  if (status !== 'archived') return null
+  const { role } = useMembership()
   return (
     <Alert
       mb="md"

@@ -8,9 +8,8 @@ import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { codeOf } from '../problem.ts'
-import { SessionContext, sessionQuery, useSessionEnded } from '../session/session.ts'
+import { SessionContext, sessionQuery, useMembership, useSessionEnded } from '../session/session.ts'
 import { openSignIn } from '../session/sign-out.tsx'
-import { ArchivedNotice } from './archived-notice.tsx'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
 import { ForeignWorkspace } from './foreign-workspace.tsx'
 import { Gate } from './gate.tsx'
@@ -21,6 +20,11 @@ import { WorkspaceSwitch } from './workspace-switch.tsx'
 // Of what it needs, nothing else is on the first view.
 const Notifications = lazy(() =>
   import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
+)
+
+// Few workspaces are archived.
+const ArchivedNotice = lazy(() =>
+  import('./archived-notice.tsx').then((module) => ({ default: module.ArchivedNotice })),
 )
 
 // Needed once a session has ended, if at all.
@@ -106,6 +110,7 @@ function Shell() {
   const [navigationOpened, navigation] = useDisclosure()
   const { pathname } = useLocation()
   const isNotified = useNotified()
+  const { status } = useMembership()
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what closes it.
   useEffect(() => navigation.close(), [pathname])
@@ -148,7 +153,11 @@ function Shell() {
           <Navigation />
         </AppShell.Navbar>
         <AppShell.Main id="main" tabIndex={-1}>
-          <ArchivedNotice />
+          {status === 'archived' && (
+            <Suspense>
+              <ArchivedNotice />
+            </Suspense>
+          )}
           <Outlet />
         </AppShell.Main>
       </AppShell>

@@ -1,89 +1,77 @@
 import { Modal } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import { useNavigate } from 'react-router'
-import { Loading } from '../parts/loading.tsx'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
+import { WorkspaceArchiving } from './workspace-archiving.tsx'
+import { WorkspaceNameForm } from './workspace-name-form.tsx'
+import { WorkspaceRemoval } from './workspace-removal.tsx'
+import { WorkspaceRetention } from './workspace-retention.tsx'
 
-// With the first dialog: every screen has the menu that opens it.
-const NameForm = lazy(() =>
-  import('./workspace-name-form.tsx').then((module) => ({ default: module.WorkspaceNameForm })),
-)
-
-const Retention = lazy(() =>
-  import('./workspace-retention.tsx').then((module) => ({ default: module.WorkspaceRetention })),
-)
-
-const Archiving = lazy(() =>
-  import('./workspace-archiving.tsx').then((module) => ({ default: module.WorkspaceArchiving })),
-)
-
-const Removal = lazy(() =>
-  import('./workspace-removal.tsx').then((module) => ({ default: module.WorkspaceRemoval })),
-)
+/** What owners do about the workspace in the URL; `make`: another one. */
+export type WorkspaceAction = 'rename' | 'keep' | 'archive' | 'remove' | 'make'
 
 type DialogProps = { opened: boolean; onClose: () => void }
 
+/** The dialog of an action. */
+export function WorkspaceDialog({ action, ...props }: DialogProps & { action: WorkspaceAction }) {
+  switch (action) {
+    case 'rename':
+      return <RenameWorkspaceDialog {...props} />
+    case 'keep':
+      return <RetentionDialog {...props} />
+    case 'archive':
+      return props.opened && <WorkspaceArchiving onClose={props.onClose} />
+    case 'remove':
+      return props.opened && <WorkspaceRemoval onClose={props.onClose} />
+    case 'make':
+      return <NewWorkspaceDialog {...props} />
+  }
+}
+
 /** Makes a workspace and opens it. */
-export function NewWorkspaceDialog({ opened, onClose }: DialogProps) {
+function NewWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const navigate = useNavigate()
   return (
     <Modal opened={opened} onClose={onClose} title="New workspace">
-      <Suspense fallback={<Loading lines={2} />}>
-        <NameForm
-          description="It has journeys, keys, customers and members of its own; you will own it."
-          initialName=""
-          submitLabel="Make the workspace"
-          send={(name) => taken(cairn.createWorkspace({ body: { name } }))}
-          onSent={async ({ workspace_id }) => {
-            onClose()
-            await navigate(`/w/${workspace_id}/journeys`)
-          }}
-          onCancel={onClose}
-        />
-      </Suspense>
+      <WorkspaceNameForm
+        description="It has journeys, keys, customers and members of its own; you will own it."
+        initialName=""
+        submitLabel="Make the workspace"
+        send={(name) => taken(cairn.createWorkspace({ body: { name } }))}
+        onSent={async ({ workspace_id }) => {
+          onClose()
+          await navigate(`/w/${workspace_id}/journeys`)
+        }}
+        onCancel={onClose}
+      />
     </Modal>
   )
 }
 
 /** Renames the workspace in the URL. */
-export function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
+function RenameWorkspaceDialog({ opened, onClose }: DialogProps) {
   const cairn = useCairn()
   const { name } = useMembership()
   return (
     <Modal opened={opened} onClose={onClose} title="Rename the workspace">
-      <Suspense fallback={<Loading lines={2} />}>
-        <NameForm
-          description="Its members see the new name at once. Keys and links go on working."
-          initialName={name}
-          submitLabel="Rename"
-          send={(name) => taken(cairn.updateWorkspace({ body: { name } }))}
-          onSent={onClose}
-          onCancel={onClose}
-        />
-      </Suspense>
+      <WorkspaceNameForm
+        description="Its members see the new name at once. Keys and links go on working."
+        initialName={name}
+        submitLabel="Rename"
+        send={(name) => taken(cairn.updateWorkspace({ body: { name } }))}
+        onSent={onClose}
+        onCancel={onClose}
+      />
     </Modal>
   )
 }
 
 /** Says and changes for how long the workspace in the URL keeps events. */
-export function RetentionDialog({ opened, onClose }: DialogProps) {
+function RetentionDialog({ opened, onClose }: DialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="How long events are kept">
-      <Suspense fallback={<Loading lines={2} />}>
-        <Retention onSaved={onClose} />
-      </Suspense>
+      <WorkspaceRetention onSaved={onClose} />
     </Modal>
   )
-}
-
-/** Archives the workspace in the URL, or restores it, after saying what that means. */
-export function ArchivingDialog({ opened, onClose }: DialogProps) {
-  return <Suspense>{opened && <Archiving onClose={onClose} />}</Suspense>
-}
-
-/** Removes the archived workspace in the URL, after a question. */
-export function RemovalDialog({ opened, onClose }: DialogProps) {
-  return <Suspense>{opened && <Removal onClose={onClose} />}</Suspense>
 }

@@ -1,36 +1,31 @@
 import { Box, Button, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import {
-  IconArchive,
-  IconArchiveOff,
-  IconHourglass,
-  IconPencil,
-  IconPlus,
-  IconSelector,
-  IconTrash,
-} from '@tabler/icons-react'
+import { IconSelector } from '@tabler/icons-react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership, useSession } from '../session/session.ts'
-import {
-  ArchivingDialog,
-  NewWorkspaceDialog,
-  RemovalDialog,
-  RenameWorkspaceDialog,
-  RetentionDialog,
-} from './workspace-dialog.tsx'
+import type { WorkspaceAction } from './workspace-dialog.tsx'
+
+// With the menu, and with the first dialog: every screen has the button that opens them.
+const Actions = lazy(() =>
+  import('./workspace-actions.tsx').then((module) => ({ default: module.WorkspaceActions })),
+)
+const Dialog = lazy(() =>
+  import('./workspace-dialog.tsx').then((module) => ({ default: module.WorkspaceDialog })),
+)
 
 /** The name of the workspace, the way to others where the person has any, and what owners do about workspaces. */
 export function WorkspaceSwitch() {
   const { workspaces, owners_make_workspaces } = useSession()
-  const { workspace_id, name: givenName, role, status } = useMembership()
+  const { workspace_id, name: givenName, role } = useMembership()
   const name = visibleName(givenName)
-  const [isMaking, making] = useDisclosure()
-  const [isRenaming, renaming] = useDisclosure()
-  const [isKeeping, keeping] = useDisclosure()
-  const [isArchiving, archiving] = useDisclosure()
-  const [isRemoving, removing] = useDisclosure()
-  const isArchived = status === 'archived'
+  const [action, setAction] = useState<WorkspaceAction>()
+  const [isAsking, asking] = useDisclosure()
+  const choose = (chosen: WorkspaceAction) => {
+    setAction(chosen)
+    asking.open()
+  }
   const isOwner = role === 'owner'
   const owned = owners_make_workspaces ? 'switch, rename or make another' : 'switch or rename'
   const actions = isOwner ? owned : 'switch to another'
@@ -73,43 +68,14 @@ export function WorkspaceSwitch() {
           {isOwner && (
             <>
               <Menu.Divider />
-              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={renaming.open}>
-                Rename this one
-              </Menu.Item>
-              <Menu.Item leftSection={<IconHourglass size={16} aria-hidden />} onClick={keeping.open}>
-                How long events are kept
-              </Menu.Item>
-              <Menu.Item
-                leftSection={
-                  isArchived ? (
-                    <IconArchiveOff size={16} aria-hidden />
-                  ) : (
-                    <IconArchive size={16} aria-hidden />
-                  )
-                }
-                onClick={archiving.open}
-              >
-                {isArchived ? 'Restore this one' : 'Archive this one'}
-              </Menu.Item>
-              {isArchived && (
-                <Menu.Item leftSection={<IconTrash size={16} aria-hidden />} onClick={removing.open}>
-                  Remove this one…
-                </Menu.Item>
-              )}
-              {owners_make_workspaces && (
-                <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={making.open}>
-                  New workspace
-                </Menu.Item>
-              )}
+              <Suspense>
+                <Actions onChoose={choose} />
+              </Suspense>
             </>
           )}
         </Menu.Dropdown>
       </Menu>
-      <NewWorkspaceDialog opened={isMaking} onClose={making.close} />
-      <RenameWorkspaceDialog opened={isRenaming} onClose={renaming.close} />
-      <RetentionDialog opened={isKeeping} onClose={keeping.close} />
-      <ArchivingDialog opened={isArchiving} onClose={archiving.close} />
-      <RemovalDialog opened={isRemoving} onClose={removing.close} />
+      <Suspense>{action && <Dialog action={action} opened={isAsking} onClose={asking.close} />}</Suspense>
     </>
   )
 }
