@@ -13,7 +13,10 @@ const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter
 
 /** What a workspace may have: journeys by number, customers and events by the numbers of what they are of. */
 const content = fc.record({
-  journeys: fc.array(fc.record({ name, isArchived: fc.boolean() }), { minLength: 1, maxLength: 3 }),
+  journeys: fc.array(
+    fc.record({ name, isArchived: fc.boolean(), retention_days: fc.option(fc.integer({ min: 1, max: 36_500 })) }),
+    { minLength: 1, maxLength: 3 },
+  ),
   customers: fc.uniqueArray(
     fc.record({
       client_customer_id: name,
@@ -52,7 +55,9 @@ async function comparable({ client }: Workspace, { without = '' } = {}) {
   const journeys = [...(data?.data ?? [])].reverse().filter(({ journey_id }) => journey_id !== without)
   const numbers = new Map(journeys.map(({ journey_id }, number) => [journey_id, number]))
   return {
-    journeys: journeys.map(({ name, description, steps, status }) => ({ name, description, steps, status })),
+    journeys: journeys.map(({ name, description, steps, status, retention_days }) => {
+      return { name, description, steps, status, retention_days }
+    }),
     customers: customers
       .map(({ customer_name, customer_id }) => `${ownIds.get(customer_id)} ${customer_name}`)
       .sort(),
@@ -158,7 +163,9 @@ async function fill(
     })
     expect(answer.status).toBe(201)
   }
-  for (const [number, { isArchived }] of journeys.entries()) {
-    if (isArchived) await client.archiveJourney({ path: { journey_id: ids[number + 1] ?? '' } })
+  for (const [number, { isArchived, retention_days }] of journeys.entries()) {
+    const path = { journey_id: ids[number + 1] ?? '' }
+    await client.updateJourney({ path, body: { retention_days } })
+    if (isArchived) await client.archiveJourney({ path })
   }
 }

@@ -55,11 +55,19 @@ export class WorkspaceImport {
     return Readable.from(this.#lines())
   }
 
-  /** Archives the journeys that were, and notes the identifiers of the customers, once all is imported. */
+  /**
+   * Archives the journeys that were, says for how long each keeps its events, and notes the identifiers of the customers,
+   * once all is imported.
+   */
   async finish(): Promise<void> {
-    for await (const { journey_id, status } of this.#items<Schemas['Journey']>('journeys')) {
-      if (status !== 'archived') continue
-      dataOf(await this.#client.archiveJourney({ path: { journey_id: this.#newJourney(journey_id) } }))
+    for await (const journey of this.#items<Schemas['Journey']>('journeys')) {
+      const { status, retention_days } = journey
+      const path = { journey_id: this.#newJourney(journey.journey_id) }
+      // Of an export of an earlier version it is not told.
+      if (retention_days != null) {
+        dataOf(await this.#client.updateJourney({ path, body: { retention_days } }))
+      }
+      if (status === 'archived') dataOf(await this.#client.archiveJourney({ path }))
     }
     const known = new Set(this.#table().map(({ old }) => old))
     const olds = new Map([...this.#customers].map(([old, customer]) => [keyOf(customer), old]))
