@@ -17,7 +17,7 @@ export type RetentionFigures = {
   single_p99_ms: { alone: number[]; while_ageing: number[] }
   /** How many windows there were room for, and how long all took to go, the windows included. */
   aged_s: number
-  /** Of the file and its log, with the events that age, and when as many have come in their place; null: no file. */
+  /** Of the file and its log: when the first begin to go, and when as many have come in their place; null: no file. */
   file_bytes: { before: number; after: number } | null
 }
 
@@ -48,7 +48,6 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   await initializeCustomers(store.server)
   await fill(store.server, storedEvents)
   await store.server.end()
-  const before = fileBytes(store)
 
   const { file, workspaces } = store.server
   const environment = { ...UNLIMITED, DATABASE_URL: store.databaseUrl }
@@ -80,6 +79,8 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
     say(`${store.engine}: events before others age, round ${round}`)
     await windows('alone')
   }
+  const before = fileBytes(store)
+  sent = 0
   await keepFor(server, 1)
   while (!(await isAgeing())) await pause(10)
   const began_ms = performance.now()
@@ -119,5 +120,6 @@ async function keepFor({ url, workspaces }: Server, retention_days: number) {
 }
 
 function fileBytes({ server: { file } }: OnEngine): number | null {
-  return file === '' ? null : statSync(file).size
+  if (file === '') return null
+  return statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0)
 }
