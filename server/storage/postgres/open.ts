@@ -98,12 +98,16 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     onFailure: onRefusalsFailure,
   })
   const written = { pool: pools.ingestion, now }
+  let groups = 0
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
-    onGroup,
+    onGroup(group) {
+      groups += 1
+      onGroup(group)
+    },
   })
   const database = (read: Read) =>
     new Kysely<DB>({
@@ -139,7 +143,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
     },
     forgetJourney,
-    isBusy: () => writer.waitingRows > 0,
+    groups: () => groups,
     onFailure: onRemovalFailure,
   })
   return {

@@ -16,8 +16,8 @@ const AGEING_MS = 60_000
 const RETRY_MS = 1_000
 const WAIT_MS = 20
 
-/** Where others wait for the writer, removing takes one part of its time in so many. */
-const PART = 5
+/** Where others write, removing takes one part of the time in so many. */
+const PART = 10
 
 export type RemovalWorkOptions = {
   db: Database
@@ -31,8 +31,8 @@ export type RemovalWorkOptions = {
   sweep: (removal: Removal) => Promise<boolean>
   /** Takes out what only the engine has of a journey, in the transaction that takes its removal away. */
   forgetJourney: (db: Transaction, removal: Removal) => Promise<void>
-  /** Whether others wait for whoever writes. */
-  isBusy: () => boolean
+  /** How many groups of others have been written so far. */
+  groups: () => number
   /** Called when something could not be removed. It is tried again. */
   onFailure: (error: Error) => void
 }
@@ -47,6 +47,8 @@ export class RemovalWork {
   readonly #ended: Promise<void>
   #wake = () => {}
   #isAwake = false
+  /** Of others, when they were last given their part of the time. */
+  #groups = 0
   /** When what has aged was looked for, by a clock that only goes forward. */
   #aged_ms = Number.NEGATIVE_INFINITY
 
@@ -104,7 +106,10 @@ export class RemovalWork {
       const took_ms = performance.now() - began_ms
       if (!isEnded && rows === 0) pause_ms = Math.min(pause_ms, WAIT_MS)
       else if (!isEnded) pause_ms = 0
-      if (this.#options.isBusy()) await this.#pause(took_ms * (PART - 1))
+      if (this.#options.groups() !== this.#groups) {
+        await this.#pause(took_ms * (PART - 1))
+        this.#groups = this.#options.groups()
+      }
     }
     return pause_ms
   }

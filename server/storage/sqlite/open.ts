@@ -37,7 +37,12 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     onRemovalFailure = () => {},
   } = options
   const ring = new TailRing()
-  const told = { onOutsideChange, onDeath, onGroup, onIndexingFailure, onDisk }
+  let groups = 0
+  const counted: typeof onGroup = (group) => {
+    groups += 1
+    onGroup(group)
+  }
+  const told = { onOutsideChange, onDeath, onGroup: counted, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
   // Behind the readers': what is not urgent waits for their threads to start.
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
@@ -99,7 +104,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       return await writer.cutLogOff()
     },
     forgetJourney,
-    isBusy: () => writer.statistics().waitingRows > 0,
+    groups: () => groups,
     onFailure: onRemovalFailure,
   })
   return {
