@@ -14,7 +14,11 @@ const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter
 /** What a workspace may have: journeys by number, customers and events by the numbers of what they are of. */
 const content = fc.record({
   journeys: fc.array(
-    fc.record({ name, isArchived: fc.boolean(), retention_days: fc.option(fc.integer({ min: 1, max: 36_500 })) }),
+    fc.record({
+      name,
+      isArchived: fc.boolean(),
+      retention_days: fc.option(fc.integer({ min: 1, max: 36_500 })),
+    }),
     { minLength: 1, maxLength: 3 },
   ),
   customers: fc.uniqueArray(
