@@ -5,10 +5,10 @@ import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/audit-log.ts'
 import { findCustomer } from '../storage/customers.ts'
-import { exportSlices, settledBound } from '../storage/export-walk.ts'
+import { exportSlices, settled } from '../storage/export-walk.ts'
 import { itemText } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
-import { exportFileName } from './exports.ts'
+import { assertThere, exportFileName } from './exports.ts'
 import { refusalOf } from './refusals.ts'
 import { allCustomerJourneys } from './reports.ts'
 
@@ -40,7 +40,7 @@ async function* customerParts(
   workspaceId: string,
   customer: Customer,
 ): AsyncGenerator<Uint8Array> {
-  const { now } = context
+  const { storage, now } = context
   const { customer_id } = customer
   const head = { exported_at: instantText(now()), customer } satisfies Partial<CustomerExport>
   const lists: [keyof CustomerExport, AsyncIterable<Uint8Array>][] = [
@@ -63,6 +63,9 @@ async function* customerParts(
     }
     text = isFirst ? `${text}]` : '\n  ]'
   }
+  // What was left of who was erased meanwhile is not all about them.
+  await assertThere(storage.db, workspaceId)
+  if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw new Problem('customer_not_found')
   yield encoder.encode(`${text}\n}\n`)
 }
 
@@ -81,7 +84,7 @@ async function* eventItems(
 ): AsyncGenerator<Uint8Array> {
   const { events } = storage
   const { signal } = reading
-  const { place } = await settledBound(now, signal, () => events.eventsBound(workspace_id, reading))
+  const { place } = await settled(now(), signal, () => events.eventsBound(workspace_id, reading))
   const wanted = {
     workspace_id,
     filter: { customer_id },

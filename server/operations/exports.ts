@@ -2,8 +2,11 @@ import type { Context, Operation } from '../contract.ts'
 import { firstPosition } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
+import { Problem } from '../problems.ts'
 import { customerSlice } from '../storage/arrived-customers.ts'
-import { exportLines, settledBound } from '../storage/export-walk.ts'
+import { exportLines, settled } from '../storage/export-walk.ts'
+import type { Database } from '../storage/storage.ts'
+import { hasWorkspace } from '../storage/workspaces.ts'
 import { eventFilter } from './events.ts'
 import { noteReader } from './noted-readers.ts'
 
@@ -12,9 +15,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   const { storage, reading, now } = context
   const isGoingOn = cursor !== undefined
   await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
-  const bound = await settledBound(now, reading.signal, () =>
-    storage.events.eventsBound(workspaceId, reading),
-  )
+  const bound = await settled(now(), reading.signal, () => storage.events.eventsBound(workspaceId, reading))
   const parts = exportLines({
     list: 'events',
     filter,
@@ -28,6 +29,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
         { workspace_id: workspaceId, filter: eventFilter(filter), after, bound: bound.place, most, format },
         reading,
       ),
+    assertThere: () => assertThere(storage.db, workspaceId),
   })
   return {
     status: 200,
@@ -40,7 +42,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
   const { storage, reading, now } = context
   const isGoingOn = cursor !== undefined
   await noteReader(context, workspaceId, { action: 'customers_exported', after: { filter } }, { isGoingOn })
-  const arrived = await settledBound(now, reading.signal, () => storage.arrivedCustomers(reading))
+  const arrived = await settled(now(), reading.signal, () => storage.arrivedCustomers(reading))
   const parts = exportLines({
     list: 'customers',
     filter,
@@ -51,11 +53,20 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
     signal: reading.signal,
     read: (after, most) =>
       customerSlice(storage.lists(reading), workspaceId, filter, { after, most, format }, arrived),
+    assertThere: () => assertThere(storage.db, workspaceId),
   })
   return {
     status: 200,
     file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'customers', format), parts },
   }
+}
+
+/**
+ * To be asked behind the last read: nobody may take for all of a workspace what was left of it while it was removed.
+ * @throws {Problem} `unauthorized`, as its keys are from then on
+ */
+export async function assertThere(db: Database, workspaceId: string): Promise<void> {
+  if (!(await hasWorkspace(db, workspaceId))) throw new Problem('unauthorized')
 }
 
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const

@@ -21,6 +21,8 @@ type Export = {
   /** Of whoever waits for it. */
   signal: AbortSignal
   read: (after: Position, most: number) => Promise<Slice>
+  /** Throws where what is exported may have gone while it was read. */
+  assertThere: () => Promise<void>
 }
 
 /** The slices of an export, and its last line. */
@@ -33,6 +35,7 @@ export async function* exportLines({
   bound,
   signal,
   read,
+  assertThere,
 }: Export): AsyncGenerator<Uint8Array> {
   let next = after
   let count = 0
@@ -49,6 +52,7 @@ export async function* exportLines({
     yield slice.bytes
     if (most() <= 0) break
   }
+  await assertThere()
   const caught_up_to = isLast ? instantText(bound.caughtUp_ms) : null
   yield encoder.encode(
     endText(format, { end: count, list, filter, next_cursor: cursorText(next), caught_up_to }),
@@ -90,16 +94,15 @@ async function patiently<Read>(signal: AbortSignal, read: () => Promise<Read>): 
 const SETTLED_WITHIN_MS = 5_000
 const LOOK_MS = 100
 
-/** Where an export ends that begins now: behind all that was acknowledged before. */
-export async function settledBound<Bound extends Pick<WalkBound, 'caughtUp_ms'>>(
-  now: () => number,
+/** Looks until all is in it that was acknowledged before an instant: for example where an export ends that begins then. */
+export async function settled<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
+  begun_ms: number,
   signal: AbortSignal,
-  look: () => Promise<Bound>,
-): Promise<Bound> {
-  const begun_ms = now()
+  look: () => Promise<Seen>,
+): Promise<Seen> {
   for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
-    const bound = await look()
-    if (bound.caughtUp_ms >= begun_ms || performance.now() > until_ms) return bound
+    const seen = await look()
+    if (seen.caughtUp_ms >= begun_ms || performance.now() > until_ms) return seen
     await sleep(LOOK_MS, undefined, { signal })
   }
 }

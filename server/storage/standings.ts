@@ -140,11 +140,14 @@ export type Standings = {
     reading: Reading,
   ): Promise<(StandingsState & PageRows<CustomerStanding>) | undefined>
 
-  /** One customer's journeys, newest journey first; empty for a customer that does not exist. */
+  /**
+   * One customer's journeys, newest journey first; empty for a customer that does not exist. Every enrolment that was
+   * acknowledged by `as_of_ms` is among them.
+   */
   customerJourneys(
     workspaceId: string,
     customerId: string,
     page: Page,
     reading: Reading,
-  ): Promise<PageRows<CustomerJourney>>
+  ): Promise<Pick<StandingsState, 'as_of_ms'> & PageRows<CustomerJourney>>
 }

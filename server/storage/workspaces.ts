@@ -80,6 +80,16 @@ export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promi
   return Number(made)
 }
 
+/** Whether there is a workspace, and it has not been removed. */
+export async function hasWorkspace(db: Kysely<DB>, workspaceId: string): Promise<boolean> {
+  const there = db
+    .selectFrom('workspaces')
+    .select('workspace_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('removed_ms', 'is', null)
+  return (await there.executeTakeFirst()) !== undefined
+}
+
 /** The workspaces with the name, or all of them. */
 export async function workspaces(db: Kysely<DB>, name?: string) {
   let query = db

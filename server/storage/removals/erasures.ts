@@ -5,6 +5,7 @@ import { ownDigest } from '../../domain/own-digest.ts'
 import type { ForwardRows, Page } from '../../domain/paging.ts'
 import { type Authorship, insertAuditEntry } from '../audit-log.ts'
 import { findCustomer } from '../customers.ts'
+import { hasWorkspace } from '../workspaces.ts'
 import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
@@ -49,12 +50,7 @@ export async function eraseAgain(
   author: Authorship,
 ): Promise<boolean> {
   const { workspace_id, customer_id } = noted
-  const isThere = db
-    .selectFrom('workspaces')
-    .select('workspace_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('removed_ms', 'is', null)
-  if (!(await isThere.executeTakeFirst())) return false
+  if (!(await hasWorkspace(db, workspace_id))) return false
   if (await findErasure(db, workspace_id, customer_id)) return false
   const erased = await takeOut(db, removals, noted, author)
   // Who came after the older store was made is not there, and must not come again either.

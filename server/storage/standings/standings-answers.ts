@@ -81,7 +81,7 @@ async function customerJourneys(
   { customerId, page }: Extract<StandingsQuery, { kind: 'customerJourneys' }>,
 ): Promise<Answers['customerJourneys']> {
   const customer = keyOf(customerId)
-  if (customer === undefined) return { rows: [], next: null }
+  if (customer === undefined) return { as_of_ms: reader.asOf_ms, rows: [], next: null }
   const before = (page.after && keyOf(page.after.id)) ?? null
   const journeys = await reader.journeysOf(customer, before, page.limit + 1)
   const listed = journeys.slice(0, page.limit)
@@ -99,7 +99,7 @@ async function customerJourneys(
   }
   const last = listed.at(-1)
   const hasMore = journeys.length > listed.length && last !== undefined
-  return { rows, next: hasMore ? { ms: 0, id: idOf('jrn', last) } : null }
+  return { as_of_ms: reader.asOf_ms, rows, next: hasMore ? { ms: 0, id: idOf('jrn', last) } : null }
 }
 
 function enrolmentStanding(standing: Standing, idOf: AnswerSource['idOf']): EnrolmentStanding {
