@@ -1816,7 +1816,8 @@ export interface components {
             more_events: boolean;
             /**
              * Format: date-time
-             * @description When the oldest event was received that would be kept; null where none would.
+             * @description When the oldest event was received that would be kept; null where none would, or where none is found within two
+             *     seconds.
              */
             oldest_kept_at: string | null;
         };

@@ -114,7 +114,7 @@ export type EventStore = {
   /** How many events a filter lets through: all of them, unless counting takes too long. */
   countEvents(workspaceId: string, filter: CountFilter, reading: Reading): Promise<CountedEvents>
 
-  /** When the oldest event was received that a filter lets through; null where there is none. */
+  /** When the oldest event was received that a filter lets through; null where there is none, or not found in seconds. */
   oldestReceived(
     workspaceId: string,
     filter: Pick<EventFilter, 'journey_id' | 'from_ms'>,

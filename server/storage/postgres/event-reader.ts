@@ -310,7 +310,7 @@ export async function countEvents(
   return { events, isAll: false }
 }
 
-/** When the oldest event was received that a filter lets through. */
+/** When the oldest event was received that a filter lets through; null also where too many others lie before it. */
 export async function oldestReceived(
   connection: Connection,
   workspace_id: string,
@@ -318,13 +318,27 @@ export async function oldestReceived(
 ): Promise<number | null> {
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   if (journey === null) return null
-  const { rows } = await connection.run<{ id: string }>(
-    `SELECT id FROM events WHERE workspace_id = $1 AND id >= $2 AND ($3::uuid IS NULL OR journey_id = $3)
-    ORDER BY id LIMIT 1`,
-    [uuidOf(workspace_id), firstUuidOf(from_ms), journey ?? null],
-  )
-  return rows[0] ? msOf(digitsOf(rows[0].id)) : null
+  const until_ms = performance.now() + COUNTING_MS
+  let last = lastUuidOf(from_ms - 1)
+  while (performance.now() < until_ms) {
+    const { rows } = await connection.run<{ looked: number; oldest: string | null; last: string | null }>(
+      OLDEST,
+      [uuidOf(workspace_id), last, journey ?? null],
+    )
+    const [found] = rows
+    if (found?.oldest) return msOf(digitsOf(found.oldest))
+    if (found?.looked !== COUNTED_AT_ONCE) return null
+    last = found.last ?? last
+  }
+  return null
 }
+
+const OLDEST = `
+  SELECT count(*)::int AS looked, max(id::text) AS last,
+    min(id::text) FILTER (WHERE $3::uuid IS NULL OR journey_id = $3) AS oldest
+  FROM (
+    SELECT id, journey_id FROM events WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT ${COUNTED_AT_ONCE}
+  ) AS looked_at`
 
 const COUNT = `
   SELECT count(*)::int AS looked, max(id::text) AS last,
