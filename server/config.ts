@@ -58,6 +58,11 @@ export const settings = [
     default: '100000',
     description: 'The most refused requests that are kept of a workspace; 0 keeps none',
   },
+  {
+    name: 'CAIRN_ERASURES_FILE',
+    default: '',
+    description: 'Notes who was erased, outside of the store; by default beside a SQLite file',
+  },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
   {
     name: 'CAIRN_LOG_ADDRESSES',
@@ -86,6 +91,8 @@ export type Config = {
   metricsToken: string | undefined
   /** How much is kept of what was refused, of each workspace; any of them 0: nothing. */
   refusals: { days: number; bytes: number; rows: number }
+  /** Notes who was erased, outside of the store; undefined: beside it where it is a file, else nowhere. */
+  erasuresFile: string | undefined
   logLevel: string
   /** Whether the log has the addresses of senders. */
   logAddresses: boolean
@@ -122,6 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       bytes: integer('CAIRN_REFUSALS_MEGABYTES', 0, 100_000) * 1_000_000,
       rows: integer('CAIRN_REFUSALS_ROWS', 0, 10_000_000),
     },
+    erasuresFile: text('CAIRN_ERASURES_FILE') || undefined,
     logLevel: text('LOG_LEVEL'),
     logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
   }

@@ -90,6 +90,7 @@ export async function startServer({
     onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
     onDisk: (disk) => logDisk(log, disk),
     refusalLimits: config.refusals,
+    erasuresFile: config.erasuresFile,
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
     onRemovalFailure: (error) =>
       log.warn({ err: error }, 'could not remove what is to be gone; trying again'),

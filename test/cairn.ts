@@ -46,6 +46,7 @@ export type CairnOptions = Partial<
     | 'accounts'
     | 'metricsToken'
     | 'refusals'
+    | 'erasuresFile'
     | 'trustedProxies'
     | 'logLevel'
     | 'logAddresses'
@@ -63,6 +64,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     metricsToken,
     refusals = { days: 7, bytes: 50_000_000, rows: 100_000 },
     publicUrl,
+    erasuresFile,
     trustedProxies = [],
     host = '127.0.0.1',
     logLevel = 'info',
@@ -88,6 +90,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     accounts,
     metricsToken,
     refusals,
+    erasuresFile,
     logLevel,
     logAddresses,
   }

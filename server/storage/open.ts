@@ -1,5 +1,6 @@
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transferable-database.ts'
+import { makePrivate } from './private-file.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
@@ -18,10 +19,11 @@ export function isFile(url: string): boolean {
  * Opens the store of a serving process.
  * @throws {Error} with a message for the operator where the store cannot be opened
  */
-export function openStorage(options: StorageOptions): Promise<Storage> {
-  return isFile(options.url)
-    ? openSqlite(sqlitePath(options.url), options)
-    : openPostgres(options.url, options)
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { url, erasuresFile } = options
+  // Not only when somebody is to be erased.
+  if (erasuresFile !== undefined) makePrivate(erasuresFile)
+  return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
 }
 
 /**

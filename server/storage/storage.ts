@@ -30,6 +30,11 @@ export type StorageOptions = {
   refusalLimits?: RefusalLimits
   /** Called when refusals could not be kept. */
   onRefusalsFailure?: (error: Error) => void
+  /**
+   * Where erasures are noted outside of the store, to be done again in one that is put back. A file of this machine has one
+   * beside it unless another is named; a database has none unless it is named.
+   */
+  erasuresFile?: string | undefined
   /** Called when what is to be removed could not be. It is tried again. */
   onRemovalFailure?: (error: Error) => void
 }

@@ -38,6 +38,7 @@ describe('the configuration', () => {
       accounts: 'invitation',
       metricsToken: undefined,
       refusals: { days: 7, bytes: 50_000_000, rows: 100_000 },
+      erasuresFile: undefined,
       logLevel: 'info',
       logAddresses: true,
     }

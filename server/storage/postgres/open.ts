@@ -4,6 +4,7 @@ import { readAddress } from '../../domain/postgres-urls.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
+import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
@@ -90,6 +91,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     refusalLimits = DEFAULT_LIMITS,
     onRefusalsFailure = () => {},
     onRemovalFailure = () => {},
+    erasuresFile,
   } = options
   const refusals = new Refusals({
     table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
@@ -121,6 +123,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       }),
     })
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
+  const journal = erasuresFile === undefined ? undefined : new ErasureJournal(erasuresFile)
+  await journal?.reconcile(db, { removeCustomer }, now())
   const remover = new EventRemover(pools.removals, message_salt)
   const workspaces = {
     db,
@@ -132,7 +136,10 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   const removing = new RemovalWork({
     db,
     now,
-    slice: (removal) => remover.slice(removal),
+    async slice(removal) {
+      await journal?.noteRemoval(db, removal)
+      return await remover.slice(removal)
+    },
     async sweep(removal) {
       if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
       if (removal.kind === 'journey') {

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { keepPrivate, makePrivate } from './private-files.ts'
+import { makePrivate } from '../private-file.ts'
+import { keepPrivate } from './private-files.ts'
 
 export type Connection = Database.Database
 

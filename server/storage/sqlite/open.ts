@@ -1,18 +1,17 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import { commandLine } from '../audit-log.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
-import { eraseAgain, findErasure } from '../removals/erasures.ts'
+import { ErasureJournal } from '../removals/erasure-journal.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
-import { ErasureJournal } from './erasure-journal.ts'
 import { sqliteEventStore } from './event-store.ts'
+import { ERASURES } from './private-files.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
 import {
@@ -35,6 +34,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     refusalLimits = DEFAULT_LIMITS,
     onRefusalsFailure = () => {},
     onRemovalFailure = () => {},
+    erasuresFile,
   } = options
   const ring = new TailRing()
   let groups = 0
@@ -62,16 +62,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   const db = database((statement) => reader.lookUp(statement))
-  const journal = new ErasureJournal(path)
-  const erasures = await db.selectFrom('erasures').selectAll().execute()
-  const again = journal.missingIn(erasures)
-  if (again.length > 0) {
-    await db.transaction().execute(async (db) => {
-      for (const noted of again) await eraseAgain(db, { removeCustomer }, noted, commandLine(now()))
-    })
-  }
-  // Those of a store that was copied, or whose process was killed before it noted them.
-  journal.note(erasures)
+  const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
+  await journal.reconcile(db, { removeCustomer }, now())
   const workspaces = {
     db,
     now,
@@ -83,11 +75,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     db,
     now,
     async slice(removal) {
-      const { workspace_id, subject_id: customer_id } = removal
-      if (removal.kind === 'customer' && !journal.has({ workspace_id, customer_id })) {
-        const erasure = await findErasure(db, workspace_id, customer_id)
-        if (erasure) journal.note([erasure])
-      }
+      await journal.noteRemoval(db, removal)
       return await writer.remove(removal)
     },
     async sweep(removal) {

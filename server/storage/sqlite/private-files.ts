@@ -1,14 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { FILE_MODE, FOLDER_MODE } from '../private-file.ts'
 
 /** What the engine keeps beside a store, by what is added to its name. */
 export const ENGINE_COMPANIONS = ['-wal', '-shm', '-journal']
@@ -27,23 +19,8 @@ export const DERIVED = ['-standings', '-refusals'].flatMap((file) =>
 /** What is kept beside a store and must outlive it: who was erased is to be erased again in an older one. */
 export const ERASURES = '-erasures'
 
-/** Read and written by the owner, by nobody else. */
-const FILE_MODE = 0o600
-const FOLDER_MODE = 0o700
-
 /** Set on folders like /tmp, which are everybody's. */
 const STICKY = 0o1000
-
-/**
- * Makes a file that holds customers' data, and its folder, where there are none, so that other users of the machine read
- * neither.
- * @throws {Error} of the file system
- */
-export function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
-  // Before the engine does, which would let everybody read it.
-  closeSync(openSync(path, 'a', FILE_MODE))
-}
 
 /**
  * Takes from other users what an older version, or a copy, let them read: the store, what is beside it, and its folder

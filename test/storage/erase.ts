@@ -1,0 +1,21 @@
+import { expect } from 'vitest'
+import { commandLine } from '../../server/storage/audit-log.ts'
+import { eraseCustomer, findErasure } from '../../server/storage/removals/erasures.ts'
+import { withPatience } from '../patience.ts'
+import type { Store, Subject } from './store.ts'
+
+/** Erases a customer, and waits until nothing of it is left. */
+export async function erase(store: Store, subject: Subject) {
+  const { workspace_id, customer_id } = subject
+  const customer = { workspace_id, customer_id, may_return: false }
+  await store.db.transaction().execute(async (db) => {
+    await eraseCustomer(db, store.removals, customer, commandLine(Date.now()))
+  })
+  store.removals.begin()
+  await completed(store, subject)
+}
+
+export async function completed(store: Store, { workspace_id, customer_id }: Subject) {
+  const now = async () => (await findErasure(store.db, workspace_id, customer_id))?.completed_ms
+  await expect.poll(now, withPatience).toEqual(expect.any(Number))
+}

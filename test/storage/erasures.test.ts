@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { findCustomer } from '../../server/storage/customers.ts'
+import { findErasure } from '../../server/storage/removals/erasures.ts'
+import { temporaryFolder } from '../cairn.ts'
+import { completed, erase } from './erase.ts'
+import { copyOf } from './older-store.ts'
+import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from './store.ts'
+
+it('erases again who was erased before an older store was put back, also who is not in it yet', async () => {
+  const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')
+  const first = await openStore({ erasuresFile })
+  const subject = await newSubject(first)
+  const { workspace_id, customer_id } = subject
+  await insert(first, subject)
+  await first.close()
+  const older = await copyOf(first.databaseUrl)
+
+  const second = await openStore({ databaseUrl: first.databaseUrl, erasuresFile })
+  const later = { ...subject, customer_id: idOf(await initialize(second, subject, 'user-2')) }
+  await erase(second, subject)
+  await erase(second, later)
+  await second.close()
+  const noted = readFileSync(erasuresFile, 'utf8')
+  expect(noted).toContain(customer_id)
+  expect(noted).not.toContain('user-1')
+  // The process was killed, and another store has noted something too.
+  const strange = { workspace_id: randomUUID(), customer_id: randomUUID(), own_digest: null, erased_ms: 1 }
+  appendFileSync(erasuresFile, `{"workspace_id":"w\n${JSON.stringify(strange)}\n`)
+
+  const third = await openStoreForTest({ databaseUrl: older, erasuresFile })
+  expect(await findCustomer(third.db, workspace_id, customer_id)).toBeUndefined()
+  const code = { code: 'customer_erased' }
+  expect(await insert(third, subject)).toMatchObject(code)
+  expect(await initialize(third, subject, 'user-1')).toMatchObject(code)
+  expect(await initialize(third, subject, 'user-2')).toMatchObject(code)
+  await completed(third, subject)
+  expect(await findErasure(third.db, workspace_id, customer_id)).toMatchObject({ events: 1 })
+  expect(await findErasure(third.db, workspace_id, later.customer_id)).toMatchObject({ events: 0 })
+})
+
+it('notes at its start who was erased elsewhere', async () => {
+  const first = await openStore()
+  const subject = await newSubject(first)
+  await erase(first, subject)
+  await first.close()
+  const erasuresFile = join(temporaryFolder(), 'erased')
+  await openStoreForTest({ databaseUrl: first.databaseUrl, erasuresFile })
+  const [line = ''] = readFileSync(erasuresFile, 'utf8').split('\n').filter(Boolean)
+  const { workspace_id, customer_id } = subject
+  expect(JSON.parse(line)).toMatchObject({ workspace_id, customer_id })
+})
+
+it('does not start where erasures cannot be noted', async () => {
+  await expect(openStore({ erasuresFile: temporaryFolder() })).rejects.toThrow(/EISDIR/)
+})

@@ -1,0 +1,13 @@
+import { copyFileSync } from 'node:fs'
+import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { newStore } from '../cairn.ts'
+import { engine } from '../engine.ts'
+import { newDatabase } from '../postgres/databases.ts'
+
+/** A copy of a store that nobody has open, as a backup of this moment that is put back. @returns its `DATABASE_URL` */
+export async function copyOf(databaseUrl: string): Promise<string> {
+  if (engine === 'postgres') return await newDatabase(new URL(databaseUrl).pathname.slice(1))
+  const copy = await newStore()
+  copyFileSync(sqlitePath(databaseUrl), sqlitePath(copy))
+  return copy
+}
