@@ -8,6 +8,9 @@ import type { Removal } from './removals.ts'
 
 type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
 
+/** Transactions of all servers take turns; none waits long for one of so many. */
+const ERASED_AT_ONCE = 100
+
 /**
  * The erasures of a store, line by line as JSON, outside of it: it is only ever added to, and no backup puts it back. Who
  * was erased is in it as in the store, by an opaque identifier and a keyed digest. More than one process may add to it.
@@ -34,10 +37,12 @@ export class ErasureJournal {
   ): Promise<void> {
     const stored = await db.selectFrom('erasures').selectAll().execute()
     const names = new Set(stored.map(nameOf))
-    const missing = [...this.#noted].filter(([name]) => !names.has(name))
-    if (missing.length > 0) {
+    const missing = [...this.#noted].flatMap(([name, noted]) => (names.has(name) ? [] : noted))
+    for (let from = 0; from < missing.length; from += ERASED_AT_ONCE) {
       await db.transaction().execute(async (db) => {
-        for (const [, noted] of missing) await eraseAgain(db, removals, noted, commandLine(now_ms))
+        for (const noted of missing.slice(from, from + ERASED_AT_ONCE)) {
+          await eraseAgain(db, removals, noted, commandLine(now_ms))
+        }
       })
     }
     // Those of a store that was copied, or whose process was killed before it noted them.
