@@ -28,7 +28,7 @@ export async function arrivedCustomers(connection: Connection, workspaceId: stri
               SELECT true FROM customer_strays
               WHERE customer_strays.workspace_id = ${workspaceId}
                 AND customer_strays.customer_id = customers.customer_id
-            ) IS NULL
+            ) IS NOT TRUE
             AND NOT customers.customer_id = ANY(ARRAY(SELECT customer_id FROM straying))
           ORDER BY created_ms, customer_id LIMIT ${limit}
         )

@@ -222,12 +222,15 @@ function straying(workspace: string, closed: string): string {
   )`
 }
 
-/** Looked up event by event: nearly none is a stray, and joined all of these might be read for each page. */
+/**
+ * Looked up event by event: nearly none is a stray, and joined all of these might be read for each page. (`IS NULL` would
+ * have the planner believe that nearly all are, and read the whole table to find the others.)
+ */
 const IN_PLACE = `
   (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id AND event_strays.id = events.id)
-    IS NULL
+    IS NOT TRUE
   AND (SELECT true FROM straying
-    WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NULL`
+    WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NOT TRUE`
 
 /** Where a page ends at the latest for the strays in it, as `walkEnd` has it for the others. */
 async function strayWalkEnd(
