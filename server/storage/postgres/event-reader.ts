@@ -321,16 +321,18 @@ export async function oldestReceived(
 ): Promise<number | null> {
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   if (journey === null) return null
+  // Without a journey the first is found.
+  const most = journey === undefined ? 1 : COUNTED_AT_ONCE
   const until_ms = performance.now() + COUNTING_MS
   let last = lastUuidOf(from_ms - 1)
   while (performance.now() < until_ms) {
     const { rows } = await connection.run<{ looked: number; oldest: string | null; last: string | null }>(
       OLDEST,
-      [uuidOf(workspace_id), last, journey ?? null],
+      [uuidOf(workspace_id), last, journey ?? null, most],
     )
     const [found] = rows
     if (found?.oldest) return msOf(digitsOf(found.oldest))
-    if (found?.looked !== COUNTED_AT_ONCE) return null
+    if (found?.looked !== most) return null
     last = found.last ?? last
   }
   return null
@@ -340,7 +342,7 @@ const OLDEST = `
   SELECT count(*)::int AS looked, max(id::text) AS last,
     min(id::text) FILTER (WHERE $3::uuid IS NULL OR journey_id = $3) AS oldest
   FROM (
-    SELECT id, journey_id FROM events WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT ${COUNTED_AT_ONCE}
+    SELECT id, journey_id FROM events WHERE workspace_id = $1 AND id > $2 ORDER BY id LIMIT $4
   ) AS looked_at`
 
 const COUNT = `
