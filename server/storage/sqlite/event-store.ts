@@ -3,7 +3,7 @@ import { cursorPosition } from '../../domain/cursors.ts'
 import { instant_ms } from '../../domain/instants.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Page } from '../../domain/paging.ts'
-import type { EventOutcome, EventStore, InitializeOutcome } from '../event-store.ts'
+import { COUNTING_MS, type EventOutcome, type EventStore, type InitializeOutcome } from '../event-store.ts'
 import type { Reading } from '../storage.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { Reader } from './reader.ts'
@@ -59,13 +59,14 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
     async oldestReceived(workspace_id, filter, reading) {
       let page: Page = { limit: 1 }
       // Each turn looks at so many events at the most, found by the indexes; others are read in between.
-      while (true) {
+      for (const until_ms = performance.now() + COUNTING_MS; performance.now() < until_ms; ) {
         const { bytes } = await list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading)
         const { data, next_cursor, caught_up_to }: ForwardPage = JSON.parse(decoder.decode(bytes))
         if (data[0]) return instant_ms(data[0].received_at)
         if (caught_up_to !== null) return null
         page = { limit: 1, after: cursorPosition(next_cursor, 'evt') }
       }
+      return null
     },
     customerEvents: (workspace_id, customer_id, page, reading) =>
       list({ list: 'timeline', workspace_id, customer_id, page }, reading),
