@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { firstPosition } from '../../server/domain/cursors.ts'
+import { assertThere } from '../../server/operations/exports.ts'
+import { exportLines, settled } from '../../server/storage/export-walk.ts'
+import { removeWorkspace } from '../../server/storage/removals/workspace-removals.ts'
+import { insert, newSubject, openStoreForTest, readingIn } from './store.ts'
+
+it('has no last line where its workspace is removed before the last read', async () => {
+  const store = await openStoreForTest()
+  const subject = await newSubject(store)
+  const { workspace_id } = subject
+  await insert(store, subject)
+  const reading = readingIn(workspace_id)
+  const bound = await settled(Date.now(), reading.signal, () =>
+    store.events.eventsBound(workspace_id, reading),
+  )
+  const walk = { workspace_id, filter: {}, format: 'ndjson' } as const
+  const parts = exportLines({
+    list: 'events',
+    filter: {},
+    after: firstPosition('evt'),
+    limit: undefined,
+    format: 'ndjson',
+    bound,
+    signal: reading.signal,
+    read: (after, most) => store.events.eventSlice({ ...walk, after, most, bound: bound.place }, reading),
+    assertThere: () => assertThere(store.db, workspace_id),
+  })
+  expect((await parts.next()).done).toBe(false)
+  await store.db.transaction().execute((db) => removeWorkspace(db, workspace_id, Date.now()))
+  const rest = async () => {
+    for await (const _ of parts);
+  }
+  await expect(rest()).rejects.toMatchObject({ code: 'unauthorized' })
+})
