@@ -3,55 +3,53 @@ import { join } from 'node:path'
 import { BATCH_EVENTS } from './data.ts'
 import { newBenchDatabase, startBenchPostgres } from './postgres/database.ts'
 import { runLoad, type Server, startCairn } from './processes.ts'
+import type { Engine, Settings } from './settings.ts'
 import { BATCH_CONNECTIONS, untilIndexed } from './windows.ts'
 
 /** A server on an empty store of an engine, and a folder that is its own. */
-export type OnEngine = { engine: 'sqlite' | 'postgres'; databaseUrl: string; folder: string; server: Server }
+export type OnEngine = { engine: Engine; databaseUrl: string; folder: string; server: Server }
 
 /** Starts a server on an empty store; measuring ends it. @param name of its folder */
 export type StartOnEngine = (name: string, environment?: Record<string, string>) => Promise<OnEngine>
 
-/** Measures the same on each engine, with servers on stores of their own. */
+/** Figures of each engine that was measured. */
+export type OfEngines<Figures> = Partial<Record<Engine, Figures>>
+
+type Measuring = { folder: string; settings: Settings }
+
+/** Measures the same on each engine that is asked for, with servers on stores of their own. @param name of their folder */
 export async function onEachEngine<Figures>(
-  folder: string,
+  { folder, settings }: Measuring,
   name: string,
   measure: (start: StartOnEngine) => Promise<Figures>,
-): Promise<Record<'sqlite' | 'postgres', Figures>> {
+): Promise<OfEngines<Figures>> {
   const inner = join(folder, name)
-  const made = (name: string) => {
-    const own = join(inner, name)
-    mkdirSync(own, { recursive: true })
-    return own
+  const figures: OfEngines<Figures> = {}
+  for (const engine of settings.engines) {
+    const running = engine === 'postgres' ? await startBenchPostgres() : undefined
+    try {
+      figures[engine] = await measure(async (name, environment = {}) => {
+        const folder = join(inner, name)
+        mkdirSync(folder, { recursive: true })
+        const database = running && { databaseUrl: await newBenchDatabase(running) }
+        const server = await startCairn(folder, { ...database, environment })
+        return { engine, databaseUrl: `sqlite:${server.file}`, ...database, folder, server }
+      })
+    } finally {
+      await running?.remove()
+      rmSync(inner, { recursive: true, force: true })
+    }
   }
-  const sqlite = await measure(async (name, environment = {}) => {
-    const folder = made(name)
-    const databaseUrl = `sqlite:${join(folder, 'cairn.db')}`
-    return { engine: 'sqlite', databaseUrl, folder, server: await startCairn(folder, { environment }) }
-  })
-  rmSync(inner, { recursive: true })
-
-  const running = await startBenchPostgres()
-  try {
-    const postgres = await measure(async (name, environment = {}) => {
-      const folder = made(name)
-      const databaseUrl = await newBenchDatabase(running)
-      const server = await startCairn(folder, { databaseUrl, environment })
-      return { engine: 'postgres', databaseUrl, folder, server }
-    })
-    return { sqlite, postgres }
-  } finally {
-    await running.remove()
-    rmSync(inner, { recursive: true, force: true })
-  }
+  return figures
 }
 
-/** Measures the same on each engine, on an empty store with a server that measuring ends. */
+/** Measures the same on each engine that is asked for, on an empty store with a server that measuring ends. */
 export async function measureOnEach<Figures>(
-  folder: string,
+  measuring: Measuring,
   name: string,
   measure: (databaseUrl: string, server: Server) => Promise<Figures>,
-): Promise<Record<'sqlite' | 'postgres', Figures>> {
-  return await onEachEngine(folder, name, async (start) => {
+): Promise<OfEngines<Figures>> {
+  return await onEachEngine(measuring, name, async (start) => {
     const { databaseUrl, server } = await start('store')
     return await measure(databaseUrl, server)
   })

@@ -1,5 +1,5 @@
 import type { BareExport, BareExportOptions } from './bare-export.ts'
-import { fill, measureOnEach } from './engines.ts'
+import { fill, measureOnEach, type OfEngines } from './engines.ts'
 import type { ExportRead, ExportReaderOptions } from './export-reader.ts'
 import { runLoad, runProgram, type Server } from './processes.ts'
 import { type Settings, say } from './settings.ts'
@@ -18,11 +18,8 @@ export type ExportFigures = {
 type Options = { settings: Settings; watched: Watched }
 
 /** Measures exports on each engine. */
-export async function measureExports(
-  folder: string,
-  options: Options,
-): Promise<Record<'sqlite' | 'postgres', ExportFigures>> {
-  return await measureOnEach(folder, 'exports', (databaseUrl, server) =>
+export async function measureExports(folder: string, options: Options): Promise<OfEngines<ExportFigures>> {
+  return await measureOnEach({ folder, ...options }, 'exports', (databaseUrl, server) =>
     measureOn(databaseUrl, server, options),
   )
 }

@@ -1,5 +1,5 @@
 import { EVENT_NAMES } from './data.ts'
-import { fill, measureOnEach } from './engines.ts'
+import { fill, measureOnEach, type OfEngines } from './engines.ts'
 import type { OrderedEvents, OrderedEventsOptions } from './ordered-events.ts'
 import { pause, runLoad, runProgram, type Server } from './processes.ts'
 import { type Settings, say } from './settings.ts'
@@ -34,11 +34,8 @@ const RECOMPUTED_WAIT_MS = 1_800_000
 type Options = { settings: Settings; watched: Watched }
 
 /** Measures reports on each engine. */
-export async function measureJourneys(
-  folder: string,
-  options: Options,
-): Promise<Record<'sqlite' | 'postgres', JourneyFigures>> {
-  return await measureOnEach(folder, 'journeys', (databaseUrl, server) =>
+export async function measureJourneys(folder: string, options: Options): Promise<OfEngines<JourneyFigures>> {
+  return await measureOnEach({ folder, ...options }, 'journeys', (databaseUrl, server) =>
     measureOn(databaseUrl, server, options),
   )
 }

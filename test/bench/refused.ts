@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { onEachEngine, type StartOnEngine } from './engines.ts'
+import { type OfEngines, onEachEngine, type StartOnEngine } from './engines.ts'
 import { restartCairn, runLoad, type Server } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
@@ -31,11 +31,8 @@ const FULL_RATE = { ...ORDINARY, mostRequestsPerSecond: 450 } as const
 type Options = { settings: Settings; watched: Watched }
 
 /** Measures on each engine what it costs that refusals are kept. */
-export async function measureRefused(
-  folder: string,
-  options: Options,
-): Promise<Record<'sqlite' | 'postgres', RefusedFigures>> {
-  return await onEachEngine(folder, 'refused', (start) => measureOn(start, options))
+export async function measureRefused(folder: string, options: Options): Promise<OfEngines<RefusedFigures>> {
+  return await onEachEngine({ folder, ...options }, 'refused', (start) => measureOn(start, options))
 }
 
 async function measureOn(start: StartOnEngine, { settings, watched }: Options): Promise<RefusedFigures> {

@@ -1,3 +1,4 @@
+import type { OfEngines } from './engines.ts'
 import type { ExportFigures } from './exports.ts'
 import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { HostileFigures } from './hostile.ts'
@@ -68,10 +69,10 @@ type Measured = {
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
-  journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
-  exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
-  refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
-  retention: Record<'sqlite' | 'postgres', RetentionFigures> | undefined
+  journeys: OfEngines<JourneyFigures> | undefined
+  exports: OfEngines<ExportFigures> | undefined
+  refused: OfEngines<RefusedFigures> | undefined
+  retention: OfEngines<RetentionFigures> | undefined
   watched: Watched
 }
 
@@ -107,10 +108,10 @@ export function ratiosOf({
     ...((peers ?? store) && { indexing_pause_ms: watched.indexing_pause_ms, rss_mb: watched.rss_mb }),
     ...(hostile && hostileRatios(hostile)),
     ...(postgres && postgresRatios(postgres)),
-    ...(journeys && journeyRatios(journeys.sqlite)),
-    ...(exports && exportRatios(exports)),
-    ...(refused && refusedRatios(refused)),
-    ...(retention && retentionRatios(retention)),
+    ...(journeys?.sqlite && journeyRatios(journeys.sqlite)),
+    ...(exports && ofEach(exports, exportRatios)),
+    ...(refused && ofEach(refused, refusedRatios)),
+    ...(retention && ofEach(retention, retentionRatios)),
   }
 }
 
@@ -145,43 +146,40 @@ function journeyRatios(figures: JourneyFigures): Ratios {
   }
 }
 
-function exportRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', ExportFigures>): Ratios {
-  const penalty = ({ single_p99_ms: { while_exporting, alone } }: ExportFigures) =>
-    medianQuotient(while_exporting, alone)
+function exportRatios({ bare_s, exported_s, single_p99_ms }: ExportFigures): Ratios {
   return {
-    export_vs_bare: medianQuotient(sqlite.bare_s, sqlite.exported_s),
-    pg_export_vs_bare: medianQuotient(postgres.bare_s, postgres.exported_s),
-    exporting_penalty: penalty(sqlite),
-    pg_exporting_penalty: penalty(postgres),
+    export_vs_bare: medianQuotient(bare_s, exported_s),
+    exporting_penalty: medianQuotient(single_p99_ms.while_exporting, single_p99_ms.alone),
   }
 }
 
-function refusedRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', RefusedFigures>): Ratios {
-  const keeping = ({ requests_per_s }: RefusedFigures, mix: keyof RefusedFigures['requests_per_s']) =>
-    medianQuotient(requests_per_s[mix].kept, requests_per_s[mix].not_kept)
-  const neighbour = ({ neighbour_p99_ms: { refused, stored } }: RefusedFigures) =>
-    medianQuotient(refused, stored)
+function refusedRatios({ requests_per_s, neighbour_p99_ms }: RefusedFigures): Ratios {
+  const { accepted, one_in_ten } = requests_per_s
   return {
-    keeping_refusals: keeping(sqlite, 'accepted'),
-    keeping_one_in_ten: keeping(sqlite, 'one_in_ten'),
-    refused_neighbour: neighbour(sqlite),
-    pg_keeping_refusals: keeping(postgres, 'accepted'),
-    pg_keeping_one_in_ten: keeping(postgres, 'one_in_ten'),
-    pg_refused_neighbour: neighbour(postgres),
+    keeping_refusals: medianQuotient(accepted.kept, accepted.not_kept),
+    keeping_one_in_ten: medianQuotient(one_in_ten.kept, one_in_ten.not_kept),
+    refused_neighbour: medianQuotient(neighbour_p99_ms.refused, neighbour_p99_ms.stored),
   }
 }
 
-function retentionRatios({ sqlite, postgres }: Record<'sqlite' | 'postgres', RetentionFigures>): Ratios {
-  const ageing = ({ events_per_s }: RetentionFigures, kind: 'single' | 'batch') =>
-    median(events_per_s[kind].while_ageing) / median(events_per_s[kind].alone)
-  const { file_bytes } = sqlite
+function retentionRatios({ events_per_s: { single, batch }, file_bytes }: RetentionFigures): Ratios {
   return {
-    ageing_single: ageing(sqlite, 'single'),
-    ageing_batch: ageing(sqlite, 'batch'),
-    aged_file: file_bytes && file_bytes.after / file_bytes.before,
-    pg_ageing_single: ageing(postgres, 'single'),
-    pg_ageing_batch: ageing(postgres, 'batch'),
+    ageing_single: median(single.while_ageing) / median(single.alone),
+    ageing_batch: median(batch.while_ageing) / median(batch.alone),
+    ...(file_bytes && { aged_file: file_bytes.after / file_bytes.before }),
   }
+}
+
+/** The figures of each engine that was measured; the names of those on PostgreSQL begin with `pg_`. */
+function ofEach<Figures>(
+  { sqlite, postgres }: OfEngines<Figures>,
+  ratiosOf: (figures: Figures) => Ratios,
+): Ratios {
+  const named = Object.entries(postgres ? ratiosOf(postgres) : {}).map(([name, value]) => [
+    `pg_${name}`,
+    value,
+  ])
+  return { ...(sqlite && ratiosOf(sqlite)), ...Object.fromEntries(named) }
 }
 
 function peerRatios({
@@ -220,14 +218,19 @@ type Report = {
   store: FullStoreFigures | undefined
   hostile: HostileFigures | undefined
   postgres: PostgresFigures | undefined
-  journeys: Record<'sqlite' | 'postgres', JourneyFigures> | undefined
+  journeys: OfEngines<JourneyFigures> | undefined
   profile: Record<Profiled, ProfileFigures> | undefined
-  exports: Record<'sqlite' | 'postgres', ExportFigures> | undefined
-  refused: Record<'sqlite' | 'postgres', RefusedFigures> | undefined
-  retention: Record<'sqlite' | 'postgres', RetentionFigures> | undefined
+  exports: OfEngines<ExportFigures> | undefined
+  refused: OfEngines<RefusedFigures> | undefined
+  retention: OfEngines<RetentionFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
+}
+
+/** How fast the machine is. */
+export function machineLine({ bare_requests_per_s, fsync_ms }: Machine): string {
+  return `bare: ${whole(bare_requests_per_s)} requests a second; fsync: ${fsync_ms.toFixed(2)} ms`
 }
 
 /** The report for people. */
@@ -249,9 +252,7 @@ export function tableOf(report: Report): string {
   const lines = [
     `\nNode ${report.node}, ${report.cpu}, ${report.rounds} round(s), ${report.minutes.toFixed(1)} minutes`,
   ]
-  lines.push(
-    `bare: ${whole(machine.bare_requests_per_s)} requests a second; fsync: ${machine.fsync_ms.toFixed(2)} ms`,
-  )
+  lines.push(machineLine(machine))
   lines.push(
     `server and load ${report.separate_cores ? 'on a core each' : 'NOT on separate cores'}; log to a file\n`,
   )
@@ -293,23 +294,24 @@ export function tableOf(report: Report): string {
   }
   if (hostile) lines.push(...hostileLines(hostile))
   if (postgres) lines.push(...postgresLines(postgres))
-  if (journeys)
-    lines.push(...journeyLines('SQLite', journeys.sqlite), ...journeyLines('PostgreSQL', journeys.postgres))
+  if (journeys) lines.push(...eachEngine(journeys, journeyLines))
   if (profile) lines.push(...profileLines(profile))
-  if (exports)
-    lines.push(...exportLines('SQLite', exports.sqlite), ...exportLines('PostgreSQL', exports.postgres))
-  if (refused)
-    lines.push(...refusedLines('SQLite', refused.sqlite), ...refusedLines('PostgreSQL', refused.postgres))
-  if (retention)
-    lines.push(
-      ...retentionLines('SQLite', retention.sqlite),
-      ...retentionLines('PostgreSQL', retention.postgres),
-    )
+  if (exports) lines.push(...eachEngine(exports, exportLines))
+  if (refused) lines.push(...eachEngine(refused, refusedLines))
+  if (retention) lines.push(...eachEngine(retention, retentionLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
   }
   return `${lines.join('\n')}\n`
+}
+
+/** The lines of each engine that was measured. */
+function eachEngine<Figures>(
+  { sqlite, postgres }: OfEngines<Figures>,
+  linesOf: (engine: string, figures: Figures) => string[],
+): string[] {
+  return [...(sqlite ? linesOf('SQLite', sqlite) : []), ...(postgres ? linesOf('PostgreSQL', postgres) : [])]
 }
 
 /** What one event costs, station by station: of the profiled kinds side by side, the dearest of a single event first. */

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { openDatabase } from '../../server/storage/open.ts'
 import { removals } from '../../server/storage/removals/removals.ts'
 import { BATCH_EVENTS } from './data.ts'
-import { fill, type OnEngine, onEachEngine, type StartOnEngine } from './engines.ts'
+import { fill, type OfEngines, type OnEngine, onEachEngine, type StartOnEngine } from './engines.ts'
 import { pause, restartCairn, runLoad, type Server, UNLIMITED } from './processes.ts'
 import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
@@ -35,8 +35,8 @@ type Options = { settings: Settings; watched: Watched }
 export async function measureRetention(
   folder: string,
   options: Options,
-): Promise<Record<'sqlite' | 'postgres', RetentionFigures>> {
-  return await onEachEngine(folder, 'retention', (start) => measureOn(start, options))
+): Promise<OfEngines<RetentionFigures>> {
+  return await onEachEngine({ folder, ...options }, 'retention', (start) => measureOn(start, options))
 }
 
 async function measureOn(start: StartOnEngine, { settings, watched }: Options): Promise<RetentionFigures> {

@@ -12,9 +12,9 @@ import { measurePostgres } from './postgres/measure.ts'
 import { isPinned, killAll } from './processes.ts'
 import { measureProfile } from './profile.ts'
 import { measureRefused } from './refused.ts'
-import { nearCeiling, ratiosOf, tableOf } from './report.ts'
+import { machineLine, nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { measureRetention } from './retention.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { readSettings, type Settings, say } from './settings.ts'
 import { Watched } from './watched.ts'
 
 /** Memory file systems, on which a commit costs nothing: tmpfs, ramfs. */
@@ -37,6 +37,7 @@ async function main(settings: Settings) {
   const started = performance.now()
   const watched = new Watched()
   const machine = await measureMachine(folder, settings)
+  say(machineLine(machine))
   const { only } = settings
   const options = { settings, watched }
   const peers = !only || only === 'peers' ? await measurePeers(folder, options) : undefined

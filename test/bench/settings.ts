@@ -12,6 +12,8 @@ export type Settings = {
   soakSeconds: number
   /** The one part that is measured; without it the comparison with peers and the full store. */
   only: Part | undefined
+  /** What is measured on each engine is measured on these. */
+  engines: readonly Engine[]
   /** Where the figures are written. */
   json: string | undefined
   /** Where the stores are made; it must be on a disk. */
@@ -31,7 +33,10 @@ const PARTS = [
 ] as const
 type Part = (typeof PARTS)[number]
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART]
+const ENGINES = ['sqlite', 'postgres'] as const
+export type Engine = (typeof ENGINES)[number]
+
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE]
 
   --json FILE   write the ratios and what they are made of
   --quick       a sketch: one round, short windows, a small store
@@ -43,6 +48,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                 engine; profile: what an event costs at each station of its way;
                 export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
                 engine; retention: sending while others age, on each engine
+  --engine ENGINE  sqlite or postgres: the one engine on which is measured what is measured on each
 `
 
 /** What the command line asks for; undefined where it asks for help. */
@@ -56,6 +62,7 @@ export function readSettings(args: string[]): Settings | undefined {
       events: { type: 'string' },
       folder: { type: 'string' },
       only: { type: 'string' },
+      engine: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -66,11 +73,14 @@ export function readSettings(args: string[]): Settings | undefined {
   }
   const part = PARTS.find((part) => part === only)
   if (only !== part) throw new Error(`--only must be one of ${PARTS.join(', ')}`)
+  const engine = ENGINES.find((engine) => engine === values.engine)
+  if (values.engine !== engine) throw new Error(`--engine must be one of ${ENGINES.join(', ')}`)
+  const engines = engine ? [engine] : ENGINES
   const rounds = Number(values.rounds ?? (isQuick || only === 'hostile' ? 1 : 3))
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 9) throw new Error('--rounds must be 1 to 9')
   const thousands = Number(values.events ?? (isQuick ? 300 : 10_000))
   if (!Number.isInteger(thousands) || thousands < 1) throw new Error('--events must be a number of thousands')
-  const common = { isQuick, json, folder, rounds, only: part, storedEvents: thousands * 1000 }
+  const common = { isQuick, json, folder, rounds, only: part, engines, storedEvents: thousands * 1000 }
   if (isQuick) return { ...common, seconds: 4, warmUpSeconds: 1, soakSeconds: 20 }
   return { ...common, seconds: 10, warmUpSeconds: 2, soakSeconds: 300 }
 }
