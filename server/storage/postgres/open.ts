@@ -60,6 +60,7 @@ const PARTITIONS_MS = 3_600_000
 /** The store of a serving process, of which there may be many on one database. */
 export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onGroup = () => {}, onIndexingFailure = () => {} } = options
+  const journal = options.erasuresFile === undefined ? undefined : new ErasureJournal(options.erasuresFile)
   const servers = new Servers(readAddress(url))
   await explained(migrateDatabase(servers))
   const pool = (name: keyof typeof POOLS) => new Pool({ servers, ...POOLS[name] })
@@ -73,10 +74,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt } = await explained(prepared(pools, now())).catch(async (error) => {
-    await Promise.all(Object.values(pools).map((pool) => pool.close()))
-    throw error
-  })
+  const { message_salt } = await explained(prepared({ pools, servers, journal }, now())).catch(
+    async (error) => {
+      await Promise.all(Object.values(pools).map((pool) => pool.close()))
+      throw error
+    },
+  )
   const partitions = setInterval(() => {
     // What fails now is done in an hour; until then there is a partition for all others, and one that is empty.
     makePartitions(pools.transactions, now()).catch(() => {})
@@ -91,7 +94,6 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     refusalLimits = DEFAULT_LIMITS,
     onRefusalsFailure = () => {},
     onRemovalFailure = () => {},
-    erasuresFile,
   } = options
   const refusals = new Refusals({
     table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
@@ -123,8 +125,6 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       }),
     })
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
-  const journal = erasuresFile === undefined ? undefined : new ErasureJournal(erasuresFile)
-  await journal?.reconcile(db, { removeCustomer }, now())
   const remover = new EventRemover(pools.removals, message_salt)
   const workspaces = {
     db,
@@ -215,16 +215,27 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   }
 }
 
+type Preparing = {
+  pools: { lookUps: Pool; transactions: Pool }
+  servers: Servers
+  journal: ErasureJournal | undefined
+}
+
 /** Sees to it that a database can be served. @returns what is in it about the store itself */
-async function prepared(pools: { lookUps: Pool; transactions: Pool }, now_ms: number) {
-  await assertWhole(pools.lookUps)
-  const [store] = await pools.lookUps.read<{ message_salt: string }>(
-    'SELECT message_salt FROM cairn_store',
-    [],
-  )
+async function prepared({ pools: { lookUps, transactions }, servers, journal }: Preparing, now_ms: number) {
+  await assertWhole(lookUps)
+  const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
-  await makePartitions(pools.transactions, now_ms)
+  await makePartitions(transactions, now_ms)
+  const db = databaseOn({ lookUps, transactions }, servers)
+  await journal?.reconcile(db, { removeCustomer }, now_ms)
   return store
+}
+
+/** A database of which nobody is told what changes. */
+function databaseOn({ lookUps, transactions: pool }: Preparing['pools'], servers: Servers): Database {
+  const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
+  return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
 }
 
 /**
@@ -249,11 +260,7 @@ export async function openPostgresDatabase(
     await close()
     throw error
   }
-  const read: Read = (sql, parameters) => pool.read(sql, parameters)
-  return {
-    db: new Kysely<DB>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) }),
-    close,
-  }
+  return { db: databaseOn({ lookUps: pool, transactions: pool }, servers), close }
 }
 
 /** What PostgreSQL sees to itself. */
