@@ -28,8 +28,11 @@ export type DatabaseProxy = {
   thaw(): void
 }
 
-/** A proxy to the server behind a unix socket. It ends with the test. */
-export async function startProxy(url: string): Promise<DatabaseProxy> {
+/**
+ * A proxy to the server behind a unix socket. It ends with the test.
+ * @param isPooler whether it tells clients of a process that is not the server's, as poolers do
+ */
+export async function startProxy(url: string, { isPooler = false } = {}): Promise<DatabaseProxy> {
   const target = new URL(url)
   const server = join(target.searchParams.get('host') ?? '', '.s.PGSQL.5432')
   const folder = temporaryFolder()
@@ -38,14 +41,15 @@ export async function startProxy(url: string): Promise<DatabaseProxy> {
   let cuts = 0
   let isFrozen = false
 
-  const meets = (chunk: Buffer): Fate | undefined => {
-    if (!awaited || awaited.times === 0 || !chunk.includes(awaited.text)) return undefined
+  const meets = (text: string): Fate | undefined => {
+    if (!awaited || awaited.times === 0 || !text.includes(awaited.text)) return undefined
     awaited.times -= 1
     cuts += 1
     return awaited.fate
   }
   const proxy: Server = createServer((client) => {
     const upstream = connect(server)
+    const prepared = new Map<string, string>()
     let isCutAtAnswer = false
     let isOver = false
     for (const socket of [client, upstream]) {
@@ -60,7 +64,7 @@ export async function startProxy(url: string): Promise<DatabaseProxy> {
       upstream.destroy()
     }
     client.on('data', (chunk) => {
-      const fate = meets(chunk)
+      const fate = meets(statementsOf(chunk, prepared))
       if (fate === 'before') return end()
       upstream.write(chunk)
       if (fate === 'after') isCutAtAnswer = true
@@ -70,6 +74,8 @@ export async function startProxy(url: string): Promise<DatabaseProxy> {
       }
     })
     upstream.on('data', (chunk) => {
+      const told = isPooler ? chunk.indexOf(BACKEND_KEY) : -1
+      if (told !== -1) chunk.writeInt32BE(1, told + BACKEND_KEY.length)
       // The end of an answer: the server is ready for the next statement.
       if (isCutAtAnswer && chunk.includes(READY)) end()
       else if (!isCutAtAnswer) client.write(chunk)
@@ -105,6 +111,21 @@ export async function startProxy(url: string): Promise<DatabaseProxy> {
     },
   }
 }
+
+/** What a client sends, with the text of each prepared statement that it runs. @param prepared texts by name */
+function statementsOf(chunk: Buffer, prepared: Map<string, string>): string {
+  const sent = chunk.toString('latin1')
+  for (const [, name = '', text = ''] of sent.matchAll(PARSE)) prepared.set(name, text)
+  const bound = Array.from(sent.matchAll(BIND), ([, name = '']) => prepared.get(name) ?? '')
+  return [sent, ...bound].join('\n')
+}
+
+/** Of the protocol: a letter, a length, then names and texts that end with a zero byte. */
+const PARSE = /P[\s\S]{4}(\w+)\0([^\0]*)\0/g
+const BIND = /B[\s\S]{4}\0(\w+)\0/g
+
+/** BackendKeyData of the protocol, in front of the number of the process. */
+const BACKEND_KEY = Buffer.from([0x4b, 0, 0, 0, 12])
 
 /** ReadyForQuery of the protocol, outside a transaction. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])

@@ -10,6 +10,12 @@ export type Rows<Row> = { rows: Row[]; changes: number; command: string }
 export type ConnectionSettings = {
   /** PostgreSQL gives up a statement after so long. */
   statement_ms: number
+  /**
+   * Whether statements with parameters are prepared, so that PostgreSQL does not plan each anew: few in all, and such as
+   * have one good plan whatever the parameters are. Behind a pooler they are not, where the next statement may meet another
+   * session.
+   */
+  prepares?: boolean
 }
 
 /**
@@ -24,6 +30,12 @@ const IDLE_IN_TRANSACTION_MS = 10_000
 /** The oldest version with all that the statements need. */
 const LEAST_VERSION = 140_000
 
+/** The plans of prepared statements are made anew after so many runs: they know how large a table was, not that it grows. */
+const RUNS_OF_A_PLAN = 100
+
+/** A statement that is not prepared in this session, or another that has its name: nothing was done. */
+const WRONG_SESSION = ['26000', '42P05']
+
 /** PostgreSQL's protocol, "CancelRequest". */
 const CANCEL_REQUEST = 80_877_102
 
@@ -31,13 +43,18 @@ const CANCEL_REQUEST = 80_877_102
 export class Connection {
   readonly #client: Client
   readonly #statement_ms: number
+  /** Names of prepared statements, by their text. */
+  readonly #names = new Map<string, string>()
+  #prepares: boolean
+  #preparedRuns = 0
   /** Which of the hosts it leads to. */
   readonly host: number
   #isLost = false
 
-  private constructor(client: Client, { statement_ms }: ConnectionSettings, host: number) {
+  private constructor(client: Client, { statement_ms, prepares = false }: ConnectionSettings, host: number) {
     this.#client = client
     this.#statement_ms = statement_ms
+    this.#prepares = prepares
     this.host = host
     // Whoever uses it next is told; an event without a listener would end the process.
     const lost = () => {
@@ -92,9 +109,7 @@ export class Connection {
     if (this.#isLost) throw new ConnectionLost('it had ended before')
     const patience = setTimeout(() => this.close(), this.#statement_ms + GRACE_MS)
     try {
-      const result = parameters
-        ? await this.#client.query(sql, [...parameters])
-        : await this.#client.query(sql)
+      const result = parameters ? await this.#runWith(sql, [...parameters]) : await this.#client.query(sql)
       return { rows: (result.rows ?? []) as Row[], changes: result.rowCount ?? 0, command: result.command }
     } catch (error) {
       // FATAL ends the connection. It may come after the statement was committed, while a standby was waited for.
@@ -106,6 +121,22 @@ export class Connection {
     }
   }
 
+  async #runWith(text: string, values: unknown[]) {
+    if (!this.#prepares) return await this.#client.query(text, values)
+    this.#preparedRuns += 1
+    if (this.#preparedRuns % RUNS_OF_A_PLAN === 0) await this.#client.query('DISCARD PLANS')
+    const name = this.#names.get(text) ?? `cairn_${this.#names.size + 1}`
+    this.#names.set(text, name)
+    try {
+      return await this.#client.query({ name, text, values })
+    } catch (error) {
+      if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
+      // A pooler in between, of a kind that does not show itself.
+      this.#prepares = false
+      return await this.#client.query(text, values)
+    }
+  }
+
   /**
    * Asks the server to cancel the statement that runs. The connection is not used again: the request may reach the server
    * late, and would cancel what runs then.
@@ -113,9 +144,7 @@ export class Connection {
   cancel(): void {
     this.#isLost = true
     const { host, port } = this.#client
-    const { processID = 0, secretKey = 0 } = this.#client as Partial<
-      Record<'processID' | 'secretKey', number>
-    >
+    const { processID = 0, secretKey = 0 } = backendOf(this.#client)
     const request = Buffer.alloc(16)
     request.writeInt32BE(16, 0)
     request.writeInt32BE(CANCEL_REQUEST, 4)
@@ -135,17 +164,24 @@ export class Connection {
   }
 
   async #check({ needsPrimary }: Address) {
-    const { rows } = await this.run<{ version: number; encoding: string; standby: boolean }>(
+    const { rows } = await this.run<{ version: number; encoding: string; standby: boolean; process: number }>(
       `SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
-        current_setting('server_encoding') AS encoding`,
+        current_setting('server_encoding') AS encoding, pg_backend_pid() AS process`,
     )
     const [server] = rows
     if (!server) throw new Error('it does not answer')
+    // A pooler says of itself who is to be cancelled.
+    if (server.process !== backendOf(this.#client).processID) this.#prepares = false
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
     if (needsPrimary && server.standby) throw new Error('it is a standby')
   }
+}
+
+/** What the driver was told of the server's process. */
+function backendOf(client: Client): Partial<Record<'processID' | 'secretKey', number>> {
+  return client as Partial<Record<'processID' | 'secretKey', number>>
 }
 
 function clientConfig(address: Address, index: number, { statement_ms }: ConnectionSettings): ClientConfig {

@@ -44,7 +44,7 @@ const POOLS = {
   lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 2_000 },
   /** Their deadline is before that, and is told as what it is. */
   lists: { most: 2, mostWaiting: 1_000, statement_ms: 6_000 },
-  ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000 },
+  ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000, prepares: true },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
   /** One group after the other; what is removed with it may be a day's. */

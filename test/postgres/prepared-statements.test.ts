@@ -1,0 +1,80 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { readAddress } from '../../server/domain/postgres-urls.ts'
+import { Connection } from '../../server/storage/postgres/connection.ts'
+import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+async function openConnection(url: string): Promise<Connection> {
+  const settings = { statement_ms: 10_000, prepares: true }
+  const connection = await Connection.open(readAddress(url), settings, 0)
+  onTestFinished(() => connection.close())
+  return connection
+}
+
+async function preparedIn(connection: Connection): Promise<unknown[]> {
+  const { rows } = await connection.run('SELECT name, statement FROM pg_prepared_statements ORDER BY name')
+  return rows
+}
+
+const BY_KEY = 'SELECT n FROM numbers WHERE n = $1'
+
+it('prepares a statement once, and runs it with other parameters', async () => {
+  const connection = await openConnection(await newDatabase())
+  const doubled = async (n: number) => (await connection.run('SELECT 2 * $1::int AS n', [n])).rows
+  expect(await doubled(1)).toEqual([{ n: 2 }])
+  expect(await doubled(21)).toEqual([{ n: 42 }])
+  expect(await preparedIn(connection)).toEqual([{ name: 'cairn_1', statement: 'SELECT 2 * $1::int AS n' }])
+})
+
+it('plans anew what was planned for a small table, as it grows', async () => {
+  const connection = await openConnection(await newDatabase())
+  await connection.run('CREATE TABLE numbers (n int PRIMARY KEY) WITH (autovacuum_enabled = off)')
+  await connection.run('INSERT INTO numbers VALUES (1); ANALYZE numbers')
+  const find = async (times: number) => {
+    for (let run = 1; run <= times; run += 1) {
+      expect((await connection.run(BY_KEY, [1])).rows).toEqual([{ n: 1 }])
+    }
+  }
+  const plan = async () => JSON.stringify((await connection.run('EXPLAIN EXECUTE cairn_1(1)')).rows)
+  await find(10)
+  expect(await plan()).toContain('Seq Scan')
+  await connection.run('INSERT INTO numbers SELECT generate_series(2, 20000)')
+  await find(10)
+  expect(await plan()).toContain('Seq Scan')
+  await find(100)
+  expect(await plan()).toContain('Index Only Scan')
+})
+
+it('prepares nothing behind a pooler', async () => {
+  const { url } = await startProxy(await newDatabase(), { isPooler: true })
+  const connection = await openConnection(url)
+  expect((await connection.run('SELECT $1::int AS n', [1])).rows).toEqual([{ n: 1 }])
+  expect(await preparedIn(connection)).toEqual([])
+})
+
+it('goes on without where a pooler that does not show itself has another session take over', async () => {
+  const connection = await openConnection(await newDatabase())
+  const run = async (n: number) => (await connection.run('SELECT $1::int AS n', [n])).rows
+  expect(await run(1)).toEqual([{ n: 1 }])
+  await connection.run('DEALLOCATE ALL')
+  expect(await run(2)).toEqual([{ n: 2 }])
+  expect(await run(3)).toEqual([{ n: 3 }])
+  expect(await preparedIn(connection)).toEqual([])
+})
+
+it('goes on without where another client has taken the name of a statement', async () => {
+  const connection = await openConnection(await newDatabase())
+  await connection.run('PREPARE cairn_1 AS SELECT 7')
+  expect((await connection.run('SELECT $1::int AS n', [1])).rows).toEqual([{ n: 1 }])
+})
+
+it('stores events behind a pooler', async () => {
+  const url = await newDatabase()
+  const proxy = await startProxy(url, { isPooler: true })
+  const store = await openStoreForTest({ databaseUrl: proxy.url })
+  const subject = await newSubject(store)
+  for (let sent = 0; sent < 3; sent += 1) await insert(store, subject)
+  expect(await runSql(url, 'SELECT count(*)::int AS events FROM events')).toEqual([{ events: 3 }])
+})
