@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyStore } from '../storage/sqlite/copy.ts'
 import type { CopiedStore } from '../storage/sqlite/copy-thread.ts'
-import { COMPANIONS } from '../storage/sqlite/private-files.ts'
+import { COMPANIONS } from '../storage/sqlite/store-files.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

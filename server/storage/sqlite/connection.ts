@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync }
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makePrivate } from '../private-file.ts'
-import { keepPrivate } from './private-files.ts'
+import { keepPrivate } from './store-files.ts'
 
 export type Connection = Database.Database
 

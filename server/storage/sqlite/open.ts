@@ -11,7 +11,6 @@ import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../stora
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
-import { ERASURES } from './private-files.ts'
 import { Reader } from './reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
 import {
@@ -23,6 +22,7 @@ import {
 } from './sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
+import { ERASURES } from './store-files.ts'
 import { TailRing } from './tail.ts'
 import { Writer } from './writer.ts'
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { type Connection, isDamage, openDerived } from '../connection.ts'
-import { DERIVED_COMPANIONS } from '../private-files.ts'
+import { DERIVED_COMPANIONS } from '../store-files.ts'
 
 /** Another layout of the file than this is thrown away with what is in it. */
 const LAYOUT = 2

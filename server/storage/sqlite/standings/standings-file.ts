@@ -10,7 +10,7 @@ import type {
   TimesRow,
 } from '../../standings/standing-store.ts'
 import { type Connection, openDerived } from '../connection.ts'
-import { DERIVED_COMPANIONS } from '../private-files.ts'
+import { DERIVED_COMPANIONS } from '../store-files.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /**
