@@ -102,16 +102,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     onFailure: onRefusalsFailure,
   })
   const written = { pool: pools.ingestion, now }
-  let groups = 0
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
     customers: new CustomerWriter(written),
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
-    onGroup(group) {
-      groups += 1
-      onGroup(group)
-    },
+    onGroup,
   })
   const database = (read: Read) =>
     new Kysely<DB>({
@@ -150,7 +146,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
     },
     forgetJourney,
-    groups: () => groups,
+    groups: () => writer.groups,
     onFailure: onRemovalFailure,
   })
   return {

@@ -50,11 +50,17 @@ export class Writer {
   /** How many groups of a workspace commit. */
   readonly #busy = new Map<string, number>()
   #committing = 0
+  #groups = 0
   #scheduled = false
   #closed: { promise: Promise<void>; resolve: () => void } | undefined
 
   constructor(options: WriterOptions) {
     this.#options = options
+  }
+
+  /** How many have been written so far. */
+  get groups(): number {
+    return this.#groups
   }
 
   get waitingRows(): number {
@@ -144,6 +150,7 @@ export class Writer {
       if (!(await this.#writeEach(workspaceId, ofKind))) failed = true
     }
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
+    this.#groups += 1
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#committing -= 1
     const groups = (this.#busy.get(workspaceId) ?? 0) - 1
