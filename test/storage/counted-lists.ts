@@ -1,9 +1,18 @@
 import { sql } from 'kysely'
 import type { Reading } from '../../server/storage/storage.ts'
-import type { Store } from './store.ts'
+import { openStoreForTest, readingIn, type Store } from './store.ts'
 
 /** Lists of so many workspaces are read at a time. */
 export const READERS = 2
+
+/** A store whose readers have all begun to read: to start one may take longer than a list. */
+export async function openWithReaders(): Promise<Store> {
+  const store = await openStoreForTest()
+  await Promise.all(
+    Array.from({ length: READERS }, (_, index) => count(store, readingIn(`first-${index}`), SHORT)),
+  )
+  return store
+}
 
 /** Reads for a list: counts, which takes the longer the more there is to count. */
 export async function count({ lists }: Store, reading: Reading, numbers: number): Promise<void> {

@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { withPatience } from '../patience.ts'
-import { count, inOrder, LONG, READERS, SHORT } from './counted-lists.ts'
-import { newSubject, openStoreForTest, readingIn, type Store } from './store.ts'
+import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from './counted-lists.ts'
+import { newSubject, openStoreForTest, readingIn } from './store.ts'
 
 /** As many as may wait for one caller, and in all. */
 const WAITING_PER_CALLER = 100
 const WAITING = 1_000
 
 const overloaded = { name: 'Unavailable', reason: 'overloaded' }
-
-/** A store whose readers have all begun to read: to start one may take longer than a list. */
-async function openWithReaders(): Promise<Store> {
-  const store = await openStoreForTest()
-  await Promise.all(
-    Array.from({ length: READERS }, (_, index) => count(store, readingIn(`first-${index}`), SHORT)),
-  )
-  return store
-}
 
 describe('a look-up', () => {
   it('does not wait for lists, however many there are', async () => {
@@ -120,7 +111,7 @@ describe('a list', () => {
   })
 
   it('keeps its place in the thread when its caller has gone, until the engine is done', async () => {
-    const store = await openStoreForTest()
+    const store = await openWithReaders()
     const controller = new AbortController()
     const { ended, note } = inOrder()
     const running = count(store, { ...readingIn('one'), signal: controller.signal }, LONG)
