@@ -13,9 +13,15 @@ async function openConnection(url: string): Promise<Connection> {
   return connection
 }
 
-async function preparedIn(connection: Connection): Promise<unknown[]> {
-  const { rows } = await connection.run('SELECT name, statement FROM pg_prepared_statements ORDER BY name')
+type Prepared = { name: string; statement: string }
+
+async function preparedIn(connection: Connection): Promise<Prepared[]> {
+  const { rows } = await connection.run<Prepared>('SELECT name, statement FROM pg_prepared_statements')
   return rows
+}
+
+async function nameOf(text: string, connection: Connection): Promise<string> {
+  return (await preparedIn(connection)).find(({ statement }) => statement === text)?.name ?? ''
 }
 
 const BY_KEY = 'SELECT n FROM numbers WHERE n = $1'
@@ -25,7 +31,20 @@ it('prepares a statement once, and runs it with other parameters', async () => {
   const doubled = async (n: number) => (await connection.run('SELECT 2 * $1::int AS n', [n])).rows
   expect(await doubled(1)).toEqual([{ n: 2 }])
   expect(await doubled(21)).toEqual([{ n: 42 }])
-  expect(await preparedIn(connection)).toEqual([{ name: 'cairn_1', statement: 'SELECT 2 * $1::int AS n' }])
+  expect(await preparedIn(connection)).toMatchObject([{ statement: 'SELECT 2 * $1::int AS n' }])
+})
+
+it('has one name for a statement in every session, whatever was prepared before', async () => {
+  const url = await newDatabase()
+  const [one, other] = [await openConnection(url), await openConnection(url)]
+  const [text, before] = ['SELECT $1::int AS n', 'SELECT $1::int + 1 AS n']
+  await one.run(text, [1])
+  await other.run(before, [1])
+  await other.run(text, [1])
+  const name = await nameOf(text, one)
+  expect(name).toMatch(/^cairn_/)
+  expect(await nameOf(text, other)).toBe(name)
+  expect(await nameOf(before, other)).not.toBe(name)
 })
 
 it('plans anew what was planned for a small table, as it grows', async () => {
@@ -37,8 +56,9 @@ it('plans anew what was planned for a small table, as it grows', async () => {
       expect((await connection.run(BY_KEY, [1])).rows).toEqual([{ n: 1 }])
     }
   }
-  const plan = async () => JSON.stringify((await connection.run('EXPLAIN EXECUTE cairn_1(1)')).rows)
   await find(10)
+  const explain = `EXPLAIN EXECUTE ${await nameOf(BY_KEY, connection)}(1)`
+  const plan = async () => JSON.stringify((await connection.run(explain)).rows)
   expect(await plan()).toContain('Seq Scan')
   await connection.run('INSERT INTO numbers SELECT generate_series(2, 20000)')
   await find(10)
@@ -65,9 +85,13 @@ it('goes on without where a pooler that does not show itself has another session
 })
 
 it('goes on without where another client has taken the name of a statement', async () => {
-  const connection = await openConnection(await newDatabase())
-  await connection.run('PREPARE cairn_1 AS SELECT 7')
-  expect((await connection.run('SELECT $1::int AS n', [1])).rows).toEqual([{ n: 1 }])
+  const url = await newDatabase()
+  const [connection, other] = [await openConnection(url), await openConnection(url)]
+  const run = async (on: Connection) => (await on.run('SELECT $1::int AS n', [1])).rows
+  await run(other)
+  const [prepared] = await preparedIn(other)
+  await connection.run(`PREPARE ${prepared?.name} AS SELECT 7`)
+  expect(await run(connection)).toEqual([{ n: 1 }])
 })
 
 it('stores events behind a pooler', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { Client, type ClientConfig, types } from 'pg'
 import type { Address } from '../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
+import { statementName } from './statement-names.ts'
 
 /** What a statement came to. */
 export type Rows<Row> = { rows: Row[]; changes: number; command: string }
@@ -43,8 +44,6 @@ const CANCEL_REQUEST = 80_877_102
 export class Connection {
   readonly #client: Client
   readonly #statement_ms: number
-  /** Names of prepared statements, by their text. */
-  readonly #names = new Map<string, string>()
   #prepares: boolean
   #preparedRuns = 0
   /** Which of the hosts it leads to. */
@@ -125,10 +124,8 @@ export class Connection {
     if (!this.#prepares) return await this.#client.query(text, values)
     this.#preparedRuns += 1
     if (this.#preparedRuns % RUNS_OF_A_PLAN === 0) await this.#client.query('DISCARD PLANS')
-    const name = this.#names.get(text) ?? `cairn_${this.#names.size + 1}`
-    this.#names.set(text, name)
     try {
-      return await this.#client.query({ name, text, values })
+      return await this.#client.query({ name: statementName(text), text, values })
     } catch (error) {
       if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
       // A pooler in between, of a kind that does not show itself.
