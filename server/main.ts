@@ -10,6 +10,7 @@ import { Callers } from './http/callers/callers.ts'
 import { Credentials } from './http/callers/credentials.ts'
 import { ExportPlaces } from './http/export-places.ts'
 import { HEAD_BYTES, refuseMalformed } from './http/malformed-http.ts'
+import { OpenConnections } from './http/open-connections.ts'
 import { Attempts } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
@@ -36,6 +37,9 @@ const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
 /** How often a stopping server looks for connections that have become idle. */
 const IDLE_CHECK_MS = 20
+
+/** So long a stopping server waits for the rest of a head. */
+const HEAD_MS = 3_000
 
 /** A server that listens. */
 export type RunningServer = {
@@ -142,6 +146,7 @@ export async function startServer({
     requireHostHeader: false,
   }
   const server = createServer(options, app)
+  const connections = new OpenConnections(server)
   refuseMalformed(server, { log, metrics, logAddresses: config.logAddresses })
   let siteUrl: string
   let setupLink: string | undefined
@@ -164,7 +169,12 @@ export async function startServer({
       isStopping = true
       const closed = new Promise((resolve) => server.close(resolve))
       // A connection that is kept alive becomes idle only when its last answer has gone out.
-      const timer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      const stopped_ms = performance.now()
+      const timer = setInterval(() => {
+        server.closeIdleConnections()
+        connections.endUnused()
+        if (performance.now() - stopped_ms > HEAD_MS) connections.endUntaken()
+      }, IDLE_CHECK_MS)
       await closed
       clearInterval(timer)
       await storage.close()

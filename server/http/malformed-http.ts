@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { plainAddress } from '../domain/networks.ts'
@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts'
 import { Problem, type ProblemCode } from '../problems.ts'
 import { corsHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
+import { type Begun, begunOn } from './begun-requests.ts'
 
 /** The line and the headers of a request together (contract: `headers_too_large`). */
 export const HEAD_BYTES = 16 * 1024
@@ -21,15 +22,6 @@ const HEADERS = { ...corsHeaders, Connection: 'close' }
 const CODES: Record<string, ProblemCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-}
-
-/** The request that a connection is at, from its head on, and how to refuse it. */
-type Begun = { res: ServerResponse; refuse: (problem: Problem) => void }
-const begun = new WeakMap<Socket, Begun>()
-
-/** Notes how to refuse a request, should the rest of it turn out to be no HTTP or never arrive. */
-export function noteBegun(res: ServerResponse, refuse: Begun['refuse']): void {
-  begun.set(res.req.socket, { res, refuse })
 }
 
 /**
@@ -64,7 +56,7 @@ export function refuseMalformed(
 
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
-    const request = begun.get(socket)
+    const request = begunOn(socket)
     // The parser complains of everything that still arrives.
     if (!refused.has(socket)) refuseRest(socket, request, code)
     refused.add(socket)

@@ -8,6 +8,7 @@ import { newStore, temporaryFolder } from '../cairn.ts'
 import { type ChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { startCommand } from '../command.ts'
 import { engine } from '../engine.ts'
+import { openConnection } from '../http/requests.ts'
 import { withPatience } from '../patience.ts'
 import { connectTo, holdWrites, storedEvents } from '../storage/store.ts'
 
@@ -55,6 +56,31 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     }
     expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
     expect(await storedEvents(other)).toEqual(['before', ...Array(10).fill('signed_up')])
+  })
+})
+
+describe('a connection without a request', () => {
+  it.each([
+    ['that nothing has come on', '', ''],
+    ['with half of the first head', '', 'GET /healthz HTTP/1.1\r\nho'],
+    [
+      'with half of a later head',
+      'GET /healthz HTTP/1.1\r\nhost: cairn\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nho',
+    ],
+  ])('%s does not keep the server from its end', async (_name, whole, half) => {
+    const { server } = await startChildServerWithCustomer()
+    const { socket, answer, closed } = await openConnection(server)
+    if (whole !== '') {
+      socket.write(whole)
+      await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 200'), withPatience)
+    }
+    if (half !== '') socket.write(half)
+    // Answered on a connection that was made later: by now the server has accepted this one.
+    await fetch(`${server.url}/healthz`)
+    server.kill('SIGTERM')
+    await closed
+    expect(await server.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
   })
 })
 

@@ -79,7 +79,7 @@ export type Connection = {
   closed: Promise<NodeJS.ErrnoException | undefined>
 }
 
-export async function openConnection(cairn: Cairn): Promise<Connection> {
+export async function openConnection(cairn: Pick<Cairn, 'url'>): Promise<Connection> {
   const { hostname, port } = new URL(cairn.url)
   const socket = connect(Number(port), hostname)
   let answer = ''
