@@ -79,6 +79,33 @@ describe('a connection that dies under a write', () => {
     expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
   })
 
+  it('lets events be counted once, though another server has taken in meanwhile what arrived', async () => {
+    const { store, proxy, url } = await storeBehindProxy()
+    const subject = await newSubject(store)
+    await openStoreForTest({ databaseUrl: url })
+    const { workspace_id } = subject
+    const groups = [
+      { events: [newEvent(subject), newEvent(subject, { message_id: 'a text' })], text: EVENTS },
+      { events: [newEvent(subject, { journey_id: 'jrn_none' })], text: 'INSERT INTO event_arrivals' },
+    ]
+    for (const { events, text } of groups) {
+      const cut = proxy.cutAt(text, 'after')
+      const outcomes = store.events.insertEvents(workspace_id, events)
+      await cut
+      proxy.freeze()
+      await vi.waitUntil(async () => {
+        return (await runSql(url, 'SELECT FROM event_arrivals')).length === 0
+      }, withPatience)
+      proxy.thaw()
+      await outcomes
+    }
+    expect(proxy.cuts()).toBe(2)
+    const span = { by: 'day', from_ms: Date.now() - PERIOD_MS.day, to_ms: Date.now() + 1 } as const
+    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    expect(total).toEqual({ created: 2, duplicate: 0, rejected: 1 })
+    expect(await storedEvents(url)).toBe(2)
+  })
+
   it.each(fates)('%s, lets a customer be made once and answered so', async (_when, fate) => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)

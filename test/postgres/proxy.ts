@@ -19,8 +19,11 @@ export type DatabaseProxy = {
   url: string
   /** How many connections met their fate. */
   cuts(): number
-  /** Lets the next statement with the text meet a fate, so many times. */
-  cutAt(text: string, fate: Fate, times?: number): void
+  /**
+   * Lets the next statement with the text meet a fate, so many times.
+   * @returns resolves when the first is cut off, before its client can know
+   */
+  cutAt(text: string, fate: Fate, times?: number): Promise<void>
   /** Cuts all connections off. */
   cutAll(): void
   /** Keeps all connections, hands nothing on, and lets nobody connect. */
@@ -38,6 +41,7 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
   const folder = temporaryFolder()
   const sockets = new Set<Socket>()
   let awaited: { text: string; fate: Fate; times: number } | undefined
+  let cut = Promise.withResolvers<void>()
   let cuts = 0
   let isFrozen = false
 
@@ -58,9 +62,13 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
       socket.on('error', () => {})
       socket.on('close', () => sockets.delete(socket))
     }
-    const end = () => {
+    const endClient = () => {
       isOver = true
       client.destroy()
+      cut.resolve()
+    }
+    const end = () => {
+      endClient()
       upstream.destroy()
     }
     client.on('data', (chunk) => {
@@ -68,10 +76,7 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
       if (fate === 'before') return end()
       upstream.write(chunk)
       if (fate === 'after') isCutAtAnswer = true
-      if (fate === 'during') {
-        isOver = true
-        client.destroy()
-      }
+      if (fate === 'during') endClient()
     })
     upstream.on('data', (chunk) => {
       const told = isPooler ? chunk.indexOf(BACKEND_KEY) : -1
@@ -97,6 +102,8 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
     cuts: () => cuts,
     cutAt(text, fate, times = 1) {
       awaited = { text, fate, times }
+      cut = Promise.withResolvers()
+      return cut.promise
     },
     cutAll() {
       for (const socket of sockets) socket.destroy()
@@ -127,5 +134,5 @@ const BIND = /B[\s\S]{4}\0(\w+)\0/g
 /** BackendKeyData of the protocol, in front of the number of the process. */
 const BACKEND_KEY = Buffer.from([0x4b, 0, 0, 0, 12])
 
-/** ReadyForQuery of the protocol, outside a transaction. */
-const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+/** ReadyForQuery of the protocol, inside a transaction or not. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5])

@@ -1,8 +1,10 @@
 import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../activity.ts'
 import { addCounts } from '../event-counts.ts'
+import type { Connection } from './connection.ts'
 import { DURABLE } from './dialect.ts'
 import type { Pool } from './pool.ts'
 import { untilKnown } from './until-known.ts'
+import { idOf } from './uuids.ts'
 
 /** What was counted of a series: below zero where it takes back what was counted before. */
 export type ArrivedCounts = Series & ActivityCounts
@@ -58,14 +60,82 @@ export class GroupCounts {
   }
 }
 
-/** Puts counts without events into the queue. The arrival has an identifier, so that it is there once. */
+/** An arrival by its key. */
+type ArrivalKey = { workspace: string; arrival: string }
+
+/**
+ * Runs a statement that puts an arrival into the queue, until its outcome is known. An arrival has an identifier, so that it
+ * is there once. Where the connection was lost under a statement that was committed, it may have been taken out before the
+ * statement is run again, which would put it in a second time.
+ * @returns undefined where the statement was committed unheard, and the arrival is no longer in the queue
+ * @throws {ConnectionLost} like `untilKnown`
+ */
+export async function arriveOnce<Result>(
+  pool: Pool,
+  { workspace, arrival }: ArrivalKey,
+  run: (connection: Connection) => Promise<Result>,
+): Promise<Result | undefined> {
+  return await untilKnown(pool, async (connection, mayBeDone) => {
+    if (!mayBeDone) return await run(connection)
+    // Should this be lost too, it must not hold the next one up until that is given up.
+    await connection.run(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
+    try {
+      // While this holds the workspace's row nobody takes anything out.
+      await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])
+      await connection.run('SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE', [workspace])
+      const { rows } = await connection.run(IS_TAKEN, [workspace, arrival])
+      const result = rows.length > 0 ? undefined : await run(connection)
+      await connection.run('COMMIT')
+      return result
+    } catch (error) {
+      await connection.run('ROLLBACK').catch(() => connection.close())
+      throw error
+    }
+  })
+}
+
+/** Much less than a statement may take that waits for it. */
+const IDLE_MS = 2_000
+
+const FOLLOW = `
+  INSERT INTO event_following (workspace_id)
+  SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 ON CONFLICT DO NOTHING`
+
+const IS_TAKEN = 'SELECT FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
+
+/** Longer than anybody tries to find out what has become of a statement. */
+const TAKEN_MS = 300_000
+
+/**
+ * Takes arrivals out of the queue, in a transaction that has locked the workspace's row of `event_following`. For a while it
+ * is known of each that it was taken.
+ * @param now_ms by the clock of the database
+ */
+export async function takeArrivals(
+  connection: Connection,
+  { workspace, now_ms }: { workspace: string; now_ms: number },
+  arrivals: readonly string[],
+): Promise<void> {
+  await connection.run(TAKE, [workspace, arrivals, now_ms, now_ms - TAKEN_MS])
+}
+
+const TAKE = `
+  WITH taken AS (
+    DELETE FROM event_arrivals WHERE workspace_id = $1 AND arrival = ANY($2::uuid[])
+  ), forgotten AS (
+    DELETE FROM event_arrivals_taken WHERE workspace_id = $1 AND taken_ms < $4
+  )
+  INSERT INTO event_arrivals_taken (workspace_id, taken_ms, first_arrival, arrivals)
+  VALUES ($1, $3, ($2::uuid[])[1], $2::uuid[])`
+
+/** Puts counts without events into the queue. */
 export async function insertCounts(
   pool: Pool,
-  row: { workspace: string; arrival: string; now_ms: number; counts: GroupCounts },
+  row: ArrivalKey & { now_ms: number; counts: GroupCounts },
 ): Promise<void> {
   const { workspace, arrival, now_ms, counts } = row
   const parameters = [workspace, arrival, periodOf(now_ms, 'minute'), JSON.stringify(counts)]
-  await untilKnown(pool, (connection) => connection.run(INSERT_COUNTS, parameters))
+  await arriveOnce(pool, row, (connection) => connection.run(INSERT_COUNTS, parameters))
 }
 
 const INSERT_COUNTS = `

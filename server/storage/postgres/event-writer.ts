@@ -2,12 +2,12 @@ import { type EventContent, isInFuture, isSameContent } from '../../domain/event
 import { ascendingIds, unmadeId } from '../../domain/identifiers.ts'
 import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
-import { GroupCounts, insertCounts } from './arrivals.ts'
+import { arriveOnce, GroupCounts, insertCounts } from './arrivals.ts'
+import type { Connection } from './connection.ts'
 import { DURABLE } from './dialect.ts'
 import { JOURNEY_STATUS } from './journey-status.ts'
 import type { Pool } from './pool.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
-import { untilKnown } from './until-known.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from './uuids.ts'
 
 type EventWriterOptions = {
@@ -203,10 +203,11 @@ export class EventWriter {
     if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
     for (let round = 1; missing.length > 0; round += 1) {
       if (round > ROUNDS) throw new Error('a message is taken, and no event has it')
+      const arrival = uuidText(this.#nextId(now_ms))
       const parameters = [
         workspace,
         JSON.stringify(missing.map(storedRow)),
-        uuidText(this.#nextId(now_ms)),
+        arrival,
         periodOf(now_ms, 'minute'),
         missing[0]?.id,
         missing.at(-1)?.id,
@@ -214,9 +215,9 @@ export class EventWriter {
         workspace_id,
         counts.keys().map((key_id) => (key_id === '' ? null : uuidOf(key_id))),
       ]
-      const inserted = await untilKnown(this.#options.pool, async (connection) => {
-        return (await connection.run<{ id: string }>(INSERT, parameters)).rows
-      })
+      const run = async (connection: Connection) =>
+        (await connection.run<{ id: string }>(INSERT, parameters)).rows
+      const inserted = (await arriveOnce(this.#options.pool, { workspace, arrival }, run)) ?? []
       counts.clear()
       for (const row of missing) row.counted = 'created'
       if (inserted.length === missing.length) break
@@ -417,7 +418,8 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 /**
  * Nothing is stored of a customer, a journey or a workspace that is removed: who has looked for it before may not have seen that.
  * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
- * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too.
+ * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too,
+ * or this is not run (`arriveOnce`).
  * What is known before is counted as a duplicate.
  */
 const INSERT = `

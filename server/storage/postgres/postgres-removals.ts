@@ -71,7 +71,14 @@ const QUEUES = [
 const BY_IDENTIFIER: readonly string[] = ['customers', 'customer_strays']
 
 /** By the workspace's UUID, in the order in which they go: who has the row of the last one follows the workspace. */
-const OWN = ['event_strays', 'standing_customers', 'event_series', 'event_counts', 'event_following'] as const
+const OWN = [
+  'event_strays',
+  'event_arrivals_taken',
+  'standing_customers',
+  'event_series',
+  'event_counts',
+  'event_following',
+] as const
 
 /** Removes customers, and what no other engine has of a workspace when who follows it has forgotten its journeys. */
 export async function removeOwn(db: Transaction, workspaceId: string, rows: number): Promise<boolean> {

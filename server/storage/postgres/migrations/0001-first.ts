@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { hasCitus } from './citus.ts'
 
 /**
  * All tables. Text is compared by its bytes (the collation "C"), wherever the database was made.
@@ -297,9 +298,4 @@ const EVERYWHERE = new Set([
 function distribution(table: string): string {
   if (EVERYWHERE.has(table)) return `SELECT create_reference_table('${table}')`
   return `SELECT create_distributed_table('${table}', 'workspace_id')`
-}
-
-async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
-  return rows.length > 0
 }

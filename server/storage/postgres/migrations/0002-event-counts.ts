@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { hasCitus } from './citus.ts'
 
 /**
  * How many events were sent, by what became of them, and the queues of what has arrived. What was stored before is not
@@ -82,8 +83,3 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
 
 const SINCE = `ALTER TABLE cairn_store ADD COLUMN counted_from_ms bigint NOT NULL
   DEFAULT (extract(epoch FROM now()) * 1000)::bigint`
-
-async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
-  return rows.length > 0
-}

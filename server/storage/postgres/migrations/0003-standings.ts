@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { hasCitus } from './citus.ts'
 
 /**
  * Where customers stand in their journeys: derived from enrolments and events, and never copied. What was stored before is
@@ -106,8 +107,3 @@ const EVENTS_BEFORE = `
   ) AS numbered
   GROUP BY workspace_id, part
   ON CONFLICT DO NOTHING`
-
-async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
-  return rows.length > 0
-}

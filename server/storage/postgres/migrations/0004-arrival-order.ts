@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { hasCitus } from './citus.ts'
 
 /**
  * The order of arrival, for those who walk forward: by the instants in identifiers and of creation, but for what was stored
@@ -65,8 +66,3 @@ const AHEAD_BEFORE = [
   `INSERT INTO customer_strays (workspace_id, customer_id, at_ms)
     SELECT workspace_id, customer_id, 0 FROM customers WHERE created_ms > ${NOW} + 1000`,
 ]
-
-async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
-  return rows.length > 0
-}

@@ -15,4 +15,5 @@ export const migrations: Migrations = {
   '0011-retention': () => import('./0011-retention.ts'),
   '0012-event-keys': () => import('./0012-event-keys.ts'),
   '0013-workspace-removals': () => import('./0013-workspace-removals.ts'),
+  '0014-taken-arrivals': () => import('./0014-taken-arrivals.ts'),
 }

@@ -1,7 +1,7 @@
 import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Span, Taken } from '../arrival-order.ts'
-import type { Arrival } from '../arrivals.ts'
+import { type Arrival, takeArrivals } from '../arrivals.ts'
 import type { Connection } from '../connection.ts'
 import { digitsOf, idOf, msOf, uuidOf } from '../uuids.ts'
 
@@ -55,7 +55,7 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
   }
   const arrivals = enrolments.isAll ? firstOf(seen) : []
   const ids: string[] = []
-  for (const event of await takeEvents(connection, workspace, arrivals)) {
+  for (const event of await takeEvents(connection, { workspace, now_ms }, arrivals)) {
     const { journey_id, customer_id, name, at_ms } = event
     const id = digitsOf(event.id)
     ids.push(id)
@@ -236,14 +236,15 @@ async function takeRemovals(connection: Connection, workspace: string, removals:
  */
 async function takeEvents(
   connection: Connection,
-  workspace: string,
+  { workspace, now_ms }: { workspace: string; now_ms: number },
   arrivals: readonly Arrival[],
 ): Promise<EventRow[]> {
   if (arrivals.length === 0) return []
-  await connection.run('DELETE FROM event_arrivals WHERE workspace_id = $1 AND arrival = ANY($2::uuid[])', [
-    workspace,
+  await takeArrivals(
+    connection,
+    { workspace, now_ms },
     arrivals.map(({ arrival }) => arrival),
-  ])
+  )
   const spans = spansOf(arrivals)
   if (spans.length === 0) return []
   const { rows } = await connection.run<EventRow>(EVENTS, [

@@ -1,0 +1,7 @@
+import { type Kysely, sql } from 'kysely'
+
+/** Whether the database has Citus, which spreads tables over several servers. */
+export async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
+  return rows.length > 0
+}
