@@ -57,7 +57,8 @@ export const revokeInvitation: Operation<'revokeInvitation'> = async ({ workspac
     const invitation = await invitations.findInvitation(db, workspaceId, path.invitation_id, now_ms)
     if (!invitation) throw new Problem('invitation_not_found')
     assertMayDecide(ownRole(caller), [invitation.role])
-    await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
+    const wasOpen = await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
+    if (!wasOpen) throw new Problem('invitation_not_found')
     await noteRevoked(db, workspaceId, authorOf(context), invitation)
   })
   return { status: 204 }
@@ -75,10 +76,11 @@ export const findInvitation: Operation<'findInvitation'> = async ({ body }, cont
 export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, context) => {
   const { storage, now, newId, passwords, allowed } = context
   const { token, name, password } = body
-  const { email } = await foundByLink(context, () => invitations.findOpenInvitation(storage.db, token, now()))
-  const hasAccount = (await findPersonByEmail(storage.db, email)) !== undefined
+  const { email, person_id } = await foundByLink(context, () =>
+    invitations.findOpenInvitation(storage.db, token, now()),
+  )
   // Where only operators make accounts, somebody without one is answered like somebody with a wrong password.
-  const isNew = !hasAccount && allowed.accounts === 'invitation'
+  const isNew = person_id === null && allowed.accounts === 'invitation'
   const person = isNew
     ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password) }
     : await personWithPassword(context, { email, password })
@@ -108,7 +110,9 @@ export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, contex
 async function usedInvitation(db: Transaction, { now }: Context, token: string) {
   const invitation = await invitations.findOpenInvitation(db, token, now())
   if (!invitation) throw new Problem('link_not_found')
-  await invitations.deleteInvitation(db, invitation.workspace_id, invitation.invitation_id)
+  const { workspace_id, invitation_id } = invitation
+  const wasOpen = await invitations.deleteInvitation(db, workspace_id, invitation_id)
+  if (!wasOpen) throw new Problem('link_not_found')
   return invitation
 }
 

@@ -22,6 +22,8 @@ export type OpenInvitation = InvitedAs & {
   workspace_id: string
   workspace_name: string
   expires_ms: number
+  /** Who has an account with its email by now, if anybody has. */
+  person_id: string | null
 }
 
 /**
@@ -114,7 +116,14 @@ export async function findOpenInvitation(
   const row = await db
     .selectFrom('invitations')
     .innerJoin('workspaces', 'workspaces.workspace_id', 'invitations.workspace_id')
-    .select(['invitations.workspace_id', 'workspaces.name as workspace_name', 'invitations.invitation_id'])
+    // In one statement: an account that is made with this link is not seen beside it.
+    .leftJoin('people', 'people.email_key', 'invitations.email_key')
+    .select([
+      'people.person_id',
+      'invitations.workspace_id',
+      'workspaces.name as workspace_name',
+      'invitations.invitation_id',
+    ])
     .select(['invitations.email', 'invitations.role', 'invitations.expires_ms'])
     .where('invitations.digest', '=', tokenDigest(token))
     .where('invitations.expires_ms', '>', now_ms)
@@ -139,16 +148,18 @@ export async function findInvitation(
   return row && invitedAs(row)
 }
 
+/** @returns whether it was there: of several who use it at once, the first has it */
 export async function deleteInvitation(
   db: Transaction<DB>,
   workspaceId: string,
   invitationId: string,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const { numDeletedRows } = await db
     .deleteFrom('invitations')
     .where('workspace_id', '=', workspaceId)
     .where('invitation_id', '=', invitationId)
-    .execute()
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
 function invitedAs({ invitation_id, email, role }: Selectable<Invitations>): InvitedAs {
