@@ -177,7 +177,7 @@ class Journey {
       headers: this.#headers,
       ...(body && { body: JSON.stringify(body) }),
     })
-    if (!reply.ok) throw new Error(`${path} was answered ${reply.status}`)
+    if (!reply.ok) throw new Error(`${path} was answered ${reply.status}: ${await reply.text()}`)
     return await reply.json()
   }
 }

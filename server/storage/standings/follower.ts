@@ -42,6 +42,12 @@ export type JourneyChange = {
 /** Told of every standing that was looked at, as it will be kept; not while the journey's are computed for other steps, too. */
 export type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
 
+type FollowOptions = {
+  onStanding?: OnStanding
+  /** Lets others have their turn, where it is time: a slice may take seconds. Called between two pages. */
+  turn?: () => Promise<void>
+}
+
 /** So many customers are taken in at a time; each may be in a page of its own. */
 const CUSTOMERS_AT_ONCE = 4_096
 
@@ -54,23 +60,20 @@ export async function follow(
   writer: StandingWriter,
   history: History,
   changes: readonly JourneyChange[],
-  onStanding: OnStanding = () => {},
+  { onStanding = () => {}, turn = async () => {} }: FollowOptions = {},
 ): Promise<void> {
   for (const { journey, event_ids, customers } of changes) {
     const state = await adoptSteps(writer, journey, event_ids)
     const { building } = state
-    const isChanged = await takeIn(
-      writer,
-      history,
-      { journey, ...state },
-      customers,
-      building ? () => {} : onStanding,
-    )
+    const isChanged = await takeIn(writer, history, { journey, ...state }, customers, {
+      onStanding: building ? () => {} : onStanding,
+      turn,
+    })
     if (isChanged) await writer.saveJourney(journey, { ...state, version: state.version + 1 })
     const upTo = building?.upTo
     if (building && upTo) {
       const built = customers.filter(({ customer }) => customer <= upTo)
-      await takeIn(writer, history, { journey, ...building }, built)
+      await takeIn(writer, history, { journey, ...building }, built, { onStanding: () => {}, turn })
     }
     await writer.writeJourneysOf(isChanged ? newcomers(journey, customers) : [])
     const gone = customers.filter(isGone).map(({ customer }) => ({ customer, journey }))
@@ -105,7 +108,7 @@ async function takeIn(
   history: History,
   of: Generation,
   customers: readonly CustomerChange[],
-  onStanding: OnStanding = () => {},
+  { onStanding, turn }: Required<FollowOptions>,
 ): Promise<boolean> {
   const steps = stepNumbers(of.event_ids)
   let isChanged = false
@@ -121,6 +124,7 @@ async function takeIn(
     const entries = { remove: [] as Entry[], put: [] as Entry[] }
     let at = 0
     for (let index = 0; index < Math.max(rows.length, 1); index += 1) {
+      await turn()
       const row = rows[index]
       const page = new StandingPage(row)
       const next = rows[index + 1]?.first

@@ -30,6 +30,9 @@ const FLOOR_PART = 0.1
 /** So long one page after the other is computed anew before others have a turn. */
 const REBUILD_MS = 8
 
+/** So long it is followed before others have a turn. */
+const FOLLOW_MS = 20
+
 /** So many journeys are looked at, whether their steps have been edited, whenever the store has changed. */
 const JOURNEYS_LOOKED_AT = 50
 
@@ -100,8 +103,10 @@ export class StandingsFollower {
       await this.#transaction(open, async () => {
         await this.#forgetGone(open, slice?.gone ?? [])
         for (const journey of edited) await adoptSteps(writer, journey, followed.eventIds(numberOf(journey)))
-        await follow(writer, history, changes, (journey, customer, standing) => {
-          followed.known.note(numberOf(journey), numberOf(customer), standing)
+        await follow(writer, history, changes, {
+          onStanding: (journey, customer, standing) =>
+            followed.known.note(numberOf(journey), numberOf(customer), standing),
+          turn: turnsBeside(history),
         })
         if (slice) writer.saveFollowed(slice.followed)
       })
@@ -264,5 +269,17 @@ export class StandingsFollower {
       for (const connection of opened) connection.close()
       throw error
     }
+  }
+}
+
+/** Lets reports be answered, from what is committed, where something has gone on for long enough. */
+function turnsBeside(history: CustomerHistory): () => Promise<void> {
+  let began_ms = performance.now()
+  return async () => {
+    if (performance.now() - began_ms < FOLLOW_MS) return
+    // What is asked meanwhile reads the store as it is now.
+    history.end()
+    await setImmediate()
+    began_ms = performance.now()
   }
 }

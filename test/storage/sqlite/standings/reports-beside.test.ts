@@ -1,0 +1,37 @@
+import { rmSync } from 'node:fs'
+import { expect, it, onTestFinished } from 'vitest'
+import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
+import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
+import { TailRing } from '../../../../server/storage/sqlite/tail.ts'
+import { initialize, newSubject } from '../../store.ts'
+import { openStore } from '../file-store.ts'
+
+const CUSTOMERS = 24_000
+
+it('are answered from what is committed while a large slice is taken in', async () => {
+  const store = await openStore()
+  const { workspace_id, journey_id } = await newSubject(store)
+  const customers = Array.from({ length: CUSTOMERS - 1 }, (_, index) => `user-${index + 2}`)
+  for (let from = 0; from < customers.length; from += 500) {
+    const some = customers.slice(from, from + 500)
+    await Promise.all(some.map((own) => initialize(store, { workspace_id, journey_id }, own)))
+  }
+  await store.close()
+  rmSync(standingsPath(store.path))
+
+  const follower = new StandingsFollower(store.path, new TailRing(), Date.now)
+  onTestFinished(() => follower.close())
+  const report = () => {
+    const query = { kind: 'report', workspaceId: workspace_id, journeyId: journey_id, filter: {} } as const
+    return follower.answer(query, new AbortController().signal)
+  }
+  let isFollowed = false
+  const followed = follower.follow().then((slice) => {
+    isFollowed = true
+    return slice
+  })
+  expect(await report()).toMatchObject({ enrolled: 0 })
+  expect(isFollowed).toBe(false)
+  expect(await followed).toMatchObject({ isAll: true })
+  expect(await report()).toMatchObject({ enrolled: CUSTOMERS })
+})
