@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { findCustomer } from '../../server/storage/customers.ts'
 import { findErasure } from '../../server/storage/removals/erasures.ts'
 import { temporaryFolder } from '../cairn.ts'
+import { engine } from '../engine.ts'
+import { runSql } from '../postgres/sql.ts'
 import { completed, erase } from './erase.ts'
 import { copyOf } from './older-store.ts'
 import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from './store.ts'
@@ -55,4 +57,21 @@ it('notes at its start who was erased elsewhere', async () => {
 
 it('does not start where erasures cannot be noted', async () => {
   await expect(openStore({ erasuresFile: temporaryFolder() })).rejects.toThrow(/EISDIR/)
+})
+
+it('leaves nothing open where an erasure of the store cannot be noted, and starts when it can', async () => {
+  const first = await openStore()
+  const { databaseUrl } = first
+  await erase(first, await newSubject(first))
+  await first.close()
+  const file = join(temporaryFolder(), 'a file')
+  writeFileSync(file, '')
+  const failing = openStore({ databaseUrl, erasuresFile: join(file, 'erased') })
+  await expect(failing).rejects.toThrow(/ENOTDIR|EEXIST/)
+  if (engine === 'postgres') {
+    const connections = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'cairn'`
+    await expect.poll(() => runSql(databaseUrl, connections)).toEqual([])
+  }
+  await openStoreForTest({ databaseUrl, erasuresFile: join(temporaryFolder(), 'erased') })
 })

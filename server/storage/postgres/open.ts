@@ -74,7 +74,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     removals: pool('removals'),
     watch: pool('watch'),
   }
-  const { message_salt } = await explained(prepared({ pools, servers, journal }, now())).catch(
+  const { message_salt } = await explained(madeReady({ pools, servers, journal }, now())).catch(
     async (error) => {
       await Promise.all(Object.values(pools).map((pool) => pool.close()))
       throw error
@@ -211,14 +211,14 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   }
 }
 
-type Preparing = {
+type Opening = {
   pools: { lookUps: Pool; transactions: Pool }
   servers: Servers
   journal: ErasureJournal | undefined
 }
 
 /** Sees to it that a database can be served. @returns what is in it about the store itself */
-async function prepared({ pools: { lookUps, transactions }, servers, journal }: Preparing, now_ms: number) {
+async function madeReady({ pools: { lookUps, transactions }, servers, journal }: Opening, now_ms: number) {
   await assertWhole(lookUps)
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
   if (!store) throw new Error('the row of cairn_store is missing')
@@ -229,7 +229,7 @@ async function prepared({ pools: { lookUps, transactions }, servers, journal }: 
 }
 
 /** A database of which nobody is told what changes. */
-function databaseOn({ lookUps, transactions: pool }: Preparing['pools'], servers: Servers): Database {
+function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: Servers): Database {
   const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
   return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
 }
