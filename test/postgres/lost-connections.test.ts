@@ -126,8 +126,9 @@ describe('a connection that dies under a write', () => {
     proxy.cutAt(EVENTS, 'during')
     const outcome = insert(store, subject, { message_id: 'waits' })
     // The lost statement and the one that finds out what has become of it.
-    const waiting =
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    // Whoever follows the store may wait for the latter.
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
+      AND query LIKE '%${EVENTS}%'`
     await vi.waitUntil(async () => (await runSql(url, waiting)).length === 2, withPatience)
     await other.query('COMMIT')
     expect(await outcome).toMatchObject({ status: 'created' })
