@@ -57,8 +57,7 @@ export const revokeInvitation: Operation<'revokeInvitation'> = async ({ workspac
     const invitation = await invitations.findInvitation(db, workspaceId, path.invitation_id, now_ms)
     if (!invitation) throw new Problem('invitation_not_found')
     assertMayDecide(ownRole(caller), [invitation.role])
-    const wasOpen = await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
-    if (!wasOpen) throw new Problem('invitation_not_found')
+    await invitations.deleteInvitation(db, workspaceId, invitation.invitation_id)
     await noteRevoked(db, workspaceId, authorOf(context), invitation)
   })
   return { status: 204 }
@@ -110,9 +109,7 @@ export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, contex
 async function usedInvitation(db: Transaction, { now }: Context, token: string) {
   const invitation = await invitations.findOpenInvitation(db, token, now())
   if (!invitation) throw new Problem('link_not_found')
-  const { workspace_id, invitation_id } = invitation
-  const wasOpen = await invitations.deleteInvitation(db, workspace_id, invitation_id)
-  if (!wasOpen) throw new Problem('link_not_found')
+  await invitations.deleteInvitation(db, invitation.workspace_id, invitation.invitation_id)
   return invitation
 }
 

@@ -148,18 +148,16 @@ export async function findInvitation(
   return row && invitedAs(row)
 }
 
-/** @returns whether it was there: of several who use it at once, the first has it */
 export async function deleteInvitation(
   db: Transaction<DB>,
   workspaceId: string,
   invitationId: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
+): Promise<void> {
+  await db
     .deleteFrom('invitations')
     .where('workspace_id', '=', workspaceId)
     .where('invitation_id', '=', invitationId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+    .execute()
 }
 
 function invitedAs({ invitation_id, email, role }: Selectable<Invitations>): InvitedAs {
