@@ -99,7 +99,7 @@ const IDLE_MS = 2_000
 
 const FOLLOW = `
   INSERT INTO event_following (workspace_id)
-  SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 ON CONFLICT DO NOTHING`
+  SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NULL ON CONFLICT DO NOTHING`
 
 const IS_TAKEN = 'SELECT FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
 
