@@ -35,12 +35,6 @@ const KEEP_ALIVE_MS = 65_000
  */
 const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
-/** How often a stopping server looks for connections that have become idle. */
-const IDLE_CHECK_MS = 20
-
-/** So long a stopping server waits for the rest of a head. */
-const HEAD_MS = 3_000
-
 /** A server that listens. */
 export type RunningServer = {
   /** For example `http://127.0.0.1:3000`. */
@@ -167,16 +161,7 @@ export async function startServer({
     died: died.promise,
     async stop() {
       isStopping = true
-      const closed = new Promise((resolve) => server.close(resolve))
-      // A connection that is kept alive becomes idle only when its last answer has gone out.
-      const stopped_ms = performance.now()
-      const timer = setInterval(() => {
-        server.closeIdleConnections()
-        connections.endUnused()
-        if (performance.now() - stopped_ms > HEAD_MS) connections.endUntaken()
-      }, IDLE_CHECK_MS)
-      await closed
-      clearInterval(timer)
+      await connections.close()
       await storage.close()
       log.flush()
     },
