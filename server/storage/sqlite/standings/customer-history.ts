@@ -75,10 +75,7 @@ export class CustomerHistory implements History {
       const last = entries.at(-1)
       if (!last || entries.length < limit) return
       reading.from = { at_ms: last.at_ms, seq: last.seq + 1 }
-      if (limit === CHUNKS.greatest) {
-        this.end()
-        await this.#turn()
-      }
+      if (limit === CHUNKS.greatest) await this.rest()
     }
   }
 
@@ -87,6 +84,12 @@ export class CustomerHistory implements History {
     if (!this.#snapshot) return
     this.#snapshot = undefined
     this.#connection.exec('COMMIT')
+  }
+
+  /** Lets others have their turn, who see the store as it is then. */
+  async rest(): Promise<void> {
+    this.end()
+    await this.#turn()
   }
 
   /** The next entries of a customer in all journeys, by time. */
