@@ -88,11 +88,13 @@ async function customerJourneys(
   const configured = await configuredSteps(listed)
   const rows: Answers['customerJourneys']['rows'] = []
   for (const journey of listed) {
+    // Before it is looked whether the journey is gone: another one may get its key.
+    const journey_id = idOf('jrn', journey)
     const state = await reader.journey(journey)
     const standing = state && (await customerStanding(reader, { journey, customer, ...state }))
     if (!standing) continue
     rows.push({
-      journey_id: idOf('jrn', journey),
+      journey_id,
       ...standingsState(reader, { journey, event_ids: configured.get(journey) ?? [] }, state),
       ...enrolmentStanding(standing, idOf),
     })

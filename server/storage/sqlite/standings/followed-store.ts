@@ -87,6 +87,11 @@ export class FollowedStore {
     return removal >= first_removal - 1
   }
 
+  /** Whether a journey is gone, and is told so behind a position. */
+  isGone(journey_ref: number, { removal }: FollowedUpTo): boolean {
+    return this.#statements.goneBehind.get(removal, journey_ref) !== undefined
+  }
+
   /** @param now_ms when it is read */
   slice(from: FollowedUpTo, now_ms: number): Slice {
     this.#connection.exec('BEGIN')
@@ -264,6 +269,11 @@ function prepare(connection: Connection) {
       [number, number],
       { number: number; journey_ref: number; customer_ref: number | null }
     >('SELECT * FROM enrolment_removals WHERE number > ? ORDER BY number LIMIT ?'),
+    goneBehind: connection
+      .prepare<[number, number], number>(
+        'SELECT 1 FROM enrolment_removals WHERE number > ? AND journey_ref = ? AND customer_ref IS NULL LIMIT 1',
+      )
+      .pluck(),
     enrolment: connection.prepare<[number, number], NonNullable<CustomerChange['enrolment']>>(
       `SELECT customer_type, enrolled_ms AS entered_ms FROM enrolments JOIN customers USING (customer_ref)
       WHERE journey_ref = ? AND customer_ref = ?`,

@@ -131,13 +131,18 @@ type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
   building: string | null
 }
 
+type IsGone = (journey_ref: number, upTo: FollowedUpTo) => boolean
+
 /** What is kept, read through one connection: within a transaction of the caller all in one state. */
 export class StandingsReader implements StandingReader {
   readonly #statements: ReturnType<typeof prepareReads>
+  readonly #isGone: IsGone
   asOf_ms: number | null = null
 
-  constructor(connection: Connection) {
+  /** @param isGone whether a journey is gone behind what was followed: another may have its number by now */
+  constructor(connection: Connection, isGone: IsGone = () => false) {
     this.#statements = prepareReads(connection)
+    this.#isGone = isGone
   }
 
   followed(): FollowedUpTo {
@@ -146,7 +151,7 @@ export class StandingsReader implements StandingReader {
 
   async journey(journey: Key): Promise<JourneyState | undefined> {
     const row = this.#statements.journey.get(numberOf(journey))
-    if (!row) return undefined
+    if (!row || this.#isGone(numberOf(journey), this.followed())) return undefined
     const building: Building | null = row.building === null ? null : JSON.parse(row.building)
     return { ...row, event_ids: JSON.parse(row.event_ids), building }
   }

@@ -263,7 +263,10 @@ export class StandingsFollower {
         answers: new StandingsAnswers(),
         history,
         writer,
-        reading: { connection, reader: new StandingsReader(connection) },
+        reading: {
+          connection,
+          reader: new StandingsReader(connection, (journey, upTo) => followed.isGone(journey, upTo)),
+        },
       }
     } catch (error) {
       for (const connection of opened) connection.close()
@@ -277,9 +280,7 @@ function turnsBeside(history: CustomerHistory): () => Promise<void> {
   let began_ms = performance.now()
   return async () => {
     if (performance.now() - began_ms < FOLLOW_MS) return
-    // What is asked meanwhile reads the store as it is now.
-    history.end()
-    await setImmediate()
+    await history.rest()
     began_ms = performance.now()
   }
 }
