@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { BATCH_EVENTS } from './data.ts'
 import { newBenchDatabase, startBenchPostgres } from './postgres/database.ts'
-import { runLoad, type Server, startCairn } from './processes.ts'
+import { runLoad, type Server, type StartedOn, startCairn } from './processes.ts'
 import type { Engine, Settings } from './settings.ts'
 import { BATCH_CONNECTIONS, untilIndexed } from './windows.ts'
 
@@ -10,7 +10,10 @@ import { BATCH_CONNECTIONS, untilIndexed } from './windows.ts'
 export type OnEngine = { engine: Engine; databaseUrl: string; folder: string; server: Server }
 
 /** Starts a server on an empty store; measuring ends it. @param name of its folder */
-export type StartOnEngine = (name: string, environment?: Record<string, string>) => Promise<OnEngine>
+export type StartOnEngine = (
+  name: string,
+  options?: Pick<StartedOn, 'checkout' | 'environment'>,
+) => Promise<OnEngine>
 
 /** Figures of each engine that was measured. */
 export type OfEngines<Figures> = Partial<Record<Engine, Figures>>
@@ -28,11 +31,11 @@ export async function onEachEngine<Figures>(
   for (const engine of settings.engines) {
     const running = engine === 'postgres' ? await startBenchPostgres() : undefined
     try {
-      figures[engine] = await measure(async (name, environment = {}) => {
+      figures[engine] = await measure(async (name, options) => {
         const folder = join(inner, name)
         mkdirSync(folder, { recursive: true })
         const database = running && { databaseUrl: await newBenchDatabase(running) }
-        const server = await startCairn(folder, { ...database, environment })
+        const server = await startCairn(folder, { ...database, ...options })
         return { engine, databaseUrl: `sqlite:${server.file}`, ...database, folder, server }
       })
     } finally {

@@ -6,9 +6,8 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
-import { createWorkspace } from '../../server/cli/init.ts'
 import { processEnvironment } from '../../server/config.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
@@ -17,6 +16,8 @@ import type { Job, Result } from './load.ts'
 
 /** Servers have one core and the load another, whatever the machine has: the figures stay comparable. */
 const CORES = { server: 0, load: 1 }
+
+const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 const READY_MS = 60_000
 const POLL_MS = 2
@@ -50,8 +51,10 @@ export type Store = {
   workspaces: Workspace[]
 }
 
-type StartedOn = {
+export type StartedOn = {
   breadth?: Breadth
+  /** Another folder of Cairn, with its packages installed, whose server it is. */
+  checkout?: string
   /** An empty database on another engine; without it a file in the folder. */
   databaseUrl?: string
   environment?: Record<string, string>
@@ -60,20 +63,26 @@ type StartedOn = {
 /** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
 export async function startCairn(
   folder: string,
-  { breadth = 'narrow', databaseUrl, environment = {} }: StartedOn = {},
+  { breadth = 'narrow', checkout = THIS_CHECKOUT, databaseUrl, environment = {} }: StartedOn = {},
 ): Promise<Server> {
   const file = databaseUrl === undefined ? join(folder, 'cairn.db') : ''
   const url = databaseUrl ?? `sqlite:${file}`
   const workspaces: Workspace[] = []
+  const { createWorkspace } = await initOf(checkout)
   for (let made = 0; made < (breadth === 'wide' ? WIDE_WORKSPACES : 1); made += 1) {
     const names = { workspace: `Example ${made}`, journey: 'Onboarding' }
     const { secret_key: key, journey_id } = await createWorkspace(url, names)
     workspaces.push({ key, journey_ids: [journey_id] })
   }
   const settings = { ...UNLIMITED, DATABASE_URL: url, ...environment }
-  const server = await restartCairn({ file, workspaces }, folder, settings)
+  const server = await restartCairn({ file, workspaces }, folder, settings, checkout)
   if (breadth === 'wide') for (const workspace of workspaces) await addJourneys(server.url, workspace)
   return server
+}
+
+/** The command that makes a workspace, as that checkout has it. */
+async function initOf(checkout: string): Promise<typeof import('../../server/cli/init.ts')> {
+  return await import(pathToFileURL(join(checkout, 'server/cli/init.ts')).href)
 }
 
 async function addJourneys(url: string, { key, journey_ids }: Workspace) {
@@ -97,12 +106,13 @@ export async function restartCairn(
   store: Store,
   folder: string,
   settings: Record<string, string> = UNLIMITED,
+  checkout = THIS_CHECKOUT,
 ): Promise<Server> {
   const port = await freePort()
   const environment = { PORT: String(port), DATABASE_URL: `sqlite:${store.file}`, ...settings }
-  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   const command = ['sh', '-c', scripts.start]
-  return await startServer({ command, environment, port, readyPath: '/readyz', store, folder })
+  return await startServer({ command, checkout, environment, port, readyPath: '/readyz', store, folder })
 }
 
 /**
@@ -124,6 +134,7 @@ export async function startPeer(name: string, folder: string, databaseUrl?: stri
 
 type StartOptions = {
   command: string[]
+  checkout?: string
   environment: Record<string, string>
   port: number
   /** Must answer 200; without it any answer means ready. */
@@ -133,12 +144,12 @@ type StartOptions = {
 }
 
 async function startServer(options: StartOptions): Promise<Server> {
-  const { command, environment, port, readyPath, store, folder } = options
+  const { command, checkout, environment, port, readyPath, store, folder } = options
   const url = `http://127.0.0.1:${port}`
   // The log goes to a file on the same disk, for every server: writing it is a part of the work.
   const logFile = openSync(join(folder, 'log'), 'a')
   const started = performance.now()
-  const child = spawnOn('server', command, { environment, stdout: logFile })
+  const child = spawnOn('server', command, { cwd: checkout, environment, stdout: logFile })
   closeSync(logFile)
   const ended = once(child, 'exit')
   try {
@@ -237,11 +248,15 @@ export function checkpoint(file: string): void {
 function spawnOn(
   core: keyof typeof CORES,
   command: string[],
-  { environment, stdout }: { environment: Record<string, string>; stdout: number | 'pipe' },
+  {
+    cwd = THIS_CHECKOUT,
+    environment,
+    stdout,
+  }: { cwd?: string | undefined; environment: Record<string, string>; stdout: number | 'pipe' },
 ): ChildProcess {
   const [file = '', ...rest] = isPinned ? ['taskset', '-c', String(CORES[core]), ...command] : command
   const child = spawn(file, rest, {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd,
     env: { PATH: processEnvironment().PATH, ...environment },
     stdio: ['ignore', stdout, 'inherit'],
   })

@@ -43,7 +43,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const kept = await start('kept')
   const servers = {
     kept: kept.server,
-    not_kept: (await start('not-kept', { CAIRN_REFUSALS_DAYS: '0' })).server,
+    not_kept: (await start('not-kept', { environment: { CAIRN_REFUSALS_DAYS: '0' } })).server,
   }
   for (const server of Object.values(servers)) await initializeCustomers(server)
   const { warmUpSeconds, rounds } = settings

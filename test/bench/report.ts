@@ -1,3 +1,4 @@
+import type { BuildFigures } from './builds.ts'
 import type { OfEngines } from './engines.ts'
 import type { ExportFigures } from './exports.ts'
 import type { FullStoreFigures, Kind } from './full-stores.ts'
@@ -56,6 +57,17 @@ const wanted = {
   aged_file: { most: 1.2 },
   pg_ageing_single: { least: 0.9 },
   pg_ageing_batch: { least: 0.9 },
+  now_single: { least: 0.95 },
+  now_initialize: { least: 0.95 },
+  now_batch: { least: 0.95 },
+  now_flat: { least: 0.95 },
+  now_bytes: { most: 1.05 },
+  now_pause: { most: 1.05 },
+  pg_now_single: { least: 0.95 },
+  pg_now_initialize: { least: 0.95 },
+  pg_now_batch: { least: 0.95 },
+  pg_now_flat: { least: 0.95 },
+  pg_now_bytes: { most: 1.05 },
 } as const satisfies Record<string, { least?: number; most?: number }>
 
 type RatioName = keyof typeof wanted
@@ -73,6 +85,7 @@ type Measured = {
   exports: OfEngines<ExportFigures> | undefined
   refused: OfEngines<RefusedFigures> | undefined
   retention: OfEngines<RetentionFigures> | undefined
+  builds: OfEngines<BuildFigures> | undefined
   watched: Watched
 }
 
@@ -86,6 +99,7 @@ export function ratiosOf({
   exports,
   refused,
   retention,
+  builds,
   watched,
 }: Measured): Ratios {
   const bytes = [
@@ -112,6 +126,7 @@ export function ratiosOf({
     ...(exports && ofEach(exports, exportRatios)),
     ...(refused && ofEach(refused, refusedRatios)),
     ...(retention && ofEach(retention, retentionRatios)),
+    ...(builds && ofEach(builds, buildRatios)),
   }
 }
 
@@ -170,6 +185,21 @@ function retentionRatios({ events_per_s: { single, batch }, file_bytes }: Retent
   }
 }
 
+function buildRatios(figures: BuildFigures): Ratios {
+  const { single_per_s, initialize_per_s, batch_per_s, bytes_per_event, indexing_pause_ms } = figures
+  const { young, full } = batch_per_s
+  const { now, before } = indexing_pause_ms
+  return {
+    now_single: medianQuotient(single_per_s.now, single_per_s.before),
+    now_initialize: medianQuotient(initialize_per_s.now, initialize_per_s.before),
+    now_batch: medianQuotient(young.now, young.before),
+    now_flat: median(full.now) / median(young.now) / (median(full.before) / median(young.before)),
+    now_bytes: bytes_per_event.now / bytes_per_event.before,
+    // PostgreSQL fills its indexes with each event.
+    ...(now !== null && before !== null && { now_pause: now / before }),
+  }
+}
+
 /** The figures of each engine that was measured; the names of those on PostgreSQL begin with `pg_`. */
 function ofEach<Figures>(
   { sqlite, postgres }: OfEngines<Figures>,
@@ -223,6 +253,7 @@ type Report = {
   exports: OfEngines<ExportFigures> | undefined
   refused: OfEngines<RefusedFigures> | undefined
   retention: OfEngines<RetentionFigures> | undefined
+  builds: OfEngines<BuildFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -246,6 +277,7 @@ export function tableOf(report: Report): string {
     exports,
     refused,
     retention,
+    builds,
     machine,
     does_not_count,
   } = report
@@ -299,6 +331,7 @@ export function tableOf(report: Report): string {
   if (exports) lines.push(...eachEngine(exports, exportLines))
   if (refused) lines.push(...eachEngine(refused, refusedLines))
   if (retention) lines.push(...eachEngine(retention, retentionLines))
+  if (builds) lines.push(...eachEngine(builds, buildLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -414,6 +447,21 @@ function retentionLines(engine: string, figures: RetentionFigures) {
   const megabytes = (bytes: number) => `${whole(bytes / 1e6)} MB`
   const { before, after } = file_bytes
   return [...lines, `  the file: ${megabytes(before)}, and ${megabytes(after)} when as many had come instead`]
+}
+
+function buildLines(engine: string, figures: BuildFigures) {
+  const { single_per_s, single_cpu_us, initialize_per_s, batch_per_s, bytes_per_event } = figures
+  const both = ({ now, before }: { now: number[]; before: number[] }) =>
+    `${whole(median(now))} now, ${whole(median(before))} before`
+  const { now, before } = figures.indexing_pause_ms
+  const pause = (ms: number | null) => (ms === null ? 'unknown' : `${ms.toFixed(0)} ms`)
+  return [
+    `on ${engine}, a second: single events ${both(single_per_s)}; initializations ${both(initialize_per_s)}`,
+    `  events in batches ${both(batch_per_s.young)}; into a full store ${both(batch_per_s.full)}`,
+    `  processor time of a single event in µs: ${both(single_cpu_us)}`,
+    `  bytes of an event: ${whole(bytes_per_event.now)} now, ${whole(bytes_per_event.before)} before`,
+    `  longest wait for indexing: ${pause(now)} now, ${pause(before)} before`,
+  ]
 }
 
 function figureLine(

@@ -43,7 +43,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const { storedEvents, rounds } = settings
   const hook = pathToFileURL(join(import.meta.dirname, 'clock-behind.js'))
   hook.searchParams.set('ms', String(BEHIND_MS))
-  const store = await start('store', { NODE_OPTIONS: `--import=${hook}` })
+  const store = await start('store', { environment: { NODE_OPTIONS: `--import=${hook}` } })
   say(`${store.engine}: ${storedEvents} events of two days ago`)
   await initializeCustomers(store.server)
   await fill(store.server, storedEvents)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import { measureBuilds } from './builds.ts'
 import { measureExports } from './exports.ts'
 import { measureFullStores } from './full-stores.ts'
 import { measureHostile } from './hostile.ts'
@@ -49,8 +50,10 @@ async function main(settings: Settings) {
   const exports = only === 'export' ? await measureExports(folder, options) : undefined
   const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
   const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
+  const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
+  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds }
   const report = {
-    ratios: ratiosOf({ peers, store, hostile, postgres, journeys, exports, refused, retention, watched }),
+    ratios: ratiosOf({ ...parts, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],
     node: process.version,
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
@@ -62,15 +65,8 @@ async function main(settings: Settings) {
     machine,
     minutes: (performance.now() - started) / 60_000,
     watched: watched.parts,
-    peers,
-    store,
-    hostile,
-    postgres,
-    journeys,
+    ...parts,
     profile,
-    exports,
-    refused,
-    retention,
   }
   process.stdout.write(tableOf(report))
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)

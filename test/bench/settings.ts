@@ -12,6 +12,8 @@ export type Settings = {
   soakSeconds: number
   /** The one part that is measured; without it the comparison with peers and the full store. */
   only: Part | undefined
+  /** Another checkout of Cairn with its packages installed, with which this one is compared. */
+  before: string | undefined
   /** What is measured on each engine is measured on these. */
   engines: readonly Engine[]
   /** Where the figures are written. */
@@ -30,13 +32,14 @@ const PARTS = [
   'export',
   'refused',
   'retention',
+  'builds',
 ] as const
 type Part = (typeof PARTS)[number]
 
 const ENGINES = ['sqlite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
-const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE]
+const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N] [--folder DIR] [--only PART] [--engine ENGINE] [--before DIR]
 
   --json FILE   write the ratios and what they are made of
   --quick       a sketch: one round, short windows, a small store
@@ -47,8 +50,9 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                 ordinary senders; postgres: the engine PostgreSQL and its peers; report: reports of a journey, on each
                 engine; profile: what an event costs at each station of its way;
                 export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
-                engine; retention: sending while others age, on each engine
+                engine; retention: sending while others age, on each engine; builds: this checkout beside another
   --engine ENGINE  sqlite or postgres: the one engine on which is measured what is measured on each
+  --before DIR  of the part builds: the other checkout, with its packages installed
 `
 
 /** What the command line asks for; undefined where it asks for help. */
@@ -63,10 +67,11 @@ export function readSettings(args: string[]): Settings | undefined {
       folder: { type: 'string' },
       only: { type: 'string' },
       engine: { type: 'string' },
+      before: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
-  const { json, folder, only, quick: isQuick } = values
+  const { json, folder, only, before, quick: isQuick } = values
   if (values.help) {
     process.stdout.write(usage)
     return undefined
@@ -76,11 +81,23 @@ export function readSettings(args: string[]): Settings | undefined {
   const engine = ENGINES.find((engine) => engine === values.engine)
   if (values.engine !== engine) throw new Error(`--engine must be one of ${ENGINES.join(', ')}`)
   const engines = engine ? [engine] : ENGINES
+  if ((part === 'builds') !== (before !== undefined)) {
+    throw new Error('--only builds and --before belong together')
+  }
   const rounds = Number(values.rounds ?? (isQuick || only === 'hostile' ? 1 : 3))
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 9) throw new Error('--rounds must be 1 to 9')
   const thousands = Number(values.events ?? (isQuick ? 300 : 10_000))
   if (!Number.isInteger(thousands) || thousands < 1) throw new Error('--events must be a number of thousands')
-  const common = { isQuick, json, folder, rounds, only: part, engines, storedEvents: thousands * 1000 }
+  const common = {
+    isQuick,
+    json,
+    folder,
+    rounds,
+    before,
+    only: part,
+    engines,
+    storedEvents: thousands * 1000,
+  }
   if (isQuick) return { ...common, seconds: 4, warmUpSeconds: 1, soakSeconds: 20 }
   return { ...common, seconds: 10, warmUpSeconds: 2, soakSeconds: 300 }
 }

@@ -34,3 +34,9 @@ export async function newBenchDatabase(postgres: PostgresServer): Promise<string
   await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
   return postgresUrl(postgres.folder, name)
 }
+
+/** What a database takes on disk. */
+export async function databaseBytes(databaseUrl: string): Promise<number> {
+  const [row] = await runSql(databaseUrl, 'SELECT pg_database_size(current_database()) AS bytes')
+  return Number(row?.bytes)
+}

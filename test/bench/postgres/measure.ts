@@ -1,6 +1,5 @@
 import { Client } from 'pg'
 import type { PostgresServer } from '../../postgres/server.ts'
-import { runSql } from '../../postgres/sql.ts'
 import { BATCH_EVENTS } from '../data.ts'
 import {
   restartCairn,
@@ -13,7 +12,7 @@ import {
 } from '../processes.ts'
 import { type Settings, say } from '../settings.ts'
 import { BATCH_CONNECTIONS, batchWindow, CONNECTIONS, initializeCustomers } from '../windows.ts'
-import { inDatabase, startBenchPostgres } from './database.ts'
+import { databaseBytes, inDatabase, startBenchPostgres } from './database.ts'
 import type { LimitOptions } from './limit.ts'
 import type { TimelineOptions, TimelineResult } from './timeline.ts'
 
@@ -123,7 +122,7 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
     say(`PostgreSQL: filling a store with ${storedEvents} events`)
     const server = await startCairn(inner, { databaseUrl })
     await initializeCustomers(server)
-    const emptyBytes = await bytesOf(databaseUrl)
+    const emptyBytes = await databaseBytes(databaseUrl)
     const fill = await runLoad(server, {
       kind: 'batch',
       connections: BATCH_CONNECTIONS,
@@ -133,7 +132,7 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
       requests: storedEvents / BATCH_EVENTS,
     })
     figures.fill_events_per_s = fill.requestsPerSecond * BATCH_EVENTS
-    figures.bytes_per_event = ((await bytesOf(databaseUrl)) - emptyBytes) / fill.stored
+    figures.bytes_per_event = ((await databaseBytes(databaseUrl)) - emptyBytes) / fill.stored
     const single = { kind: 'single', connections: CONNECTIONS, messageIds: 'mixed' } as const
     const window = { seconds, warmUpSeconds, messageIds: 'mixed' } as const
     const written = [fill]
@@ -161,11 +160,6 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
 async function replicaOf(server: Server, folder: string, databaseUrl: string): Promise<Server> {
   const replica = await restartCairn(server, folder, { ...UNLIMITED, DATABASE_URL: databaseUrl })
   return { ...replica, subjectsFile: server.subjectsFile }
-}
-
-async function bytesOf(databaseUrl: string): Promise<number> {
-  const [row] = await runSql(databaseUrl, 'SELECT pg_database_size(current_database()) AS bytes')
-  return Number(row?.bytes)
 }
 
 /** @throws {Error} where a database holds other than what was acknowledged */
