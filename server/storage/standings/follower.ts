@@ -13,6 +13,7 @@ import {
   type Entry,
   earliestEvent,
   type History,
+  type JourneyState,
   type PageRow,
   type StandingWriter,
 } from './standing-store.ts'
@@ -44,6 +45,8 @@ export type OnStanding = (journey: Key, customer: Key, standing: Standing) => vo
 
 type FollowOptions = {
   onStanding?: OnStanding
+  /** Told of the state in which a journey will be kept, behind its standings; not while they are computed for other steps. */
+  onState?: (journey: Key, state: JourneyState) => void
   /** Lets others have their turn, where it is time: a slice may take seconds. Called between two pages. */
   turn?: () => Promise<void>
 }
@@ -60,7 +63,7 @@ export async function follow(
   writer: StandingWriter,
   history: History,
   changes: readonly JourneyChange[],
-  { onStanding = () => {}, turn = async () => {} }: FollowOptions = {},
+  { onStanding = () => {}, onState = () => {}, turn = async () => {} }: FollowOptions = {},
 ): Promise<void> {
   for (const { journey, event_ids, customers } of changes) {
     const state = await adoptSteps(writer, journey, event_ids)
@@ -69,7 +72,9 @@ export async function follow(
       onStanding: building ? () => {} : onStanding,
       turn,
     })
-    if (isChanged) await writer.saveJourney(journey, { ...state, version: state.version + 1 })
+    const kept = isChanged ? { ...state, version: state.version + 1 } : state
+    if (isChanged) await writer.saveJourney(journey, kept)
+    if (!building) onState(journey, kept)
     const upTo = building?.upTo
     if (building && upTo) {
       const built = customers.filter(({ customer }) => customer <= upTo)
@@ -108,7 +113,7 @@ async function takeIn(
   history: History,
   of: Generation,
   customers: readonly CustomerChange[],
-  { onStanding, turn }: Required<FollowOptions>,
+  { onStanding, turn }: Required<Omit<FollowOptions, 'onState'>>,
 ): Promise<boolean> {
   const steps = stepNumbers(of.event_ids)
   let isChanged = false

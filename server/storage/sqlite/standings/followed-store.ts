@@ -1,12 +1,12 @@
 import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
+import { KnownStandings } from '../../standings/known-standings.ts'
 import type { Connection } from '../connection.ts'
 import { LAST_SEQ } from '../event-writer.ts'
 import { SPAN_EVENTS } from '../spans.ts'
 import type { TailRing } from '../tail.ts'
 import { keyOf } from './keys.ts'
-import { KnownStandings } from './known-standings.ts'
 import type { FollowedUpTo } from './standings-file.ts'
 
 /** What was stored behind a position, or as much of it as is taken in at a time. */
@@ -38,13 +38,16 @@ type Steps = { text: string; event_ids: string[]; json: string }
 /** An event that may change a standing. */
 type Candidate = [seq: number, journey_ref: number, customer_ref: number, event_id: string, at_ms: number]
 
+/** What a customer's number takes in a map. */
+const CUSTOMER_BYTES = 40
+
 /** The steps of so many journeys are kept taken apart. */
 const STEPS_KEPT = 1_000
 
 /** Reads a store as it grows, each slice in a transaction of its own. */
 export class FollowedStore {
   /** To be told how standings are, so that events that change nothing are passed over. */
-  readonly known: KnownStandings
+  readonly known: KnownStandings<number, number>
   readonly #connection: Connection
   readonly #ring: TailRing
   readonly #statements: ReturnType<typeof prepare>
@@ -55,7 +58,8 @@ export class FollowedStore {
     this.#connection = connection
     this.#ring = ring
     this.#statements = prepare(connection)
-    this.known = new KnownStandings(nameHashes(this.#statements.salt.get() ?? ''))
+    const nameOf = nameHashes(this.#statements.salt.get() ?? '')
+    this.known = new KnownStandings({ nameOf, customer_bytes: CUSTOMER_BYTES })
   }
 
   /** A number that differs from the last when something may have been stored in between. */

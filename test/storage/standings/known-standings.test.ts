@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { Standing } from '../../../../server/domain/journey-standing.ts'
-import { KnownStandings } from '../../../../server/storage/sqlite/standings/known-standings.ts'
+import type { Standing } from '../../../server/domain/journey-standing.ts'
+import { KnownStandings } from '../../../server/storage/standings/known-standings.ts'
 
 const names = Array.from({ length: 40 }, (_, step) => `step-${step}`)
 const hashOf = (name: string) => Number(name.split('-')[1])
 const at = (at_ms: number) => ({ at_ms, id: '0000000001' })
 
 function noted(standing: Partial<Standing>, hash = hashOf) {
-  const known = new KnownStandings(hash)
+  const known = new KnownStandings<number, number>({ nameOf: hash, customer_bytes: 40 })
   const journey = known.of(1, names, JSON.stringify(names))
   known.note(1, 7, { customer_type: 'contact', entered_ms: 100, reached: [], early: [], ...standing })
   return {
@@ -66,5 +66,23 @@ describe('what is known of a standing', () => {
     const { known } = noted({ reached: [at(100)] })
     const edited = known.of(1, ['step-1'], '["step-1"]')
     expect(edited.changesNothing({ customer: 7, name: 0, at_ms: 500 })).toBe(false)
+  })
+
+  it('goes from one state of a journey to the next, and not from another', () => {
+    const { known } = noted({ reached: [at(100)] })
+    const state = JSON.stringify(names)
+    const isKnown = (of: string) =>
+      known.of(1, names, of).changesNothing({ customer: 7, name: 0, at_ms: 500 })
+    known.advance({ journey: 1, event_ids: names, from: state, to: 'second', standings: [] })
+    expect(isKnown('second')).toBe(true)
+    const standing: Standing = { customer_type: 'contact', entered_ms: 100, reached: [], early: [2] }
+    const standings = [{ customer: 7, standing }]
+    known.advance({ journey: 1, event_ids: names, from: 'first', to: 'third', standings })
+    expect(isKnown('second')).toBe(true)
+    known.advance({ journey: 1, event_ids: names, from: 'second', to: 'third', standings })
+    expect(isKnown('third')).toBe(false)
+    known.advance({ journey: 2, event_ids: names, from: undefined, to: 'first', standings })
+    const other = known.of(2, names, 'first')
+    expect(other.changesNothing({ customer: 7, name: 2, at_ms: 500 })).toBe(true)
   })
 })
