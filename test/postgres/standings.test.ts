@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import type { Page } from '../../server/domain/paging.ts'
@@ -8,7 +8,8 @@ import { readAddress } from '../../server/domain/postgres-urls.ts'
 import type { NewEvent } from '../../server/storage/event-store.ts'
 import { migrateDatabase } from '../../server/storage/postgres/migrate-database.ts'
 import { migrations } from '../../server/storage/postgres/migrations/index.ts'
-import { Servers } from '../../server/storage/postgres/pool.ts'
+import { Pool, Servers } from '../../server/storage/postgres/pool.ts'
+import { StandingsFollower } from '../../server/storage/postgres/standings/standings-follower.ts'
 import { digitsOf, idOf as typeId, uuidOf } from '../../server/storage/postgres/uuids.ts'
 import type { CustomerStanding, StandingFilter, Standings } from '../../server/storage/standings.ts'
 import { startChildServer } from '../child-server.ts'
@@ -271,6 +272,83 @@ describe('a replica that fails', () => {
       await Promise.all(storing)
     }
     await expectExact(other, place, NAMES.slice(2))
+  })
+})
+
+/** A customer in a journey, and followers that take nothing in before they are told to. */
+async function newFollowed() {
+  const databaseUrl = await newDatabase()
+  const place = await newPlace(databaseUrl, NAMES)
+  const store = await openStoreForTest({ databaseUrl })
+  const customer = await enrol(store, place, 'user-1', 'account')
+  await settledReport(store, place)
+  await store.close()
+  const [workspace, journey] = [uuidOf(place.workspace_id), uuidOf(place.journey_id)]
+  return {
+    place,
+    /** Stores an event as a server does. */
+    async arrive(name: string, at_ms: number) {
+      const id = randomUUID()
+      await runSql(
+        databaseUrl,
+        `INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, is_dated, event_id)
+        VALUES (${at_ms}, '${id}', '${workspace}', '${journey}', '${uuidOf(customer)}', true, '${name}');
+        INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts)
+        VALUES ('${workspace}', '${id}', 0, '${id}', '${id}', '[]')`,
+      )
+    },
+    /** Removes it again. */
+    async remove(name: string) {
+      await runSql(
+        databaseUrl,
+        `DELETE FROM events WHERE event_id = '${name}';
+        INSERT INTO enrolment_removals VALUES ('${workspace}', '${randomUUID()}', '${journey}', '${uuidOf(customer)}')`,
+      )
+    },
+    newFollower() {
+      const servers = new Servers(readAddress(databaseUrl))
+      const pool = new Pool({ servers, most: 1, mostWaiting: 10, statement_ms: 500 })
+      onTestFinished(() => pool.close())
+      const follower = new StandingsFollower(pool)
+      return async () => await follower.follow(workspace)
+    },
+  }
+}
+
+describe('what a replica knows of standings', () => {
+  it('lets it take in what changes nothing without a look at the pages', async () => {
+    const { place, arrive, newFollower } = await newFollowed()
+    const [follow, other] = [newFollower(), newFollower()]
+    await arrive('one', 10)
+    expect(await follow()).toBe('all')
+    const { run } = await connectTo(place.databaseUrl)
+    for (const [name, at_ms] of [
+      ['one', 20],
+      ['detour', 30],
+    ] as const) {
+      await arrive(name, at_ms)
+      await run('BEGIN; LOCK TABLE standing_pages IN ACCESS EXCLUSIVE MODE')
+      // One that knows nothing waits for the pages until it gives up.
+      await expect(other()).rejects.toThrow()
+      expect(await follow()).toBe('all')
+      await run('COMMIT')
+    }
+    await arrive('two', 40)
+    expect(await follow()).toBe('all')
+    await expectExact(await openStoreForTest(place), place, NAMES)
+  })
+
+  it('holds no longer than until another one has changed them', async () => {
+    const { place, arrive, remove, newFollower } = await newFollowed()
+    const [follow, other] = [newFollower(), newFollower()]
+    await arrive('one', 10)
+    expect(await follow()).toBe('all')
+    await remove('one')
+    expect(await other()).toBe('all')
+    // Of the standing from before it would change nothing.
+    await arrive('one', 20)
+    expect(await follow()).toBe('all')
+    await expectExact(await openStoreForTest(place), place, NAMES)
   })
 })
 

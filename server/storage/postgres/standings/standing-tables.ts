@@ -12,7 +12,13 @@ import type { Connection } from '../connection.ts'
 import { digitsOf, uuidText } from '../uuids.ts'
 
 type StoredPage = { first_customer: string; times: Uint8Array; keys: Uint8Array }
-type StoredJourney = { generation: number; event_ids: string; version: number; building: string | null }
+type StoredJourney = {
+  journey_id: string
+  generation: number
+  event_ids: string
+  version: number
+  building: string | null
+}
 
 /** So many bytes of pages are sent in one statement at the most, and one page. */
 const WRITTEN_BYTES = 16 * 1024 * 1024
@@ -40,15 +46,26 @@ export class StandingTablesReader implements StandingReader {
   }
 
   async journey(journey: Key): Promise<JourneyState | undefined> {
+    return (await this.journeys([journey])).get(journey)
+  }
+
+  /** The states of some journeys, as far as they have standings. */
+  async journeys(journeys: readonly Key[]): Promise<Map<Key, JourneyState>> {
     const { rows } = await this.connection.run<StoredJourney>(
-      `SELECT generation, event_ids, version, building FROM standing_journeys
-      WHERE workspace_id = $1 AND journey_id = $2`,
-      [this.workspace, journey],
+      `SELECT journey_id, generation, event_ids, version, building FROM standing_journeys
+      WHERE workspace_id = $1 AND journey_id = ANY($2::uuid[])`,
+      [this.workspace, journeys],
     )
-    const [row] = rows
-    if (!row) return undefined
-    const building: Building | null = row.building === null ? null : JSON.parse(row.building)
-    return { ...row, event_ids: JSON.parse(row.event_ids), building }
+    return new Map(
+      rows.map(({ journey_id, event_ids, building, ...state }) => [
+        digitsOf(journey_id),
+        {
+          ...state,
+          event_ids: JSON.parse(event_ids) as string[],
+          building: building === null ? null : (JSON.parse(building) as Building),
+        },
+      ]),
+    )
   }
 
   async times(

@@ -1,6 +1,8 @@
-import { eventIdsOf, type Key } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys } from '../../standings/follower.ts'
+import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
+import { follow, forgetJourneys, type JourneyChange } from '../../standings/follower.ts'
+import { type KnownChange, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
+import type { JourneyState } from '../../standings/standing-store.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
 import type { Connection } from '../connection.ts'
 import { DURABLE } from '../dialect.ts'
@@ -17,6 +19,9 @@ const REBUILD_MS = 50
 /** Steps that were edited are looked for among journeys that were changed so long before the last one. */
 const CLOCKS_APART_MS = 600_000
 
+/** What a customer's identifier takes in a map. */
+const CUSTOMER_BYTES = 100
+
 /** What there is to do in a workspace. */
 export type Due = { workspace: string; isArrived: boolean; isToRebuild: boolean }
 
@@ -29,6 +34,11 @@ export type Followed = 'all' | 'more' | 'busy'
  */
 export class StandingsFollower {
   readonly #pool: Pool
+  /** As this process has left them, which holds as long as no other has changed any. */
+  readonly #known = new KnownStandings<Key, string>({
+    nameOf: (event_id) => event_id,
+    customer_bytes: CUSTOMER_BYTES,
+  })
   /** Of `cairn_store`, when journeys were looked at last. */
   #changes: number | undefined
   /** When the last of them was changed. */
@@ -59,13 +69,21 @@ export class StandingsFollower {
 
   /** Takes in the next slice of what has arrived in a workspace. */
   async follow(workspace: string): Promise<Followed> {
-    return await this.#inTurn(workspace, async (connection, writer, order) => {
+    const looked = new LookedAt()
+    const followed = await this.#inTurn(workspace, async (connection, writer, order) => {
       const { changes, arrivals, taken, gone } = await takeSlice(connection, workspace)
       // What is told of the order to those who walk must not be forgotten by a server that fails.
       await connection.run(`SELECT ${DURABLE}`)
       await noteOrder(connection, workspace, order, taken)
       await forgetJourneys(writer, gone)
-      await follow(writer, new CustomerHistory(connection, workspace), changes)
+      const states = await writer.journeys(changes.map(({ journey }) => journey))
+      looked.from(states)
+      await follow(
+        writer,
+        new CustomerHistory(connection, workspace),
+        this.#changing(changes, states),
+        looked,
+      )
       await foldCounts(
         connection,
         workspace,
@@ -78,6 +96,26 @@ export class StandingsFollower {
         [workspace, taken.now_ms],
       )
       return 'all'
+    })
+    // Only now it is so: what has not been committed is seen by nobody.
+    for (const change of looked.changes()) this.#known.advance(change)
+    return followed
+  }
+
+  /** Of what has arrived that which may change a standing: mostly little, and then hardly a page is read. */
+  #changing(changes: readonly JourneyChange[], states: ReadonlyMap<Key, JourneyState>): JourneyChange[] {
+    return changes.flatMap((change) => {
+      const { journey, event_ids } = change
+      const state = states.get(journey)
+      if (!state || state.building || !areSameSteps(state.event_ids, event_ids)) return change
+      const known = this.#known.of(journey, event_ids, stateText(state))
+      const customers = change.customers.flatMap((one) => {
+        const { customer, enrolment, isRenewed } = one
+        if (enrolment || isRenewed) return one
+        const events = one.events.filter((event) => !known.changesNothing({ customer, ...event }))
+        return events.length > 0 ? { ...one, events } : []
+      })
+      return customers.length > 0 ? { ...change, customers } : []
     })
   }
 
@@ -174,6 +212,44 @@ export class StandingsFollower {
       }
     })
   }
+}
+
+/** What following has looked at in a transaction. */
+class LookedAt {
+  #states: ReadonlyMap<Key, JourneyState> = new Map()
+  readonly #standings = new Map<Key, { customer: Key; standing: Standing }[]>()
+  readonly #changes: KnownChange<Key>[] = []
+
+  /** @param states of the journeys, before */
+  from(states: ReadonlyMap<Key, JourneyState>): void {
+    this.#states = states
+  }
+
+  onStanding = (journey: Key, customer: Key, standing: Standing): void => {
+    const standings = this.#standings.get(journey) ?? []
+    if (standings.length === 0) this.#standings.set(journey, standings)
+    standings.push({ customer, standing })
+  }
+
+  onState = (journey: Key, state: JourneyState): void => {
+    const before = this.#states.get(journey)
+    this.#changes.push({
+      journey,
+      event_ids: state.event_ids,
+      from: before && stateText(before),
+      to: stateText(state),
+      standings: this.#standings.get(journey) ?? [],
+    })
+  }
+
+  changes(): readonly KnownChange<Key>[] {
+    return this.#changes
+  }
+}
+
+/** Another one where any standing of the journey is another. */
+function stateText({ generation, version }: JourneyState): string {
+  return `${generation} ${version}`
 }
 
 type JourneyRow = { workspace_id: string; journey_id: string; steps: string; updated_ms: number }
