@@ -352,6 +352,35 @@ describe('what a replica knows of standings', () => {
   })
 })
 
+describe('a report while events arrive all the time', () => {
+  it('waits for what had arrived before it, and not for what comes later', async () => {
+    const databaseUrl = await newDatabase()
+    const place = await newPlace(databaseUrl, NAMES)
+    const store = await openStoreForTest({ databaseUrl })
+    const customer = await enrol(store, place, 'user-1', 'account')
+    await settledReport(store, place)
+    let isOver = false
+    const sending = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        await store.events.insertEvents(place.workspace_id, [event(place, customer, 'one', Date.now())])
+      }
+    })
+    const slices = async () => (await runSql(databaseUrl, 'SELECT FROM event_arrivals_taken')).length
+    const [before, began_ms] = [await slices(), performance.now()]
+    const REPORTS = 10
+    for (let asked = 0; asked < REPORTS; asked += 1) {
+      const reading = readingIn(place.workspace_id)
+      await store.standings.report(place.workspace_id, place.journey_id, {}, reading)
+    }
+    const [taken, lasted_ms] = [(await slices()) - before, performance.now() - began_ms]
+    isOver = true
+    await Promise.all(sending)
+    // One for each report, and those that are taken every 300 ms anyhow.
+    expect(taken).toBeLessThanOrEqual(REPORTS + lasted_ms / 300 + 2)
+    await expectExact(store, place, NAMES)
+  })
+})
+
 describe('a store that was there before', () => {
   it('gets the standings of all that it has', async () => {
     const databaseUrl = await newDatabase('template1')

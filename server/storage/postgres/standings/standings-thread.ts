@@ -10,7 +10,7 @@ import { type Failure, Unavailable } from '../../unavailable.ts'
 import { seenFromOutside } from '../outages.ts'
 import { Pool, Servers } from '../pool.ts'
 import { parsedUuid } from '../uuids.ts'
-import { StandingsFollower } from './standings-follower.ts'
+import { type Followed, StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
 
 export type StandingsThreadData = {
@@ -107,12 +107,16 @@ async function catchUp(query: StandingsQuery, signal: AbortSignal) {
   const journey = 'journeyId' in query ? parsedUuid(query.journeyId) : undefined
   const until_ms = performance.now() + CATCH_UP_MS
   try {
+    let isCaughtUp = false
     while (performance.now() < until_ms && !signal.aborted) {
       const { isArrived, isEdited } = await snapshots.due(workspace, journey)
-      if (!isArrived && !isEdited) return
-      const followed = isArrived
+      const isBehind: boolean = isArrived && !isCaughtUp
+      if (!isBehind && !isEdited) return
+      const followed: Followed = isBehind
         ? await follower.follow(workspace)
         : await follower.adopt(workspace, journey === undefined ? [] : [journey])
+      // What arrives meanwhile came later than the question.
+      if (isBehind) isCaughtUp = followed === 'all'
       if (followed === 'busy') await sleep(BUSY_MS)
     }
   } catch (error) {
