@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
 import { follow, forgetJourneys, type JourneyChange } from '../../standings/follower.ts'
 import { type KnownChange, KnownStandings } from '../../standings/known-standings.ts'
@@ -12,6 +13,9 @@ import { digitsOf, uuidOf } from '../uuids.ts'
 import { configuredSteps, NOTHING_COUNTED, takeSlice } from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
+
+/** So long it is followed before others have a turn. */
+const FOLLOW_MS = 20
 
 /** So long one page after the other is computed anew before others have a turn. */
 const REBUILD_MS = 50
@@ -78,12 +82,13 @@ export class StandingsFollower {
       await forgetJourneys(writer, gone)
       const states = await writer.journeys(changes.map(({ journey }) => journey))
       looked.from(states)
-      await follow(
-        writer,
-        new CustomerHistory(connection, workspace),
-        this.#changing(changes, states),
-        looked,
-      )
+      const changing = this.#changing(changes, states)
+      const { onStanding, onState } = looked
+      await follow(writer, new CustomerHistory(connection, workspace), changing, {
+        onStanding,
+        onState,
+        turn: turnsBeside(),
+      })
       await foldCounts(
         connection,
         workspace,
@@ -211,6 +216,16 @@ export class StandingsFollower {
         throw error
       }
     })
+  }
+}
+
+/** Lets reports be answered, on connections of their own, where something has gone on for long enough. */
+function turnsBeside(): () => Promise<void> {
+  let began_ms = performance.now()
+  return async () => {
+    if (performance.now() - began_ms < FOLLOW_MS) return
+    await setImmediate()
+    began_ms = performance.now()
   }
 }
 

@@ -100,8 +100,13 @@ function fail(error: unknown) {
   isFailing = true
 }
 
-/** Lets what has arrived before now be taken in, and edited steps be adopted; but not for long. */
+/** Waits for what has arrived before now; but not for long: a slice may take seconds, and goes on beside the report. */
 async function catchUp(query: StandingsQuery, signal: AbortSignal) {
+  await Promise.race([takeIn(query, signal), sleep(CATCH_UP_MS, undefined, { ref: false })])
+}
+
+/** Lets what has arrived before now be taken in, and edited steps be adopted. */
+async function takeIn(query: StandingsQuery, signal: AbortSignal) {
   const workspace = parsedUuid(query.workspaceId)
   if (workspace === undefined) return
   const journey = 'journeyId' in query ? parsedUuid(query.journeyId) : undefined
