@@ -51,6 +51,22 @@ type FollowOptions = {
   turn?: () => Promise<void>
 }
 
+/** So long it is followed before others have a turn. */
+const FOLLOW_MS = 20
+
+/**
+ * Lets reports be answered, from what is committed, where something has gone on for long enough.
+ * @param rest resolves when others have had their turn
+ */
+export function turnsBeside(rest: () => Promise<void>): () => Promise<void> {
+  let began_ms = performance.now()
+  return async () => {
+    if (performance.now() - began_ms < FOLLOW_MS) return
+    await rest()
+    began_ms = performance.now()
+  }
+}
+
 /** So many customers are taken in at a time; each may be in a page of its own. */
 const CUSTOMERS_AT_ONCE = 4_096
 

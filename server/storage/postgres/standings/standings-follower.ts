@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys, type JourneyChange } from '../../standings/follower.ts'
+import { follow, forgetJourneys, type JourneyChange, turnsBeside } from '../../standings/follower.ts'
 import { type KnownChange, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
@@ -13,9 +13,6 @@ import { digitsOf, uuidOf } from '../uuids.ts'
 import { configuredSteps, NOTHING_COUNTED, takeSlice } from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
-
-/** So long it is followed before others have a turn. */
-const FOLLOW_MS = 20
 
 /** So long one page after the other is computed anew before others have a turn. */
 const REBUILD_MS = 50
@@ -87,7 +84,8 @@ export class StandingsFollower {
       await follow(writer, new CustomerHistory(connection, workspace), changing, {
         onStanding,
         onState,
-        turn: turnsBeside(),
+        // On connections of their own.
+        turn: turnsBeside(() => setImmediate()),
       })
       await foldCounts(
         connection,
@@ -216,16 +214,6 @@ export class StandingsFollower {
         throw error
       }
     })
-  }
-}
-
-/** Lets reports be answered, on connections of their own, where something has gone on for long enough. */
-function turnsBeside(): () => Promise<void> {
-  let began_ms = performance.now()
-  return async () => {
-    if (performance.now() - began_ms < FOLLOW_MS) return
-    await setImmediate()
-    began_ms = performance.now()
   }
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys } from '../../standings/follower.ts'
+import { follow, forgetJourneys, turnsBeside } from '../../standings/follower.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
@@ -29,9 +29,6 @@ const FLOOR_PART = 0.1
 
 /** So long one page after the other is computed anew before others have a turn. */
 const REBUILD_MS = 8
-
-/** So long it is followed before others have a turn. */
-const FOLLOW_MS = 20
 
 /** So many journeys are looked at, whether their steps have been edited, whenever the store has changed. */
 const JOURNEYS_LOOKED_AT = 50
@@ -106,7 +103,7 @@ export class StandingsFollower {
         await follow(writer, history, changes, {
           onStanding: (journey, customer, standing) =>
             followed.known.note(numberOf(journey), numberOf(customer), standing),
-          turn: turnsBeside(history),
+          turn: turnsBeside(() => history.rest()),
         })
         if (slice) writer.saveFollowed(slice.followed)
       })
@@ -272,15 +269,5 @@ export class StandingsFollower {
       for (const connection of opened) connection.close()
       throw error
     }
-  }
-}
-
-/** Lets reports be answered, from what is committed, where something has gone on for long enough. */
-function turnsBeside(history: CustomerHistory): () => Promise<void> {
-  let began_ms = performance.now()
-  return async () => {
-    if (performance.now() - began_ms < FOLLOW_MS) return
-    await history.rest()
-    began_ms = performance.now()
   }
 }
