@@ -352,6 +352,25 @@ describe('what a replica knows of standings', () => {
   })
 })
 
+describe('a report while what had arrived cannot be taken in', () => {
+  it('is answered from what is there', async () => {
+    const databaseUrl = await newDatabase()
+    const place = await newPlace(databaseUrl, NAMES)
+    const store = await openStoreForTest({ databaseUrl })
+    const customer = await enrol(store, place, 'user-1', 'account')
+    await settledReport(store, place)
+    const { run } = await connectTo(databaseUrl)
+    // Who reads pages goes on, who writes them waits.
+    await run('BEGIN; LOCK TABLE standing_pages IN EXCLUSIVE MODE')
+    await store.events.insertEvents(place.workspace_id, [event(place, customer, 'one', Date.now())])
+    const { workspace_id, journey_id } = place
+    const report = await store.standings.report(workspace_id, journey_id, {}, readingIn(workspace_id))
+    expect(report).toMatchObject({ enrolled: 1, steps: [{ reached: 0 }, {}, {}, {}] })
+    await run('COMMIT')
+    await expectExact(store, place, NAMES)
+  })
+})
+
 describe('a report while events arrive all the time', () => {
   it('waits for what had arrived before it, and not for what comes later', async () => {
     const databaseUrl = await newDatabase()
