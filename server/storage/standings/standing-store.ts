@@ -87,6 +87,8 @@ export type StandingWriter = StandingReader & {
 
 /** The store's own events, as far as they are committed. */
 export type History = {
+  /** The events of so many customers are read beside each other at the most: each may cost a round trip, or all one. */
+  readonly customersAtOnce: number
   /** A customer's events in a journey, at `from_ms` or later and before `to_ms`, by (instant, key), in chunks. */
   events(
     journey: Key,

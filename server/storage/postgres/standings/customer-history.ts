@@ -1,4 +1,5 @@
 import type { Key } from '../../../domain/journey-standing.ts'
+import { PAGE_STANDINGS } from '../../standings/standing-page.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection.ts'
 import { digitsOf } from '../uuids.ts'
@@ -35,6 +36,7 @@ type Row = { ask: number; at_ms: number; id: string; name: string | null }
  * statement: a page of customers costs a round trip and not one each.
  */
 export class CustomerHistory implements History {
+  readonly customersAtOnce = PAGE_STANDINGS
   readonly #connection: Connection
   readonly #workspace: string
   #asks: Ask[] = []

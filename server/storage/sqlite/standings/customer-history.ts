@@ -22,6 +22,8 @@ const ATTEMPTS = 5
  * caller says.
  */
 export class CustomerHistory implements History {
+  /** All share the cursors. */
+  readonly customersAtOnce = 1
   readonly #connection: Connection
   readonly #ring: TailRing
   readonly #runs: RunStore
