@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { digitsOf, idOf, msOf, writerOf } from './uuids.ts'
+import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, writerOf } from './uuids.ts'
 
 /**
  * The order in which events and customers arrive, for those who walk forward and must miss none.
@@ -56,8 +56,8 @@ export async function noteOrder(
   order: ArrivalOrder,
   taken: Taken,
 ): Promise<void> {
+  const { ids, greatest_id } = eventsOf(taken, order)
   const isStray = (ms: number) => ms < order.closed_ms || ms > taken.now_ms + SETTLING_MS
-  const ids = taken.ids.filter((id) => isStray(msOf(id)) && taken.arrivals.some((span) => isIn(span, id)))
   const customers = taken.customers.filter(({ created_ms }) => isStray(created_ms))
   if (ids.length > 0) await connection.run(STRAY_EVENTS, [workspace, ids, order.closed_ms])
   if (customers.length > 0) {
@@ -66,8 +66,10 @@ export async function noteOrder(
     await connection.run(STRAY_CUSTOMERS, [idOf('wsp', workspace), strays, created, order.closed_ms])
   }
 
-  const instants = [...taken.ids.map(msOf), ...taken.customers.map(({ created_ms }) => created_ms)]
-  const greatest_ms = instants.reduce((a, b) => (isStray(b) ? a : Math.max(a, b)), order.greatest_ms)
+  let greatest_ms = Math.max(order.greatest_ms, greatest_id === '' ? 0 : msOf(greatest_id))
+  for (const { created_ms } of taken.customers) {
+    if (!isStray(created_ms)) greatest_ms = Math.max(greatest_ms, created_ms)
+  }
   const strays = ids.length + customers.length
   const next = advanced({ ...order, greatest_ms }, { ...taken, strays })
   await connection.run(NOTE, [
@@ -78,6 +80,21 @@ export async function noteOrder(
     next.due_ms,
     next.due_greatest_ms,
   ])
+}
+
+/** The strays among the events, and the greatest that is none; '' where all are. */
+function eventsOf({ now_ms, ids, arrivals }: Taken, { closed_ms }: ArrivalOrder) {
+  // Identifiers are in the order of their instants: there may be tens of thousands, and none is taken apart.
+  const least = firstUuidOf(closed_ms)
+  const last = lastUuidOf(now_ms + SETTLING_MS)
+  const strays: string[] = []
+  let greatest_id = ''
+  for (const id of ids) {
+    if (id >= least && id <= last) {
+      if (id > greatest_id) greatest_id = id
+    } else if (arrivals.some((span) => isIn(span, id))) strays.push(id)
+  }
+  return { ids: strays, greatest_id }
 }
 
 /** The order once something was taken. */

@@ -16,6 +16,7 @@ const SLICE_REMOVALS = 1_000
 
 /** What has arrived in a workspace, or as much of it as is taken in at a time, out of the queues. */
 export type ArrivedSlice = {
+  /** Their customers in no order. */
   changes: JourneyChange[]
   /** Journeys that are gone. */
   gone: Key[]
@@ -119,8 +120,10 @@ class Changes {
   of(journey: Key, customer: Key): Change {
     const customers = this.#journeys.get(journey) ?? new Map<Key, Change>()
     if (customers.size === 0) this.#journeys.set(journey, customers)
-    const change = customers.get(customer) ?? { events: [] }
-    if (!customers.has(customer)) customers.set(customer, change)
+    const known = customers.get(customer)
+    if (known) return known
+    const change: Change = { events: [] }
+    customers.set(customer, change)
     return change
   }
 
@@ -130,9 +133,7 @@ class Changes {
     return there.map(([journey, customers]) => ({
       journey,
       event_ids: steps.get(journey) ?? [],
-      customers: [...customers]
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([customer, change]) => ({ customer, ...change })),
+      customers: Array.from(customers, ([customer, change]) => ({ customer, ...change })),
     }))
   }
 }

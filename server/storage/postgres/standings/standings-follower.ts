@@ -1,6 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
-import { follow, forgetJourneys, type JourneyChange, turnsBeside } from '../../standings/follower.ts'
+import {
+  type CustomerChange,
+  follow,
+  forgetJourneys,
+  type JourneyChange,
+  turnsBeside,
+} from '../../standings/follower.ts'
 import { type KnownChange, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
@@ -105,20 +111,29 @@ export class StandingsFollower {
     return followed
   }
 
-  /** Of what has arrived that which may change a standing: mostly little, and then hardly a page is read. */
+  /**
+   * Of what has arrived that which may change a standing, by customer: mostly little, and then hardly a page is read.
+   * @param changes their customers in no order
+   */
   #changing(changes: readonly JourneyChange[], states: ReadonlyMap<Key, JourneyState>): JourneyChange[] {
     return changes.flatMap((change) => {
-      const { journey, event_ids } = change
-      const state = states.get(journey)
-      if (!state || state.building || !areSameSteps(state.event_ids, event_ids)) return change
-      const known = this.#known.of(journey, event_ids, stateText(state))
-      const customers = change.customers.flatMap((one) => {
-        const { customer, enrolment, isRenewed } = one
-        if (enrolment || isRenewed) return one
-        const events = one.events.filter((event) => !known.changesNothing({ customer, ...event }))
-        return events.length > 0 ? { ...one, events } : []
-      })
-      return customers.length > 0 ? { ...change, customers } : []
+      const customers = this.#changingIn(change, states.get(change.journey))
+      const ascending = customers.toSorted((one, other) => (one.customer < other.customer ? -1 : 1))
+      return customers.length > 0 ? { ...change, customers: ascending } : []
+    })
+  }
+
+  #changingIn(
+    { journey, event_ids, customers }: JourneyChange,
+    state: JourneyState | undefined,
+  ): readonly CustomerChange[] {
+    if (!state || state.building || !areSameSteps(state.event_ids, event_ids)) return customers
+    const known = this.#known.of(journey, event_ids, stateText(state))
+    return customers.flatMap((one) => {
+      const { customer, enrolment, isRenewed } = one
+      if (enrolment || isRenewed) return one
+      const events = one.events.filter(({ name, at_ms }) => !known.changesNothing({ customer, name, at_ms }))
+      return events.length > 0 ? { ...one, events } : []
     })
   }
 
