@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
@@ -11,6 +10,7 @@ import Database from 'better-sqlite3'
 import { processEnvironment } from '../../server/config.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { freePort } from '../free-port.ts'
 import { type Breadth, type Subject, WIDE_JOURNEYS, WIDE_WORKSPACES } from './data.ts'
 import type { Job, Result } from './load.ts'
 
@@ -327,14 +327,4 @@ function cpu_us(pid: number | undefined): number {
   } catch {
     return Number.NaN
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('there is no free port')
-  return address.port
 }

@@ -13,9 +13,9 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { cairnFile, runCairn, startCommand } from '../command.ts'
+import { freePort } from '../free-port.ts'
 import { withPatience } from '../patience.ts'
 import {
-  freePort,
   importerOf,
   listAll,
   newImport,

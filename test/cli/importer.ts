@@ -104,14 +104,6 @@ export async function newLimitedImport(rate: number) {
   return { client, log: limited.log, ...importerOf(`${limited.url}/v1`, key, journey_id) }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await vi.waitUntil(() => server.listening, withPatience)
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** What becomes of a request: a status without more, no answer, or an answer that is lost when all is done. */
 type Fault = 429 | 503 | 'dropped' | 'lost' | undefined
 

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { startCommand } from '../command.ts'
+import { freePort } from '../free-port.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 import { newMember, signUp } from '../people.ts'
@@ -195,13 +195,4 @@ async function ask({ port, ca }: Proxy, line: string, { headers, body = '', loca
     headers: reply.headers,
     body: isJson ? await json(reply) : reply.resume() && undefined,
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
