@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Key } from '../../../domain/journey-standing.ts'
 import { PAGE_STANDINGS } from '../../standings/standing-page.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
@@ -40,6 +41,7 @@ export class CustomerHistory implements History {
   readonly #connection: Connection
   readonly #workspace: string
   #asks: Ask[] = []
+  #isReading = false
 
   /** @param workspace as 32 digits */
   constructor(connection: Connection, workspace: string) {
@@ -68,27 +70,35 @@ export class CustomerHistory implements History {
 
   #chunk(ask: Omit<Ask, 'resolve' | 'reject'>): Promise<Chunk> {
     return new Promise((resolve, reject) => {
-      if (this.#asks.length === 0) setImmediate(() => this.#readAll())
       this.#asks.push({ ...ask, resolve, reject })
+      if (!this.#isReading) void this.#readAll()
     })
   }
 
-  #readAll() {
-    const groups: Ask[][] = []
-    let limits = Number.POSITIVE_INFINITY
-    for (const ask of this.#asks.splice(0)) {
-      limits += ask.limit
-      if (limits > READ_AT_ONCE) {
-        groups.push([])
-        limits = ask.limit
+  /** Reads what is asked for until there is no more: one statement after the other, for the connection is one. */
+  async #readAll() {
+    this.#isReading = true
+    await setImmediate()
+    while (this.#asks.length > 0) {
+      const asks = this.#asksOfOneStatement()
+      try {
+        await this.#read(asks)
+      } catch (error) {
+        for (const { reject } of [...asks, ...this.#asks.splice(0)]) reject(error)
       }
-      groups.at(-1)?.push(ask)
+      // Whoever has got a chunk asks for the next one.
+      await setImmediate()
     }
-    for (const asks of groups) {
-      this.#read(asks).catch((error) => {
-        for (const { reject } of asks) reject(error)
-      })
-    }
+    this.#isReading = false
+  }
+
+  #asksOfOneStatement(): Ask[] {
+    let limits = 0
+    const behind = this.#asks.findIndex(({ limit }, index) => {
+      limits += limit
+      return index > 0 && limits > READ_AT_ONCE
+    })
+    return this.#asks.splice(0, behind === -1 ? this.#asks.length : behind)
   }
 
   async #read(asks: readonly Ask[]) {
