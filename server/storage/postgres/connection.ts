@@ -211,5 +211,18 @@ function reasonOf(error: unknown): string {
   if (error instanceof ConnectionLost && error.cause instanceof Error) return error.cause.message
   // What Node gives where a name leads to several addresses and none answers.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  if (error instanceof Error && UNKNOWN_AUTHORITY.includes((error as NodeJS.ErrnoException).code ?? ''))
+    return "its certificate is of an authority that is not known here; sslrootcert names the authority's file"
   return error instanceof Error ? error.message : String(error)
 }
+
+/** What Node says of a certificate whose authority it does not know; its message has advice on Node itself. */
+const UNKNOWN_AUTHORITY = [
+  // Of one that has the name of a known one.
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]
