@@ -406,18 +406,23 @@ describe('a store that was there before', () => {
     const { '0001-first': first } = migrations
     if (!first) throw new Error('no first migration')
     await migrateDatabase(new Servers(readAddress(databaseUrl)), { '0001-first': first })
-    const [workspace_id, journey_id, customer_id] = [newId('wsp'), newId('jrn'), newId('cus')]
+    const [workspace_id, journey_id] = [newId('wsp'), newId('jrn')]
+    // More events of all of them than one statement reads.
+    const customers = Array.from({ length: 20 }, () => newId('cus'))
     const steps = JSON.stringify(NAMES.map((name) => ({ event_id: name, name })))
+    const rowsOf = (row: (customer_id: string, index: number) => string) => customers.map(row).join(', ')
     await runSql(
       databaseUrl,
       `INSERT INTO workspaces VALUES ('${workspace_id}', 'Analytical Engines', 1, NULL);
       INSERT INTO journeys VALUES ('${workspace_id}', '${journey_id}', 'Onboarding', '', '${steps}', 'active', 1, 1);
-      INSERT INTO customers VALUES ('${workspace_id}', '${customer_id}', 'account', 'user-1', 'Ada', 1, 1);
-      INSERT INTO enrolments VALUES ('${workspace_id}', '${journey_id}', '${customer_id}', 5);
+      INSERT INTO customers VALUES
+        ${rowsOf((id, index) => `('${workspace_id}', '${id}', 'account', 'user-${index}', 'Ada', 1, 1)`)};
+      INSERT INTO enrolments VALUES ${rowsOf((id) => `('${workspace_id}', '${journey_id}', '${id}', 5)`)};
       INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, is_dated, event_id)
-        SELECT at_ms, gen_random_uuid(), '${uuidOf(workspace_id)}', '${uuidOf(journey_id)}', '${uuidOf(customer_id)}',
-          true, (ARRAY['one', 'two', 'detour', 'three'])[1 + at_ms % 4]
-        FROM generate_series(3, 2500) AS at_ms`,
+        SELECT at_ms, gen_random_uuid(), '${uuidOf(workspace_id)}', '${uuidOf(journey_id)}', customer_id,
+          true, (ARRAY['one', 'two', 'detour', 'three'])[1 + (at_ms + place) % 4]
+        FROM unnest('{${customers.map(uuidOf).join()}}'::uuid[]) WITH ORDINALITY AS customer (customer_id, place),
+          generate_series(3, 703) AS at_ms`,
     )
     const store = await openStoreForTest({ databaseUrl })
     await expectExact(store, { databaseUrl, workspace_id, journey_id }, NAMES)
