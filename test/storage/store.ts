@@ -112,7 +112,15 @@ export async function connectTo(databaseUrl: string): Promise<Connection> {
     const client = new Client({ connectionString: databaseUrl, types: wholeNumbers })
     await client.connect()
     onTestFinished(() => client.end())
-    return { run: async (statements) => (await client.query(statements)).rows }
+    // One after the other: several that ask at once share the connection.
+    let before: Promise<unknown> = Promise.resolve()
+    return {
+      async run(statements) {
+        const result = before.then(async () => await client.query(statements))
+        before = result.catch(() => {})
+        return (await result).rows
+      },
+    }
   }
   const file = new Database(sqlitePath(databaseUrl), { fileMustExist: true })
   onTestFinished(() => {
