@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
-import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, writerOf } from './uuids.ts'
+import type { PackedEvents } from './packed-events.ts'
+import { digitsOf, idOf, writerOf } from './uuids.ts'
 
 /**
  * The order in which events and customers arrive, for those who walk forward and must miss none.
@@ -39,8 +40,8 @@ export type Taken = {
   /** Whether what was stored before there was an order is among it, or left. */
   isOld: boolean
   arrivals: readonly Span[]
-  /** Events between the first and the last of the arrivals, as 32 digits; others may be among them. */
-  ids: readonly string[]
+  /** Events between the first and the last of the arrivals; others may be among them. */
+  events: readonly PackedEvents[]
   /** Customers of whom nobody has heard before. */
   customers: readonly NewCustomer[]
 }
@@ -56,8 +57,8 @@ export async function noteOrder(
   order: ArrivalOrder,
   taken: Taken,
 ): Promise<void> {
-  const { ids, greatest_id } = eventsOf(taken, order)
   const isStray = (ms: number) => ms < order.closed_ms || ms > taken.now_ms + SETTLING_MS
+  const { ids, ...events } = eventsOf(taken, isStray)
   const customers = taken.customers.filter(({ created_ms }) => isStray(created_ms))
   if (ids.length > 0) await connection.run(STRAY_EVENTS, [workspace, ids, order.closed_ms])
   if (customers.length > 0) {
@@ -66,7 +67,7 @@ export async function noteOrder(
     await connection.run(STRAY_CUSTOMERS, [idOf('wsp', workspace), strays, created, order.closed_ms])
   }
 
-  let greatest_ms = Math.max(order.greatest_ms, greatest_id === '' ? 0 : msOf(greatest_id))
+  let greatest_ms = Math.max(order.greatest_ms, events.greatest_ms)
   for (const { created_ms } of taken.customers) {
     if (!isStray(created_ms)) greatest_ms = Math.max(greatest_ms, created_ms)
   }
@@ -82,19 +83,18 @@ export async function noteOrder(
   ])
 }
 
-/** The strays among the events, and the greatest that is none; '' where all are. */
-function eventsOf({ now_ms, ids, arrivals }: Taken, { closed_ms }: ArrivalOrder) {
-  // Identifiers are in the order of their instants: there may be tens of thousands, and none is taken apart.
-  const least = firstUuidOf(closed_ms)
-  const last = lastUuidOf(now_ms + SETTLING_MS)
+/** The strays among the events, and the greatest instant of those that are none; 0 where all are. */
+function eventsOf({ events, arrivals }: Taken, isStray: (ms: number) => boolean) {
   const strays: string[] = []
-  let greatest_id = ''
-  for (const id of ids) {
-    if (id >= least && id <= last) {
-      if (id > greatest_id) greatest_id = id
-    } else if (arrivals.some((span) => isIn(span, id))) strays.push(id)
+  let greatest_ms = 0
+  for (const packed of events) {
+    for (let index = 0; index < packed.length; index += 1) {
+      const ms = packed.created_ms(index)
+      if (!isStray(ms)) greatest_ms = Math.max(greatest_ms, ms)
+      else if (arrivals.some((span) => isIn(span, packed.id(index)))) strays.push(packed.id(index))
+    }
   }
-  return { ids: strays, greatest_id }
+  return { ids: strays, greatest_ms }
 }
 
 /** The order once something was taken. */

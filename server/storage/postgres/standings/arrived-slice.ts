@@ -3,11 +3,15 @@ import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
 import type { Span, Taken } from '../arrival-order.ts'
 import { type Arrival, takeArrivals } from '../arrivals.ts'
 import type { Connection } from '../connection.ts'
+import { PACKED_EVENT, PackedEvents } from '../packed-events.ts'
 import { digitsOf, idOf, msOf, uuidOf } from '../uuids.ts'
 
 /** A slice has so many arrivals of events, and about so many events, at the most. */
 const SLICE_ARRIVALS = 1_000
 const SLICE_EVENTS = 65_536
+
+/** So many events come in one value at the most, each of 850 bytes at the most. */
+const PACKED_EVENTS = 4096
 
 /** An arrival has so many events, or enrolments, at the most. */
 const ARRIVAL_ROWS = 1_000
@@ -16,14 +20,23 @@ const SLICE_REMOVALS = 1_000
 
 /** What has arrived in a workspace, or as much of it as is taken in at a time, out of the queues. */
 export type ArrivedSlice = {
-  /** Their customers in no order. */
-  changes: JourneyChange[]
+  journeys: ArrivedJourney[]
   /** Journeys that are gone. */
   gone: Key[]
   /** What was counted. */
   arrivals: Arrival[]
   taken: Taken
 }
+
+/** What has arrived in one journey. */
+export type ArrivedJourney = Pick<JourneyChange, 'journey' | 'event_ids'> & {
+  /** What there is of enrolments and removals, by customer. */
+  customers: Map<Key, ChangeOfCustomer>
+  events: readonly PackedEvents[]
+}
+
+/** The same of one customer, who is known where it lies. */
+export type ChangeOfCustomer = Omit<CustomerChange, 'customer' | 'events'> & { events: StandingEvent[] }
 
 type Enrolment = NonNullable<CustomerChange['enrolment']>
 /** As they are in their arrival. */
@@ -35,8 +48,6 @@ type EnrolmentRow = {
   /** Whether the customer was made with it; absent: of what was stored before, nobody knows. */
   made?: boolean
 }
-type EventRow = { id: string; journey_id: string; customer_id: string; at_ms: number; name: string }
-type Change = { enrolment?: Enrolment; events: StandingEvent[]; isRenewed?: true }
 
 /**
  * Takes a slice out of the queues, in a transaction that has the workspace's row. Neither clocks nor the order of commits
@@ -51,17 +62,13 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
   const { now_ms, arrivals: seen } = await seenArrivals(connection, workspace)
   const enrolments = await takeEnrolments(connection, workspace)
   for (const { journey_id, customer_id, customer_type, enrolled_ms } of enrolments.rows) {
-    const change = changes.of(uuidOf(journey_id), uuidOf(customer_id))
+    const change = changes.ofCustomer(uuidOf(journey_id), uuidOf(customer_id))
     change.enrolment = { customer_type, entered_ms: enrolled_ms }
   }
   const arrivals = enrolments.isAll ? firstOf(seen) : []
-  const ids: string[] = []
-  for (const event of await takeEvents(connection, { workspace, now_ms }, arrivals)) {
-    const { journey_id, customer_id, name, at_ms } = event
-    const id = digitsOf(event.id)
-    ids.push(id)
-    changes.of(digitsOf(journey_id), digitsOf(customer_id)).events.push({ name, at_ms, id })
-  }
+  const events = await takeEvents(connection, { workspace, now_ms }, arrivals)
+  for (const { journey_id, events: packed } of events)
+    changes.ofJourney(digitsOf(journey_id)).events.push(packed)
   const customers = enrolments.rows.filter(({ made }) => made !== false)
   const isAll = enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS
   // What is known of a journey that is gone is forgotten behind the last that was counted of it.
@@ -70,14 +77,14 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
   await takeRemovals(connection, workspace, taken)
   for (const { journey_id, customer_id, enrolment } of taken) {
     if (customer_id === null) continue
-    const change = changes.of(digitsOf(journey_id), digitsOf(customer_id))
+    const change = changes.ofCustomer(digitsOf(journey_id), digitsOf(customer_id))
     change.isRenewed = true
     if (enrolment) change.enrolment = enrolment
     else delete change.enrolment
   }
   return {
     gone: taken.flatMap(({ journey_id, customer_id }) => (customer_id === null ? digitsOf(journey_id) : [])),
-    changes: await changes.ofJourneys(connection, workspace),
+    journeys: await changes.ofAllThere(connection, workspace),
     arrivals,
     taken: {
       now_ms,
@@ -85,7 +92,7 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
       left_ms: enrolments.isAll ? leftFrom(seen, arrivals) : undefined,
       isOld: seen.some(isOld),
       arrivals: arrivals.flatMap(spanOf),
-      ids,
+      events: events.map(({ events: packed }) => packed),
       customers: customers.map(({ customer_id, enrolled_ms }) => ({ customer_id, created_ms: enrolled_ms })),
     },
   }
@@ -113,29 +120,38 @@ function isOld({ counts }: Arrival): boolean {
 /** The counts of what was stored before anything was counted. */
 export const NOTHING_COUNTED = '[]'
 
-/** What has arrived in a workspace, by journey and customer. */
+/** What has arrived in a workspace, by journey. */
 class Changes {
-  readonly #journeys = new Map<Key, Map<Key, Change>>()
+  readonly #journeys = new Map<Key, { customers: Map<Key, ChangeOfCustomer>; events: PackedEvents[] }>()
 
-  of(journey: Key, customer: Key): Change {
-    const customers = this.#journeys.get(journey) ?? new Map<Key, Change>()
-    if (customers.size === 0) this.#journeys.set(journey, customers)
-    const known = customers.get(customer)
+  ofJourney(journey: Key) {
+    const known = this.#journeys.get(journey)
     if (known) return known
-    const change: Change = { events: [] }
-    customers.set(customer, change)
+    const change = { customers: new Map<Key, ChangeOfCustomer>(), events: [] }
+    this.#journeys.set(journey, change)
     return change
   }
 
-  async ofJourneys(connection: Connection, workspace: string): Promise<JourneyChange[]> {
-    const steps = await configuredSteps(connection, workspace, [...this.#journeys.keys()])
-    const there = [...this.#journeys].filter(([journey]) => steps.has(journey))
-    return there.map(([journey, customers]) => ({
-      journey,
-      event_ids: steps.get(journey) ?? [],
-      customers: Array.from(customers, ([customer, change]) => ({ customer, ...change })),
-    }))
+  ofCustomer(journey: Key, customer: Key): ChangeOfCustomer {
+    return changeOf(this.ofJourney(journey).customers, customer)
   }
+
+  async ofAllThere(connection: Connection, workspace: string): Promise<ArrivedJourney[]> {
+    const steps = await configuredSteps(connection, workspace, [...this.#journeys.keys()])
+    return [...this.#journeys].flatMap(([journey, change]) => {
+      const event_ids = steps.get(journey)
+      return event_ids ? { journey, event_ids, ...change } : []
+    })
+  }
+}
+
+/** What there is of a customer; nothing yet, where it was not among them. */
+export function changeOf(customers: Map<Key, ChangeOfCustomer>, customer: Key): ChangeOfCustomer {
+  const known = customers.get(customer)
+  if (known) return known
+  const change: ChangeOfCustomer = { events: [] }
+  customers.set(customer, change)
+  return change
 }
 
 /** The events of journeys' steps, as they are configured. @param isListed whether of those alone that are not being removed */
@@ -239,7 +255,7 @@ async function takeEvents(
   connection: Connection,
   { workspace, now_ms }: { workspace: string; now_ms: number },
   arrivals: readonly Arrival[],
-): Promise<EventRow[]> {
+): Promise<{ journey_id: string; events: PackedEvents }[]> {
   if (arrivals.length === 0) return []
   await takeArrivals(
     connection,
@@ -248,12 +264,13 @@ async function takeEvents(
   )
   const spans = spansOf(arrivals)
   if (spans.length === 0) return []
-  const { rows } = await connection.run<EventRow>(EVENTS, [
+  const { rows } = await connection.run<{ journey_id: string; events: Buffer }>(EVENTS, [
     workspace,
     spans.map(({ first }) => first),
     spans.map(({ last }) => last),
+    PACKED_EVENTS,
   ])
-  return rows
+  return rows.map(({ journey_id, events }) => ({ journey_id, events: new PackedEvents(events) }))
 }
 
 /** The spans of identifiers, those that overlap as one. */
@@ -291,8 +308,11 @@ const ENROLMENTS = `
     JOIN customers ON customers.workspace_id = $1 AND customers.customer_id = asked.customer_id`
 
 const EVENTS = `
-  SELECT found.* FROM unnest($2::uuid[], $3::uuid[]) AS spans (first_event, last_event) CROSS JOIN LATERAL (
-    SELECT id, journey_id, customer_id, at_ms, event_id AS name FROM events
-    WHERE workspace_id = $1 AND id BETWEEN first_event AND last_event
-    ORDER BY id LIMIT 1000000
-  ) AS found`
+  SELECT journey_id, string_agg(${PACKED_EVENT}, ''::bytea) AS events FROM (
+    SELECT found.*, row_number() OVER () / $4 AS part
+    FROM unnest($2::uuid[], $3::uuid[]) AS spans (first_event, last_event) CROSS JOIN LATERAL (
+      SELECT id, journey_id, customer_id, at_ms, event_id FROM events
+      WHERE workspace_id = $1 AND id BETWEEN first_event AND last_event
+      ORDER BY id LIMIT 1000000
+    ) AS found
+  ) AS numbered GROUP BY part, journey_id`

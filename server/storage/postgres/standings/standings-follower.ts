@@ -1,13 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { areSameSteps, eventIdsOf, type Key, type Standing } from '../../../domain/journey-standing.ts'
-import {
-  type CustomerChange,
-  follow,
-  forgetJourneys,
-  type JourneyChange,
-  turnsBeside,
-} from '../../standings/follower.ts'
-import { type KnownChange, KnownStandings } from '../../standings/known-standings.ts'
+import { follow, forgetJourneys, type JourneyChange, turnsBeside } from '../../standings/follower.ts'
+import { type KnownChange, type KnownJourney, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
@@ -16,7 +10,13 @@ import { DURABLE } from '../dialect.ts'
 import { foldCounts, forgetNames } from '../fold-counts.ts'
 import type { Pool } from '../pool.ts'
 import { digitsOf, uuidOf } from '../uuids.ts'
-import { configuredSteps, NOTHING_COUNTED, takeSlice } from './arrived-slice.ts'
+import {
+  type ArrivedJourney,
+  changeOf,
+  configuredSteps,
+  NOTHING_COUNTED,
+  takeSlice,
+} from './arrived-slice.ts'
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
@@ -78,14 +78,14 @@ export class StandingsFollower {
   async follow(workspace: string): Promise<Followed> {
     const looked = new LookedAt()
     const followed = await this.#inTurn(workspace, async (connection, writer, order) => {
-      const { changes, arrivals, taken, gone } = await takeSlice(connection, workspace)
+      const { journeys, arrivals, taken, gone } = await takeSlice(connection, workspace)
       // What is told of the order to those who walk must not be forgotten by a server that fails.
       await connection.run(`SELECT ${DURABLE}`)
       await noteOrder(connection, workspace, order, taken)
       await forgetJourneys(writer, gone)
-      const states = await writer.journeys(changes.map(({ journey }) => journey))
+      const states = await writer.journeys(journeys.map(({ journey }) => journey))
       looked.from(states)
-      const changing = this.#changing(changes, states)
+      const changing = this.#changing(journeys, states)
       const { onStanding, onState } = looked
       await follow(writer, new CustomerHistory(connection, workspace), changing, {
         onStanding,
@@ -111,30 +111,33 @@ export class StandingsFollower {
     return followed
   }
 
-  /**
-   * Of what has arrived that which may change a standing, by customer: mostly little, and then hardly a page is read.
-   * @param changes their customers in no order
-   */
-  #changing(changes: readonly JourneyChange[], states: ReadonlyMap<Key, JourneyState>): JourneyChange[] {
-    return changes.flatMap((change) => {
-      const customers = this.#changingIn(change, states.get(change.journey))
-      const ascending = customers.toSorted((one, other) => (one.customer < other.customer ? -1 : 1))
-      return customers.length > 0 ? { ...change, customers: ascending } : []
+  /** Of what has arrived that which may change a standing: mostly little, and then hardly a page is read. */
+  #changing(journeys: readonly ArrivedJourney[], states: ReadonlyMap<Key, JourneyState>): JourneyChange[] {
+    return journeys.flatMap(({ journey, event_ids, customers, events }) => {
+      const changesNothing = this.#changesNothing({ journey, event_ids }, states.get(journey))
+      for (const packed of events) {
+        for (let index = 0; index < packed.length; index += 1) {
+          const event = { name: packed.name(index), at_ms: packed.at_ms(index) }
+          const customer = packed.customer(index)
+          const { enrolment, isRenewed } = customers.get(customer) ?? {}
+          if (!enrolment && !isRenewed && changesNothing({ customer, ...event })) continue
+          changeOf(customers, customer).events.push({ ...event, id: packed.id(index) })
+        }
+      }
+      const changing = Array.from(customers, ([customer, change]) => ({ customer, ...change }))
+      changing.sort((one, other) => (one.customer < other.customer ? -1 : 1))
+      return changing.length > 0 ? { journey, event_ids, customers: changing } : []
     })
   }
 
-  #changingIn(
-    { journey, event_ids, customers }: JourneyChange,
+  /** Whether an event surely changes nothing in a journey. */
+  #changesNothing(
+    { journey, event_ids }: Pick<ArrivedJourney, 'journey' | 'event_ids'>,
     state: JourneyState | undefined,
-  ): readonly CustomerChange[] {
-    if (!state || state.building || !areSameSteps(state.event_ids, event_ids)) return customers
+  ): KnownJourney<Key, string>['changesNothing'] {
+    if (!state || state.building || !areSameSteps(state.event_ids, event_ids)) return () => false
     const known = this.#known.of(journey, event_ids, stateText(state))
-    return customers.flatMap((one) => {
-      const { customer, enrolment, isRenewed } = one
-      if (enrolment || isRenewed) return one
-      const events = one.events.filter(({ name, at_ms }) => !known.changesNothing({ customer, name, at_ms }))
-      return events.length > 0 ? { ...one, events } : []
-    })
+    return (event) => known.changesNothing(event)
   }
 
   /** Computes standings for edited steps, or removes what is not read any more, for a while. */
