@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { startThread } from '../start-thread.ts'
 import { threadModule } from '../thread-module.ts'
 import type { CopiedStore } from './copy-thread.ts'
 
@@ -10,7 +10,7 @@ import type { CopiedStore } from './copy-thread.ts'
  * @throws {Error} where either file fails, the disk is full, or the copy is damaged
  */
 export async function copyStore(options: { path: string; copy: string }): Promise<CopiedStore> {
-  const thread = new Worker(threadModule('copy-thread', import.meta.url), { workerData: options })
+  const thread = startThread(threadModule('copy-thread', import.meta.url), { workerData: options })
   const [copied] = await once(thread, 'message')
   return copied
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Activity } from '../activity.ts'
 import type { CountedEvents } from '../event-store.ts'
 import type { EventSliceRequest, Slice } from '../exports.ts'
 import { ListTurns } from '../list-turns.ts'
+import { startThread } from '../start-thread.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
 import { errorOf, Unavailable } from '../unavailable.ts'
@@ -67,7 +68,7 @@ export class Reader {
   #start({ isForLists }: { isForLists: boolean }): Worker {
     const { path, ring } = this.#options
     const workerData: ReaderThreadData = { path, ring: ring.buffer, isForLists }
-    const thread = new Worker(threadModule('reader-thread', import.meta.url), { workerData })
+    const thread = startThread(threadModule('reader-thread', import.meta.url), { workerData })
     this.#threads.add(thread)
     let isOpen = false
     thread.on('message', (result: ReaderResult) => {

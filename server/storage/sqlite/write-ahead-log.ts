@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../start-thread.ts'
 import type { Disk } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from './connection.ts'
@@ -107,7 +108,7 @@ export class WriteAheadLog {
   }
 
   #startMover() {
-    const thread = new Worker(threadModule('log-mover-thread', import.meta.url), {
+    const thread = startThread(threadModule('log-mover-thread', import.meta.url), {
       workerData: { path: this.#path },
     })
     const mover = { thread, isIdle: true }

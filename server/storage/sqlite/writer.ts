@@ -1,5 +1,6 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { RemovedSlice } from '../removals/removals.ts'
+import { startThread } from '../start-thread.ts'
 import type { CommittedGroup, Disk, StorageStatistics } from '../storage.ts'
 import { threadModule } from '../thread-module.ts'
 import { errorOf, Unavailable } from '../unavailable.ts'
@@ -75,7 +76,7 @@ export class Writer {
    */
   static async open(options: WriterOptions): Promise<Writer> {
     const { port1, port2 } = new MessageChannel()
-    const thread = new Worker(threadModule('writer-thread', import.meta.url), {
+    const thread = startThread(threadModule('writer-thread', import.meta.url), {
       workerData: { path: options.path, ring: options.ring.buffer, port: port2 } satisfies WriterThreadData,
       transferList: [port2],
     })

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { startThread } from '../../start-thread.ts'
 import { threadModule } from '../../thread-module.ts'
 import { ThreadStandings } from '../../thread-standings.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
@@ -14,6 +14,6 @@ export function postgresStandings(options: {
 }): ThreadStandings {
   const { url, now, onFailure } = options
   const workerData: StandingsThreadData = { url, readers: READERS }
-  const start = () => new Worker(threadModule('standings-thread', import.meta.url), { workerData })
+  const start = () => startThread(threadModule('standings-thread', import.meta.url), { workerData })
   return new ThreadStandings({ start, readers: READERS, now, onFailure })
 }

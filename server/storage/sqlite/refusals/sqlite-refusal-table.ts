@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { type CompiledQuery, Kysely } from 'kysely'
 import { ListTurns } from '../../list-turns.ts'
 import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
+import { startThread } from '../../start-thread.ts'
 import type { Reading } from '../../storage.ts'
 import { threadModule } from '../../thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
@@ -76,7 +77,7 @@ export class SqliteRefusalTable implements RefusalTable {
 
   #start(): Worker {
     const workerData: RefusalsThreadData = { path: this.#path }
-    const thread = new Worker(threadModule('refusals-thread', import.meta.url), { workerData })
+    const thread = startThread(threadModule('refusals-thread', import.meta.url), { workerData })
     // What waits is short, and a stopping server closes it.
     thread.unref()
     let reason = new Error('the thread of refusals has ended')

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { startThread } from '../../start-thread.ts'
 import { threadModule } from '../../thread-module.ts'
 import { ThreadStandings } from '../../thread-standings.ts'
 import type { TailRing } from '../tail.ts'
@@ -20,7 +20,7 @@ export async function openSqliteStandings(options: {
   const { path, ring, now, onFailure } = options
   const start = () => {
     const workerData: StandingsThreadData = { path, ring: ring.buffer, now_ms: now() }
-    return new Worker(threadModule('standings-thread', import.meta.url), { workerData })
+    return startThread(threadModule('standings-thread', import.meta.url), { workerData })
   }
   const standings = new ThreadStandings({ start, readers: READERS, now, onFailure })
   await standings.opened
