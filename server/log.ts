@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 /** So much of the log is written at once, or what there is after this time. */
-const LOG_CHARACTERS = 8_192
+const LOG_CHARACTERS = 65_536
 const LOG_FLUSH_MS = 200
 
 /**
