@@ -1,69 +1,42 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import type { Caller, Context, Operation, OperationId, OperationRequest, Route } from '../contract.ts'
-import { browserName } from '../domain/browsers.ts'
-import { newId } from '../domain/identifiers.ts'
+import type { Caller, Operation, OperationId, Route } from '../contract.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { networkOf, plainAddress } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
-import type { Passwords } from '../passwords.ts'
 import { Problem } from '../problems.ts'
-import type { Reading } from '../storage/storage.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { Tally } from '../tally.ts'
-import {
-  addHeaders,
-  answer,
-  CallerHasGone,
-  type Headers,
-  ownerOf,
-  problemOf,
-  refuse,
-  sendReply,
-} from './answers/answer.ts'
+import { addHeaders, answer, type Headers, ownerOf, problemOf, refuse, sendReply } from './answers/answer.ts'
 import { corsHeaders, preflightHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
 import { sendStreamed } from './answers/streamed-file.ts'
 import { noteBegun } from './begun-requests.ts'
-import type { Callers } from './callers/callers.ts'
-import { readCookies, writeCookies } from './callers/cookies.ts'
-import type { Reached } from './callers/origins.ts'
+import { writeCookies } from './callers/cookies.ts'
 import { ProxyWatch } from './callers/unknown-proxy.ts'
 import type { ExportPlaces } from './export-places.ts'
 import { loggedFaults } from './log-faults.ts'
 import { loggedPaths } from './log-paths.ts'
 import { assertHead } from './malformed-http.ts'
-import type { Attempts } from './rates/attempts.ts'
-import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
-import type { RecentMap } from './rates/recent-map.ts'
-import type { Share, Turns } from './rates/turns.ts'
+import type { LimitedKey } from './rates/rate-limit.ts'
+import type { Turns } from './rates/turns.ts'
 import { sharedLook } from './readiness.ts'
 import { isDryRun, RefusedRequest } from './refused-requests.ts'
 import { type BodyPlaces, ignoreBody } from './request-body.ts'
+import { type ContextOptions, RequestContext, reached, workspaceOf } from './request-context.ts'
 import { beginRequest } from './request-log.ts'
 import { mountSites, type SiteOptions } from './sites.ts'
 
-export type AppOptions = SiteOptions & {
-  callers: Callers
-  passwords: Passwords
-  attempts: Attempts
-  /** What the operator leaves to members. */
-  allowed: Context['allowed']
-  /** Where the server is known, if it was told. */
-  publicUrl: URL | undefined
-  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
-  trustedProxies: readonly string[]
-  limiter: RateLimiter
-  turns: Turns
-  bodies: BodyPlaces
-  exports: ExportPlaces
-  notedReaders: RecentMap<number>
-  /** Whether the log has the addresses of senders. */
-  logAddresses: boolean
-  /** Milliseconds since 1970. */
-  now: () => number
-  /** Whether new work is refused because the process ends. */
-  isStopping: () => boolean
-}
+export type AppOptions = SiteOptions &
+  ContextOptions & {
+    /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
+    trustedProxies: readonly string[]
+    turns: Turns
+    bodies: BodyPlaces
+    exports: ExportPlaces
+    /** Whether the log has the addresses of senders. */
+    logAddresses: boolean
+    /** Whether new work is refused because the process ends. */
+    isStopping: () => boolean
+  }
 
 /** The whole way of a request, in order. */
 export function createApp(options: AppOptions): Express {
@@ -138,7 +111,7 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 
 /** One request of one operation. Each step refuses by throwing; the order is part of the contract. */
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
-  const { bodies, callers, limiter, storage, metrics, publicUrl, turns } = options
+  const { bodies, callers, limiter, storage, publicUrl, turns } = options
   res.locals.operation = route.operationId
   const identify = () => callers.check(req.headers, () => reached(req), route)
   let caller = await identify()
@@ -173,45 +146,8 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
       addHeaders(res, limiter.takeRest(key, { count, refusal: arriving.length / LIMITED_EVENT_BYTES }))
     // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
-    const { now, passwords, attempts, allowed } = options
-    const replying = operation(
-      { workspaceId: workspaceOf(caller), ...checked },
-      {
-        storage: storage as Context['storage'],
-        change: (work) => {
-          const transaction = storage.db.transaction()
-          return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
-        },
-        now,
-        newId,
-        tally: caller.kind === 'key' ? metrics.tallies.of(caller.key.key_id) : new Tally(),
-        checkBody: (id, body) => checkBody(id, body, share, options),
-        refused(item) {
-          const { locals } = res
-          locals.rejected ??= {}
-          locals.rejected[item.code] = (locals.rejected[item.code] ?? 0) + 1
-          refused?.item(item)
-        },
-        notedReaders: options.notedReaders,
-        rejected: (count) => key && addHeaders(res, limiter.giveBack(key, count)),
-        caller,
-        address: res.locals.address,
-        // Only when they are asked for: ingestion has no use for them.
-        get reading() {
-          return readingOf(caller, res)
-        },
-        get browser() {
-          return browserName(req.headers['user-agent'])
-        },
-        get cookies() {
-          return readCookies(reached(req), publicUrl)
-        },
-        requestId: res.locals.requestId,
-        passwords,
-        attempts,
-        allowed,
-      },
-    )
+    const context = new RequestContext({ req, res, route, caller, key, share, refused }, options)
+    const replying = operation({ workspaceId: workspaceOf(caller), ...checked }, context)
     share.rest()
     const reply = await replying
     share.work()
@@ -261,26 +197,6 @@ function refusedRequest(
   return new RefusedRequest(storage.refusals, request, now)
 }
 
-/** Checks a body that comes by another way than a request of its operation. */
-async function checkBody<Id extends OperationId>(
-  id: Id,
-  body: unknown,
-  share: Share,
-  { contract }: AppOptions,
-): Promise<OperationRequest<Id>['body']> {
-  const route = contract.routes.find(({ operationId }) => operationId === id)
-  if (!route) throw new Error(`the contract has no ${id}`)
-  const headers = { 'content-type': 'application/json' }
-  const request = { method: route.method, originalUrl: route.path, headers, params: {} }
-  // Of the operation that the route is of.
-  return (await route.check(request, body, share)).body as OperationRequest<Id>['body']
-}
-
-function workspaceOf(caller: Caller): string {
-  if (caller.kind === 'key') return caller.key.workspace_id
-  return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
-}
-
 /**
  * By what the rate is counted: by key, a publishable one also by network, or by person. Nobody has none; attempts without
  * a credential are throttled.
@@ -291,22 +207,6 @@ function limitedKey(caller: Caller, { locals }: Response): LimitedKey | undefine
     return kind === 'secret' ? caller.key : { key_id, rate_limit, network: networkOf(locals.address) }
   }
   return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
-}
-
-function readingOf(caller: Caller, res: Response): Reading {
-  const controller = new AbortController()
-  const end = () => {
-    if (!res.writableFinished) controller.abort(new CallerHasGone())
-  }
-  // It may have gone already, while its key was looked up.
-  if (res.closed) end()
-  else res.once('close', end)
-  const { signal } = controller
-  return { caller: res.locals.owner ?? '', workspaceId: workspaceOf(caller), signal }
-}
-
-function reached(req: Request): Reached {
-  return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
 }
 
 /** A body that is refused for its shape counts one event for each so many bytes, as a batch of small events has. */

@@ -21,6 +21,17 @@ export type Answering = {
 
 export type Headers = Record<string, string | string[]>
 
+/**
+ * The headers of an answer with those that every answer carries, in the form in which Node writes them with the least work:
+ * names and values in turns.
+ */
+export function headerList(headers: Readonly<Headers>): (string | string[])[] {
+  const list: (string | string[])[] = []
+  for (const name in securityHeaders) if (!(name in headers)) list.push(name, securityHeaders[name] ?? '')
+  for (const name in headers) list.push(name, headers[name] ?? '')
+  return list
+}
+
 /** For the answer. Not set one by one: that would take 10 µs of every request. */
 export function addHeaders(res: Response, headers: Readonly<Headers>) {
   Object.assign(res.locals.headers, headers)
@@ -123,7 +134,7 @@ export function answer(
   { status, body = '' }: { status: number; body?: string | Uint8Array },
   { answers, metrics }: Answering,
 ) {
-  res.writeHead(status, { ...securityHeaders, ...(res.locals.headers as Headers) })
+  res.writeHead(status, headerList(res.locals.headers))
   if (res.req.complete || res.req.destroyed) {
     res.end(body)
   } else {

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express'
-import { type Answering, addHeaders, CallerHasGone, type Headers, ownerOf } from './answer.ts'
+import { type Answering, addHeaders, CallerHasGone, headerList, ownerOf } from './answer.ts'
 import type { AnswerCompression } from './answer-compression.ts'
 import { GzipStream } from './gzip-stream.ts'
-import { securityHeaders } from './security-headers.ts'
 
 /** A file that is sent while it is made. */
 export type StreamedFile<ContentType extends string = string> = {
@@ -44,7 +43,7 @@ export async function sendStreamed(
       Vary: 'Accept-Encoding',
       ...(isCompressed && { 'Content-Encoding': 'gzip' }),
     })
-    res.writeHead(status, { ...securityHeaders, ...(res.locals.headers as Headers) })
+    res.writeHead(status, headerList(res.locals.headers))
     const onCut = () => {
       res.locals.isCut = true
       metrics.peerCut('answer')

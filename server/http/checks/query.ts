@@ -11,8 +11,8 @@ export function readQuery(url: string, parameters: Parameter[]): Query {
   const values: Record<string, string> = {}
   const faults: Fault[] = []
   const start = url.indexOf('?')
-  const query = start === -1 ? '' : url.slice(start + 1)
-  for (const pair of query.split('&')) {
+  if (start === -1) return { values, faults }
+  for (const pair of url.slice(start + 1).split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const rawName = equals === -1 ? pair : pair.slice(0, equals)

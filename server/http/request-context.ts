@@ -1,0 +1,184 @@
+import type { Request, Response } from 'express'
+import type { Caller, Context, Contract, OperationId, OperationRequest, Route } from '../contract.ts'
+import { browserName } from '../domain/browsers.ts'
+import { newId } from '../domain/identifiers.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Passwords } from '../passwords.ts'
+import type { Reading, Storage } from '../storage/storage.ts'
+import { Tally } from '../tally.ts'
+import { addHeaders, CallerHasGone } from './answers/answer.ts'
+import type { Callers } from './callers/callers.ts'
+import { readCookies } from './callers/cookies.ts'
+import type { Reached } from './callers/origins.ts'
+import type { Attempts } from './rates/attempts.ts'
+import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
+import type { RecentMap } from './rates/recent-map.ts'
+import type { Share } from './rates/turns.ts'
+import type { RefusedRequest } from './refused-requests.ts'
+
+/** What operations get that is the same for all requests, and what their contexts are made with. */
+export type ContextOptions = {
+  contract: Contract
+  storage: Storage
+  callers: Callers
+  metrics: Metrics
+  limiter: RateLimiter
+  passwords: Passwords
+  attempts: Attempts
+  notedReaders: RecentMap<number>
+  /** What the operator leaves to members. */
+  allowed: Context['allowed']
+  /** Where the server is known, if it was told. */
+  publicUrl: URL | undefined
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+/** A request whose caller is known and whose body has been checked. */
+type Served = {
+  req: Request
+  res: Response
+  route: Route
+  caller: Caller
+  /** By what its rate is counted. */
+  key: LimitedKey | undefined
+  share: Share
+  /** Of operations whose refusals are kept. */
+  refused: RefusedRequest | undefined
+}
+
+/**
+ * What an operation gets beside its request. Each part is made when it is asked for: an event uses four of them, and to
+ * make all of them takes 4 kB of memory.
+ */
+export class RequestContext implements Context {
+  readonly #served: Served
+  readonly #options: ContextOptions
+
+  constructor(served: Served, options: ContextOptions) {
+    this.#served = served
+    this.#options = options
+  }
+
+  get storage() {
+    return this.#options.storage as Context['storage']
+  }
+
+  get caller() {
+    return this.#served.caller
+  }
+
+  get reading() {
+    return readingOf(this.#served.caller, this.#served.res)
+  }
+
+  get change(): Context['change'] {
+    const { caller, route } = this.#served
+    const { storage, callers } = this.#options
+    return (work) => {
+      const transaction = storage.db.transaction()
+      return transaction.execute(async (db) => await work(db, await callers.recheck(db, caller, route)))
+    }
+  }
+
+  get now() {
+    return this.#options.now
+  }
+
+  get newId() {
+    return newId
+  }
+
+  get tally() {
+    const { caller } = this.#served
+    return caller.kind === 'key' ? this.#options.metrics.tallies.of(caller.key.key_id) : new Tally()
+  }
+
+  get checkBody(): Context['checkBody'] {
+    return (id, body) => checkBody(id, body, this.#served.share, this.#options)
+  }
+
+  get refused(): Context['refused'] {
+    const { res, refused } = this.#served
+    return (item) => {
+      res.locals.rejected ??= {}
+      res.locals.rejected[item.code] = (res.locals.rejected[item.code] ?? 0) + 1
+      refused?.item(item)
+    }
+  }
+
+  get rejected(): Context['rejected'] {
+    const { key, res } = this.#served
+    return (count) => key && addHeaders(res, this.#options.limiter.giveBack(key, count))
+  }
+
+  get notedReaders() {
+    return this.#options.notedReaders
+  }
+
+  get address() {
+    return this.#served.res.locals.address
+  }
+
+  get requestId() {
+    return this.#served.res.locals.requestId
+  }
+
+  get browser() {
+    return browserName(this.#served.req.headers['user-agent'])
+  }
+
+  get cookies() {
+    return readCookies(reached(this.#served.req), this.#options.publicUrl)
+  }
+
+  get passwords() {
+    return this.#options.passwords
+  }
+
+  get attempts() {
+    return this.#options.attempts
+  }
+
+  get allowed() {
+    return this.#options.allowed
+  }
+}
+
+/** The workspace that a request is about; empty where it is about none. */
+export function workspaceOf(caller: Caller): string {
+  if (caller.kind === 'key') return caller.key.workspace_id
+  return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
+}
+
+/** How a request has reached the server. */
+export function reached(req: Request): Reached {
+  return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
+}
+
+/** Checks a body that comes by another way than a request of its operation. */
+async function checkBody<Id extends OperationId>(
+  id: Id,
+  body: unknown,
+  share: Share,
+  { contract }: ContextOptions,
+): Promise<OperationRequest<Id>['body']> {
+  const route = contract.routes.find(({ operationId }) => operationId === id)
+  if (!route) throw new Error(`the contract has no ${id}`)
+  const headers = { 'content-type': 'application/json' }
+  const request = { method: route.method, originalUrl: route.path, headers, params: {} }
+  // Of the operation that the route is of.
+  return (await route.check(request, body, share)).body as OperationRequest<Id>['body']
+}
+
+function readingOf(caller: Caller, res: Response): Reading {
+  const controller = new AbortController()
+  const end = () => {
+    if (!res.writableFinished) controller.abort(new CallerHasGone())
+  }
+  // It may have gone already, while its key was looked up.
+  if (res.closed) end()
+  else res.once('close', end)
+  const { signal } = controller
+  return { caller: res.locals.owner ?? '', workspaceId: workspaceOf(caller), signal }
+}
