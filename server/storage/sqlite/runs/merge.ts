@@ -9,25 +9,32 @@ import { isBefore, TimelineCursor } from './timeline.ts'
  * @param runs that follow each other, the one with the earliest events first
  */
 export function* mergeRuns(runs: readonly Run[], store: RunStore, builder: RunBuilder): Generator<void, Run> {
-  yield* mergePostings(runs, store, builder)
-  yield* mergeTimelines(runs, store, builder)
+  const postings = runs.map((run) => new PostingCursor(run, store))
+  while (!mergePostings(postings, builder)) yield
+  const timelines = runs.map((run) => new TimelineCursor(run, store.readPage))
+  for (const timeline of timelines) timeline.next()
+  while (!mergeTimelines(timelines, builder)) yield
   return yield* builder.finish()
 }
 
-function* mergePostings(runs: readonly Run[], store: RunStore, builder: RunBuilder): Generator<void> {
-  const cursors = runs.map((run) => new PostingCursor(run, store))
-  let entries = 0
+/**
+ * Merges so many of the postings that are left. No generator: what it keeps from entry to entry would be made anew on the
+ * heap for each of them, 1.7 kB for an event.
+ * @returns whether none are left
+ */
+function mergePostings(cursors: readonly PostingCursor[], builder: RunBuilder): boolean {
+  let left = ENTRIES_AT_ONCE
   while (true) {
     let key = Number.POSITIVE_INFINITY
     for (const cursor of cursors) if (cursor.key < key) key = cursor.key
-    if (key === Number.POSITIVE_INFINITY) return
+    if (key === Number.POSITIVE_INFINITY) return true
     for (const cursor of cursors) {
       // More than once where its postings go on on the next page.
       while (cursor.key === key) {
         for (let seq = cursor.nextSeq(); seq !== -1; seq = cursor.nextSeq()) {
           builder.addPosting(key, seq)
-          entries += 1
-          if (entries % ENTRIES_AT_ONCE === 0) yield
+          left -= 1
+          if (left === 0) return false
         }
         cursor.nextKey()
       }
@@ -35,22 +42,19 @@ function* mergePostings(runs: readonly Run[], store: RunStore, builder: RunBuild
   }
 }
 
-function* mergeTimelines(runs: readonly Run[], store: RunStore, builder: RunBuilder): Generator<void> {
-  const cursors = runs.map((run) => new TimelineCursor(run, store.readPage))
-  for (const cursor of cursors) cursor.next()
-  let entries = 0
-  while (true) {
+/** Merges so many of the entries that are left. @returns whether none are left */
+function mergeTimelines(cursors: readonly TimelineCursor[], builder: RunBuilder): boolean {
+  for (let left = ENTRIES_AT_ONCE; left > 0; left -= 1) {
     let least = cursors[0] as TimelineCursor
     for (const cursor of cursors) {
       if (cursor.customer > least.customer) continue
       if (cursor.customer < least.customer || isBefore(cursor, least)) least = cursor
     }
-    if (least.customer === Number.POSITIVE_INFINITY) return
+    if (least.customer === Number.POSITIVE_INFINITY) return true
     builder.addToTimeline(least.customer, least.at_ms, least.seq)
     least.next()
-    entries += 1
-    if (entries % ENTRIES_AT_ONCE === 0) yield
   }
+  return false
 }
 
 /** Reads all postings of a run, key by key; behind the last the key is infinite. */
