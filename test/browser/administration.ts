@@ -8,6 +8,7 @@ import type {
   WebError,
 } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
+import { processEnvironment } from '../../server/config.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
@@ -132,7 +133,7 @@ const looksAtState = [looks[0], looks[3]] as const
 
 /**
  * Looks at the page as it is now, in narrow windows and wide ones, and in both color schemes: nothing stands out at the side,
- * axe finds nothing, and a picture is kept.
+ * axe finds nothing, and a picture is kept where there is somebody who may look at it.
  */
 export async function inspectScreen(page: Page, name: string): Promise<void> {
   await inspect(page, name, looks)
@@ -143,6 +144,9 @@ export async function inspectState(page: Page, name: string): Promise<void> {
   await inspect(page, name, looksAtState)
 }
 
+/** Pictures are a third of what it takes to look at a screen, and those of CI are gone with it. */
+const keepsScreenshots = !processEnvironment().CI
+
 async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
   const viewport = page.viewportSize()
   for (const { colorScheme, width, ...look } of windows) {
@@ -151,7 +155,7 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
     await page.setViewportSize({ width, height: 800 })
     await settled(page)
     const where = `${name} at ${width} px, ${colorScheme}`
-    await keepScreenshot(page, name)
+    if (keepsScreenshots) await keepScreenshot(page, name)
     expect(await page.evaluate(() => document.documentElement.scrollWidth), where).toBe(width)
     // It takes longer than all the rest.
     if ('violations' in look) expect(await look.violations(page), where).toEqual([])
@@ -175,7 +179,7 @@ async function settled(page: Page) {
  * Keeps a picture of the whole page as dist/screenshots/admin-NAME-WIDTH-SCHEME.png: of a window as high as the page,
  * so that what sticks to the end of the window stands at the end of the page.
  */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
+async function keepScreenshot(page: Page, name: string): Promise<void> {
   const viewport = page.viewportSize()
   if (!viewport) throw new Error('the page has no size')
   const { width } = viewport

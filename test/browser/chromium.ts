@@ -27,6 +27,9 @@ async function launchChromium(): Promise<Browser> {
     '--disable-background-networking',
     // Pages of one context share one, which has compiled what they all run.
     '--process-per-site',
+    // A page begins empty: without these, in a process of its own that ends when it has come to its address.
+    '--renderer-process-limit=1',
+    '--disable-site-isolation-trials',
   ]
   // It shows our own pages only. Its sandbox refuses root, and ordinary users in most containers.
   const chromiumSandbox = false
