@@ -5,16 +5,17 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { inject, onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
-import { createWorkspace } from '../server/cli/init.ts'
+import { insertWorkspace } from '../server/cli/init.ts'
 import type { Config } from '../server/config.ts'
 import { type Contract, loadContract } from '../server/contract.ts'
 import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
 import { sqlitePath } from '../server/storage/sqlite/file-url.ts'
 import { checkReply } from './contract/reply-check.ts'
 import { engine } from './engine.ts'
+import { inStore, serverStarted, serverStops } from './in-store.ts'
 import { newDatabase } from './postgres/databases.ts'
 
-export type Workspace = Awaited<ReturnType<typeof createWorkspace>> & {
+export type Workspace = Awaited<ReturnType<typeof insertWorkspace>> & {
   /** With the secret key. */
   client: Client
 }
@@ -101,6 +102,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     contract: await sharedContract(),
     ...(patience && { patience }),
   })
+  serverStarted(databaseUrl)
   const checkedFetch = async (request: Request, init?: RequestInit) => {
     const path = new URL(request.url).pathname.slice('/v1'.length)
     return await checkReply(request.method, path, await fetch(request, init))
@@ -115,11 +117,14 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     client,
     async workspace() {
       const names = { workspace: randomUUID(), journey: 'Onboarding' }
-      const made = await createWorkspace(databaseUrl, names)
+      const made = await inStore(databaseUrl, (db) => insertWorkspace(db, names))
       return { ...made, client: client(made.secret_key) }
     },
     fetch: (path, init) => checkedFetch(new Request(`${server.url}/v1${path}`, init)),
-    stop: server.stop,
+    async stop() {
+      await serverStops(databaseUrl)
+      await server.stop()
+    },
   }
 }
 

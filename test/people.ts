@@ -45,11 +45,21 @@ export function newEmail(): string {
 /** Makes a person in the store, a member of no workspace. */
 export async function newPerson(
   { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
-  { name = 'Grace Hopper', email = newEmail(), password_hash = cheapHash() }: PersonOptions = {},
+  options: PersonOptions = {},
 ): Promise<Person> {
-  const stored = { person_id: newId('per'), name, email, password_hash: await password_hash }
-  await inStore(databaseUrl, (db) => insertPerson(db, { ...stored, created_ms: Date.now() }))
-  return { person_id: stored.person_id, name, email, password }
+  const { stored, person } = await personOf(options)
+  await inStore(databaseUrl, (db) => insertPerson(db, stored))
+  return person
+}
+
+async function personOf({
+  name = 'Grace Hopper',
+  email = newEmail(),
+  password_hash = cheapHash(),
+}: PersonOptions) {
+  const person = { person_id: newId('per'), name, email }
+  const stored = { ...person, password_hash: await password_hash, created_ms: Date.now() }
+  return { stored, person: { ...person, password } }
 }
 
 /** Makes the person a member of the workspace, in the store. */
@@ -66,12 +76,16 @@ export async function addMember(
 
 /** Makes a person in the store who is a member of the workspace. */
 export async function newMember(
-  cairn: Pick<Cairn, 'databaseUrl' | 'url'>,
-  workspace: { workspace_id: string },
+  { databaseUrl }: Pick<Cairn, 'databaseUrl' | 'url'>,
+  { workspace_id }: { workspace_id: string },
   role: Role,
 ): Promise<Person> {
-  const person = await newPerson(cairn)
-  await addMember(cairn, workspace, person, role)
+  const { stored, person } = await personOf({})
+  const { person_id } = person
+  await inStore(databaseUrl, async (db) => {
+    await insertPerson(db, stored)
+    await insertMember(db, { workspace_id, person_id, role, joined_ms: stored.created_ms })
+  })
   return person
 }
 

@@ -27,29 +27,36 @@ async function init(config: Config, { workspace, journey, json }: InitOptions) {
   process.stdout.write(json ? `${JSON.stringify(made)}\n` : report(made) + wayIn(config, workspace))
 }
 
+type Names = { workspace: string; journey: string }
+
 /**
- * Makes a workspace with an active journey and a key of each kind, or nothing at all.
+ * Makes a workspace with an active journey and a key of each kind, or nothing at all. Where there is no store it is made.
  * @throws {CommandFailure} where a workspace of that name exists
  */
-export async function createWorkspace(databaseUrl: string, names: { workspace: string; journey: string }) {
+export async function createWorkspace(databaseUrl: string, names: Names) {
+  return await inStore(databaseUrl, (db) => insertWorkspace(db, names), { create: true })
+}
+
+/**
+ * The same in a transaction.
+ * @throws {CommandFailure} where a workspace of that name exists
+ */
+export async function insertWorkspace(db: Transaction, names: Names) {
   const workspace_id = newId('wsp')
   const journey_id = newId('jrn')
   const tokens = { secret: newServiceKey('secret'), publishable: newServiceKey('publishable') }
-  const insert = async (db: Transaction) => {
-    const author = commandLine(Date.now())
-    if (!(await audited.createWorkspace(db, { workspace_id, name: names.workspace }, author))) {
-      const name = JSON.stringify(names.workspace)
-      throw new CommandFailure(`a workspace named ${name} exists already`, ExitCode.conflict)
-    }
-    const journey = { journey_id, name: names.journey, description: '', steps: [] }
-    await audited.createJourney(db, workspace_id, journey, author)
-    for (const kind of ['secret', 'publishable'] as const) {
-      const key = { key_id: newId('key'), workspace_id, kind, name: `First ${kind} key`, token: tokens[kind] }
-      const rules = { allowed_origins: [], rate_limit: null, expires_ms: null }
-      await audited.createServiceKey(db, { ...key, ...rules }, author)
-    }
+  const author = commandLine(Date.now())
+  if (!(await audited.createWorkspace(db, { workspace_id, name: names.workspace }, author))) {
+    const name = JSON.stringify(names.workspace)
+    throw new CommandFailure(`a workspace named ${name} exists already`, ExitCode.conflict)
   }
-  await inStore(databaseUrl, insert, { create: true })
+  const journey = { journey_id, name: names.journey, description: '', steps: [] }
+  await audited.createJourney(db, workspace_id, journey, author)
+  for (const kind of ['secret', 'publishable'] as const) {
+    const key = { key_id: newId('key'), workspace_id, kind, name: `First ${kind} key`, token: tokens[kind] }
+    const rules = { allowed_origins: [], rate_limit: null, expires_ms: null }
+    await audited.createServiceKey(db, { ...key, ...rules }, author)
+  }
   return { workspace_id, journey_id, secret_key: tokens.secret, publishable_key: tokens.publishable }
 }
 
