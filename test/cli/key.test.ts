@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
-import { type Cairn, startCairnForTest, unmadeStore } from '../cairn.ts'
+import { type Cairn, newStore, startCairnForTest, unmadeStore } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 import { engine } from '../engine.ts'
 import { storedText } from '../storage/store.ts'
@@ -153,8 +153,7 @@ describe('cairn key list', () => {
   })
 
   it('says what to do where there is no workspace', async () => {
-    const empty = await startCairnForTest()
-    const environment = { DATABASE_URL: empty.databaseUrl }
+    const environment = { DATABASE_URL: await newStore() }
     expect(await runCairn(['key', 'list'], { environment })).toMatchObject({
       code: 3,
       stdout: '',

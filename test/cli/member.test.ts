@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { type Cairn, startCairnForTest, temporaryFolder } from '../cairn.ts'
+import { type Cairn, newStore, startCairnForTest, temporaryFolder } from '../cairn.ts'
 import { type CommandOptions, runCairn } from '../command.ts'
 import { browser, type SignedUp, signIn, signUp } from '../people.ts'
 import { connectTo } from '../storage/store.ts'
@@ -183,8 +183,7 @@ describe('cairn member add', () => {
   })
 
   it('says what to do where there is no workspace or no store', async () => {
-    const { databaseUrl } = await startCairnForTest()
-    const environment = { DATABASE_URL: databaseUrl }
+    const environment = { DATABASE_URL: await newStore() }
     const empty = await runCairn(['member', 'add', ...alan], { environment, stdin: PASSWORD })
     expect(empty).toMatchObject({
       code: 3,

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenDigest } from '../../server/domain/tokens.ts'
-import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
+import { type Cairn, type CairnOptions, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { operations } from '../contract/document.ts'
 import { browser, newMember, newPerson, OWN_PAGE, type Person, signIn, signUp } from '../people.ts'
 import { connectTo } from '../storage/store.ts'
@@ -16,6 +16,24 @@ beforeAll(async () => {
   workspace = await cairn.workspace()
   return cairn.stop
 })
+
+type Settings = Pick<CairnOptions, 'publicUrl' | 'trustedProxies'>
+
+/** By their settings. */
+const others = new Map<string, Promise<Cairn>>()
+
+afterAll(async () => {
+  for (const other of others.values()) await (await other).stop()
+})
+
+/** The server of these tests that has the settings: `cairn` without any. */
+async function cairnWith(settings: Settings): Promise<Cairn> {
+  const name = JSON.stringify(settings)
+  if (name === '{}') return cairn
+  const other = others.get(name) ?? startCairn(settings)
+  others.set(name, other)
+  return await other
+}
 
 type Headers = Record<string, string>
 
@@ -62,12 +80,12 @@ describe('the cookie of a session', () => {
     })
   })
 
-  it.each<[string, Parameters<typeof startCairn>[0], Headers]>([
+  it.each<[string, Settings, Headers]>([
     ['CAIRN_PUBLIC_URL says so', { publicUrl: 'https://cairn.example.com' }, {}],
     ['a trusted proxy says so', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
     ['the page says so', {}, { origin: 'https://cairn.example.com', host: 'cairn.example.com' }],
   ])('goes over HTTPS alone, and can be set by no other host, where %s', async (_name, options, headers) => {
-    const at = await startCairnForTest(options)
+    const at = await cairnWith(options)
     const reply = await signInReply(at, await newPerson(at), { ...OWN_PAGE, ...headers })
     expect(cookiesOf(reply)).toEqual({
       '__Host-cairn_session': { value: token, attributes: [...attributes(14 * 86_400), 'Secure'] },
@@ -76,7 +94,7 @@ describe('the cookie of a session', () => {
   })
 
   it('is an ordinary one where somebody else than a trusted proxy speaks of HTTPS', async () => {
-    const at = await startCairnForTest({ trustedProxies: ['192.0.2.1'] })
+    const at = await cairnWith({ trustedProxies: ['192.0.2.1'] })
     const headers = { ...OWN_PAGE, 'x-forwarded-proto': 'https', forwarded: 'proto=https' }
     const reply = await signInReply(at, await newPerson(at), headers)
     expect(Object.keys(cookiesOf(reply))).toEqual(['cairn_session', 'cairn_device'])
@@ -89,7 +107,7 @@ describe('the cookie of a session', () => {
     const everywhere = await signUp(cairn, workspace, 'viewer')
     expect(cookiesOf(await everywhere.fetch('DELETE /sessions'))).toEqual({ cairn_session: removed })
 
-    const secure = await startCairnForTest({ publicUrl: 'https://cairn.example.com' })
+    const secure = await cairnWith({ publicUrl: 'https://cairn.example.com' })
     const headers = await signIn(secure, await newPerson(secure))
     const reply = await browser(secure, headers).fetch('DELETE /session')
     expect(cookiesOf(reply)).toEqual({
@@ -107,11 +125,11 @@ describe('the cookie of a session', () => {
 })
 
 describe('behind HTTPS', () => {
-  it.each<[string, Parameters<typeof startCairn>[0], Headers]>([
+  it.each<[string, Settings, Headers]>([
     ['CAIRN_PUBLIC_URL', { publicUrl: 'https://cairn.example.com' }, {}],
     ['a trusted proxy', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
   ])('a cookie that another host could have set is not read, with %s', async (_name, options, headers) => {
-    const at = await startCairnForTest(options)
+    const at = await cairnWith(options)
     const [person, other] = [await newPerson(at), await newPerson(at)]
     const tokenFor = async (whose: Person) => {
       const reply = await signInReply(at, whose, { ...OWN_PAGE, ...headers })
@@ -129,15 +147,14 @@ describe('behind HTTPS', () => {
   })
 
   it('a session works where the proxy does not say that it speaks TLS', async () => {
-    const at = await startCairnForTest()
     const own = { origin: 'https://cairn.example.com', host: 'cairn.example.com' }
-    const reply = await signInReply(at, await newPerson(at), own)
+    const reply = await signInReply(cairn, await newPerson(cairn), own)
     const { value } = cookiesOf(reply)['__Host-cairn_session'] ?? {}
     const cookie = `__Host-cairn_session=${value}`
     // Browsers send no Origin when they read from the page's own server.
-    expect(await statusOf(cookie, { at, headers: { host: own.host } })).toBe(200)
-    expect((await send(at, 'DELETE /session', { headers: { ...own, cookie } })).status).toBe(204)
-    expect(await statusOf(cookie, { at, headers: { host: own.host } })).toBe(401)
+    expect(await statusOf(cookie, { headers: { host: own.host } })).toBe(200)
+    expect((await send(cairn, 'DELETE /session', { headers: { ...own, cookie } })).status).toBe(204)
+    expect(await statusOf(cookie, { headers: { host: own.host } })).toBe(401)
   })
 })
 
@@ -533,12 +550,11 @@ describe('a request from a page of the server', () => {
 
   it('is known by X-Forwarded-Host where a trusted proxy sends it, and nobody else', async () => {
     const headers = { origin: 'https://cairn.example.com', 'x-forwarded-host': 'cairn.example.com' }
-    const behind = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
+    const behind = await cairnWith({ trustedProxies: ['127.0.0.1'] })
     const cookie = underBothNames(await signIn(behind, await newPerson(behind)))
     expect((await signInReply(behind, await newPerson(behind), headers)).status).toBe(201)
     expect((await send(behind, 'DELETE /session', { headers: { cookie, ...headers } })).status).toBe(204)
-    for (const trustedProxies of [[], ['192.0.2.1']]) {
-      const alone = await startCairnForTest({ trustedProxies })
+    for (const alone of [cairn, await cairnWith({ trustedProxies: ['192.0.2.1'] })]) {
       expect(await statuses(alone, headers)).toEqual([403, 403])
     }
   })
