@@ -33,6 +33,11 @@ export function isOrphaned(error: unknown): boolean {
   return isRefused(error) && error.code === '23503'
 }
 
+/** Whether the server has no connection left to give. */
+export function isCrowded(error: unknown): boolean {
+  return error instanceof CannotConnect && isRefused(error.cause) && error.cause.code === '53300'
+}
+
 /** Whether the server takes no writes, as a standby: another one is the primary now. */
 export function isReadOnly(error: unknown): boolean {
   return isRefused(error) && error.code === '25006'

@@ -1,7 +1,7 @@
 import type { Address } from '../../domain/postgres-urls.ts'
 import { Unavailable } from '../unavailable.ts'
 import { Connection, type ConnectionSettings, type Rows } from './connection.ts'
-import { ConnectionLost, isReadOnly } from './outages.ts'
+import { ConnectionLost, isCrowded, isReadOnly } from './outages.ts'
 
 /** Whoever has waited so long for a connection is refused: all of them are taken by what takes too long. */
 const WAIT_MS = 5_000
@@ -70,11 +70,17 @@ export class Pool {
    */
   async acquire(): Promise<Connection> {
     if (this.#closed) throw new Unavailable('shutting_down')
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (this.#isGood(idle)) return idle
-      this.#drop(idle)
+    const idle = this.#takeIdle()
+    if (idle) return idle
+    if (this.#open < this.#options.most) {
+      try {
+        return await this.#connect()
+      } catch (error) {
+        if (!this.#hasOthers(error)) throw error
+        const idle = this.#takeIdle()
+        if (idle) return idle
+      }
     }
-    if (this.#open < this.#options.most) return await this.#connect()
     this.assertAvailable()
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => waiting.refuse(new Unavailable('overloaded')), WAIT_MS)
@@ -136,6 +142,19 @@ export class Pool {
     await this.#closed.promise
   }
 
+  #takeIdle(): Connection | undefined {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      if (this.#isGood(idle)) return idle
+      this.#drop(idle)
+    }
+    return undefined
+  }
+
+  /** Whether a connection that could not be made need not be waited for, because this has others that will be free. */
+  #hasOthers(error: unknown): boolean {
+    return isCrowded(error) && this.#open > 0
+  }
+
   #isGood(connection: Connection): boolean {
     const { servers } = this.#options
     return connection.isUsable && this.#generations.get(connection) === servers.generation
@@ -163,9 +182,10 @@ export class Pool {
       this.#generations.set(connection, generation)
       return connection
     } catch (error) {
+      this.#open -= 1
       // They would find the same, each after a while of its own.
-      for (const { refuse } of this.#waiting) refuse(error as Error)
-      this.#left()
+      if (!this.#hasOthers(error)) for (const { refuse } of this.#waiting) refuse(error as Error)
+      if (this.#open === 0) this.#closed?.resolve()
       throw error
     }
   }
@@ -176,7 +196,9 @@ export class Pool {
         if (this.#waiting.has(waiting)) waiting.give(connection)
         else this.release(connection)
       },
-      (error) => waiting.refuse(error),
+      (error) => {
+        if (!this.#hasOthers(error)) waiting.refuse(error)
+      },
     )
   }
 }

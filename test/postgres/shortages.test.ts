@@ -1,0 +1,118 @@
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Unavailable } from '../../server/storage/unavailable.ts'
+import { startCairnForTest } from '../cairn.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { withPatience } from '../patience.ts'
+import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
+import { ownServer } from './own-server.ts'
+import { senders } from './senders.ts'
+import { postgresUrl } from './server.ts'
+import { runSql } from './sql.ts'
+
+const recovered = { timeout: 2_000, interval: 20 }
+
+/** Cairn on a PostgreSQL server of its own, with senders, each of whose events is to be answered 201, or 503 with Retry-After. */
+async function cairnWithSenders(settings: Record<string, string> = {}) {
+  const server = await ownServer(settings)
+  const databaseUrl = postgresUrl(server.folder)
+  const cairn = await startCairnForTest({ databaseUrl })
+  const { workspace, event } = await customerInJourney(cairn)
+  const send = async (message_id: string) => {
+    const body = { ...event, message_id }
+    const { data, response, error } = await workspace.client.createEvent({ body })
+    if (data) return data.id
+    expect(response.status).toBe(503)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    throw new Unavailable(error.code as Unavailable['reason'])
+  }
+  const sent = senders(16, send)
+  const readiness = async () => (await fetch(`${cairn.url}/readyz`)).status
+  return {
+    server,
+    databaseUrl,
+    sent,
+    readiness,
+    async acknowledge(more: number) {
+      const before = sent.acknowledged.size
+      await vi.waitUntil(() => sent.acknowledged.size > before + more, withPatience)
+    },
+    async refuse(more: number) {
+      const before = sent.refused.size
+      await vi.waitUntil(() => sent.refused.size > before + more, withPatience)
+    },
+    async expectRecovery() {
+      const over_ms = performance.now()
+      await vi.waitUntil(() => sent.lastAcknowledged_ms() > over_ms, recovered)
+      await vi.waitUntil(async () => (await readiness()) === 200, recovered)
+    },
+    /** Ends the senders: all they have sent is there once when it was sent again, what was acknowledged as it was. */
+    async expectAllOnce() {
+      const again = await sent.sendAgain()
+      for (const [message_id, id] of sent.acknowledged) expect(again.get(message_id)).toBe(id)
+      const [row] = await runSql(databaseUrl, 'SELECT count(*)::int AS events FROM events')
+      expect(row?.events).toBe(sent.acknowledged.size + sent.refused.size)
+    },
+  }
+}
+
+describe('a server that takes no more connections', () => {
+  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+    const cairn = await cairnWithSenders({ max_connections: '40' })
+    await cairn.acknowledge(100)
+    const others = await takeConnections(cairn.databaseUrl, { cutOff: true })
+    await cairn.refuse(100)
+    expect(await cairn.readiness()).toBe(503)
+    await cairn.refuse(100)
+    expect([...cairn.sent.reasons]).toEqual(['storage_unavailable'])
+    await others.end()
+    await cairn.expectRecovery()
+    await cairn.acknowledge(100)
+    await cairn.expectAllOnce()
+  })
+
+  it('lets a write wait for a connection that is there', async () => {
+    const server = await ownServer({ max_connections: '40' })
+    const databaseUrl = postgresUrl(server.folder)
+    const store = await openStoreForTest({ databaseUrl })
+    const subjects = [await newSubject(store), await newSubject(store)]
+    const lock = await connected(databaseUrl)
+    await lock.query('BEGIN; LOCK TABLE event_messages')
+    await takeConnections(databaseUrl, { cutOff: false })
+    const refusals = () => server.log().split('too many clients').length
+    const before = refusals()
+    const outcomes = subjects.map((subject) => insert(store, subject, { message_id: 'waits' }))
+    await vi.waitUntil(() => refusals() > before, withPatience)
+    await lock.query('ROLLBACK')
+    expect(await Promise.all(outcomes)).toMatchObject([{ status: 'created' }, { status: 'created' }])
+  })
+})
+
+async function connected(databaseUrl: string): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl })
+  client.on('error', () => {})
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+/** Takes all connections that a server has left. @param cutOff whether also those that Cairn has */
+async function takeConnections(databaseUrl: string, { cutOff }: { cutOff: boolean }) {
+  const clients = [await connected(databaseUrl)]
+  const areTaken = async () => {
+    if (cutOff) await clients[0]?.query(`SELECT pg_terminate_backend(pid) ${OF_CAIRN}`)
+    for (;;) {
+      const client = await connected(databaseUrl).catch((error) => error)
+      if (!(client instanceof Client)) {
+        expect(client).toMatchObject({ code: '53300' })
+        break
+      }
+      clients.push(client)
+    }
+    return !cutOff || (await clients[0]?.query(`SELECT ${OF_CAIRN}`))?.rowCount === 0
+  }
+  await vi.waitUntil(areTaken, withPatience)
+  return { end: async () => void (await Promise.all(clients.map((client) => client.end()))) }
+}
+
+const OF_CAIRN = "FROM pg_stat_activity WHERE application_name = 'cairn'"
