@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto'
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../server/storage/unavailable.ts'
@@ -7,7 +10,7 @@ import { withPatience } from '../patience.ts'
 import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { ownServer } from './own-server.ts'
 import { senders } from './senders.ts'
-import { postgresUrl } from './server.ts'
+import { type PostgresServer, postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
 const recovered = { timeout: 2_000, interval: 20 }
@@ -18,8 +21,12 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
   const databaseUrl = postgresUrl(server.folder)
   const cairn = await startCairnForTest({ databaseUrl })
   const { workspace, event } = await customerInJourney(cairn)
+  /** What events carry from now on, and what those carry that were sent before. */
+  const carried = { next: 'little', before: new Map<string, string>() }
   const send = async (message_id: string) => {
-    const body = { ...event, message_id }
+    const custom_variables = carried.before.get(message_id) ?? carried.next
+    carried.before.set(message_id, custom_variables)
+    const body = { ...event, message_id, custom_variables }
     const { data, response, error } = await workspace.client.createEvent({ body })
     if (data) return data.id
     expect(response.status).toBe(503)
@@ -31,6 +38,7 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
   return {
     server,
     databaseUrl,
+    carried,
     sent,
     readiness,
     async acknowledge(more: number) {
@@ -53,6 +61,50 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
       const [row] = await runSql(databaseUrl, 'SELECT count(*)::int AS events FROM events')
       expect(row?.events).toBe(sent.acknowledged.size + sent.refused.size)
     },
+  }
+}
+
+describe('a disk that is full', () => {
+  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+    const cairn = await cairnWithSenders()
+    await cairn.acknowledge(100)
+    const makeRoom = await fillDisk(cairn.server, cairn.databaseUrl)
+    cairn.carried.next = randomBytes(2_500).toString('hex')
+    await cairn.refuse(100)
+    await vi.waitUntil(async () => (await cairn.readiness()) === 503, withPatience)
+    await cairn.refuse(100)
+    expect(await cairn.readiness()).toBe(503)
+    expect([...cairn.sent.reasons]).toEqual(['storage_full'])
+    await makeRoom()
+    await cairn.expectRecovery()
+    await cairn.acknowledge(100)
+    await cairn.expectAllOnce()
+  })
+})
+
+/**
+ * Lets PostgreSQL find no room on the disk for large values of events, none of which is stored yet: their file is a device
+ * that is always full, so that it is the system who says so. @returns what makes room
+ */
+async function fillDisk({ folder }: PostgresServer, databaseUrl: string): Promise<() => Promise<void>> {
+  const [table] = await runSql(
+    databaseUrl,
+    `SELECT pg_relation_filepath(reltoastrelid) AS path, pg_relation_size(reltoastrelid)::int AS bytes
+    FROM pg_class WHERE oid = (SELECT tableoid FROM events LIMIT 1)`,
+  )
+  expect(table?.bytes).toBe(0)
+  const file = join(folder, 'data', String(table?.path))
+  const kept = `${file}.kept`
+  // To drop a database, all processes of the server close the files that they have open.
+  const reopenFiles = () => runSql(databaseUrl, 'CREATE DATABASE dropped', 'DROP DATABASE dropped')
+  await runSql(databaseUrl, 'CHECKPOINT')
+  renameSync(file, kept)
+  symlinkSync('/dev/full', file)
+  await reopenFiles()
+  return async () => {
+    rmSync(file)
+    renameSync(kept, file)
+    await reopenFiles()
   }
 }
 

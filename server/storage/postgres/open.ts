@@ -34,6 +34,7 @@ import {
   removeOwn,
 } from './postgres-removals.ts'
 import { postgresStandings } from './standings/postgres-standings.ts'
+import { WritableProbe } from './writable-probe.ts'
 import { Writer } from './writer.ts'
 
 /**
@@ -101,6 +102,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     now,
     onFailure: onRefusalsFailure,
   })
+  const probe = new WritableProbe(pools.watch, now)
   const written = { pool: pools.ingestion, now }
   const writer = new Writer({
     events: new EventWriter({ ...written, messageSalt: message_salt }),
@@ -108,6 +110,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     most: POOLS.ingestion.most,
     waitingTransactions: () => pools.transactions.waiting,
     onGroup,
+    onFull: () => probe.noteFull(),
   })
   const database = (read: Read) =>
     new Kysely<DB>({
@@ -174,7 +177,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     async assertWritable() {
       writer.assertAvailable()
       const began_ms = performance.now()
-      const probed = outward(runOn(pools.watch, PROBE))
+      const probed = outward(probe.run())
       const failed = await probed.then(
         () => false,
         () => true,
@@ -267,9 +270,6 @@ const NOT_HERE = {
 }
 
 const KEY_USED = `UPDATE service_keys SET last_used_ms = $1 FROM (SELECT ${DURABLE}) AS durable WHERE key_id = $2`
-
-/** Writes a row, so that the server and its disk are asked, and a standby refuses. */
-const PROBE = `UPDATE cairn_store SET changes = changes FROM (SELECT ${DURABLE}) AS durable`
 
 async function outward<Result>(work: Promise<Result>): Promise<Result> {
   try {

@@ -37,6 +37,8 @@ type WriterOptions = {
   /** How many transactions wait; they count like rows. */
   waitingTransactions: () => number
   onGroup: (group: CommittedGroup) => void
+  /** Called where a group found no room on the disk. */
+  onFull: () => void
 }
 
 /**
@@ -173,6 +175,7 @@ export class Writer {
         return false
       }
       for (const { reject } of group) reject(seen)
+      if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
       // What waits behind a failure of the storage would meet it too, each after a wait of its own.
       if (seen instanceof Unavailable) for (const { reject } of this.#waiting.takeAll()) reject(seen)
       return false
