@@ -23,22 +23,26 @@ export function uuidOf(id: string): string {
 export function parsedUuid(id: string): string | undefined {
   const begin = id.length - SUFFIX
   if (begin < 1 || id.charCodeAt(begin - 1) !== UNDERSCORE) return undefined
-  let hex = ''
   let bits = 0
   let held = 0
+  let place = 0
   for (let index = begin; index < id.length; index += 1) {
     const value = VALUES[id.charCodeAt(index)] ?? 255
     if (value === 255 || (index === begin && value > 7)) return undefined
     held = (held << 5) | value
     bits += index === begin ? 3 : 5
-    while (bits >= 4) {
-      bits -= 4
-      hex += HEX[(held >>> bits) & 15]
+    if (bits >= 8) {
+      bits -= 8
+      MADE[place] = held >>> bits
+      place += 1
+      held &= (1 << bits) - 1
     }
-    held &= 15
   }
-  return hex
+  return MADE.toString('hex', 0, place)
 }
+
+/** What a text is made from at once: put together of its digits it would be as many texts as it has digits. */
+const MADE = Buffer.alloc(SUFFIX)
 
 const UNDERSCORE = 0x5f
 const HEX = '0123456789abcdef'
@@ -50,7 +54,7 @@ export function digitsOf(uuid: string): string {
 
 /** The identifier of a UUID. */
 export function idOf(prefix: IdPrefix | 'evt', uuid: string): string {
-  let text = `${prefix}_`
+  let place = 0
   // 128 bits in digits of five: two bits of nothing come first.
   let held = 0
   let bits = 2
@@ -59,11 +63,12 @@ export function idOf(prefix: IdPrefix | 'evt', uuid: string): string {
     bits += 4
     if (bits >= 5) {
       bits -= 5
-      text += DIGITS[(held >>> bits) & 31]
+      MADE[place] = DIGITS.charCodeAt((held >>> bits) & 31)
+      place += 1
       held &= 15
     }
   }
-  return text
+  return `${prefix}_${MADE.toString('latin1', 0, place)}`
 }
 
 const NIBBLES = new Uint8Array(128)
