@@ -50,9 +50,9 @@ export class GroupCounts {
     return this.#counts.every(({ created, duplicate, rejected }) => !created && !duplicate && !rejected)
   }
 
-  /** By number of the series, the key with which its events were sent; '' for none. */
-  keys(): string[] {
-    return this.#counts.map(({ key_id }) => key_id)
+  /** By their numbers. */
+  series(): readonly Series[] {
+    return this.#counts
   }
 
   toJSON(): ArrivedCounts[] {

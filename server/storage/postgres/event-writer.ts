@@ -3,6 +3,7 @@ import { ascendingIds, unmadeId } from '../../domain/identifiers.ts'
 import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import { arriveOnce, GroupCounts, insertCounts } from './arrivals.ts'
+import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from './binary-arrays.ts'
 import type { Connection } from './connection.ts'
 import { DURABLE } from './dialect.ts'
 import { JOURNEY_STATUS } from './journey-status.ts'
@@ -206,24 +207,21 @@ export class EventWriter {
       const arrival = uuidText(this.#nextId(now_ms))
       const parameters = [
         workspace,
-        JSON.stringify(missing.map(storedRow)),
+        workspace_id,
         arrival,
         periodOf(now_ms, 'minute'),
         missing[0]?.id,
         missing.at(-1)?.id,
         JSON.stringify(counts),
-        workspace_id,
-        counts.keys().map((key_id) => (key_id === '' ? null : uuidOf(key_id))),
+        ...columnsOfSeries(counts),
+        ...columnsOf(missing),
       ]
-      const run = async (connection: Connection) =>
-        (await connection.run<{ id: string }>(INSERT, parameters)).rows
-      const inserted = (await arriveOnce(this.#options.pool, { workspace, arrival }, run)) ?? []
+      const run = async (connection: Connection) => (await connection.run(INSERT, parameters)).changes
+      const inserted = await arriveOnce(this.#options.pool, { workspace, arrival }, run)
       counts.clear()
       for (const row of missing) row.counted = 'created'
-      if (inserted.length === missing.length) break
-      const ids = new Set(inserted.map(({ id }) => digitsOf(id)))
-      missing = missing.filter(({ id = '' }) => !ids.has(id))
-      // Another replica was first, or this one was, on a connection that was lost.
+      if (inserted === missing.length) break
+      // Of the others another replica was first, or this one was, on a connection that was lost.
       const own = await this.#existing(workspace, missing)
       missing = missing.filter(({ id = '' }) => !own.has(id))
       // So the statement has counted them.
@@ -356,21 +354,31 @@ function pairOf({ journey_id, customer_id }: NewEvent): string {
   return `${journey_id}\0${customer_id}`
 }
 
-/** The row as `INSERT` takes it. */
-function storedRow({ event, series, message, id = '' }: Row) {
-  const { message_id, journey_id, customer_id, occurred_ms, event_id, custom_variables } = event
-  return {
-    id,
-    journey_id: uuidOf(journey_id),
-    customer_id: uuidOf(customer_id),
-    message,
-    message_text: message_id === null || isUuid(message_id) ? null : message_id,
-    at_ms: occurred_ms ?? msOf(id),
-    is_dated: occurred_ms !== null,
-    event_id,
-    custom_variables,
-    series,
-  }
+/** What rows say that others of their series say too, as `INSERT` takes it. */
+function columnsOfSeries(counts: GroupCounts) {
+  const series = counts.series()
+  return [
+    // Of what has no journey nothing is stored.
+    series.map(({ journey_id }) => (journey_id === '' ? null : uuidOf(journey_id))),
+    series.map(({ event_id }) => event_id),
+    series.map(({ key_id }) => (key_id === '' ? null : uuidOf(key_id))),
+  ]
+}
+
+/** All else that they say. */
+function columnsOf(rows: readonly Row[]) {
+  const isText = ({ event: { message_id } }: Row) => message_id !== null && !isUuid(message_id)
+  return [
+    uuidArray(rows.map(({ id = '' }) => id)),
+    // Arrays there begin with number 1.
+    integerArray(rows.map(({ series }) => series + 1)),
+    uuidArray(rows.map(({ event }) => uuidOf(event.customer_id))),
+    uuidArray(rows.map(({ message }) => message)),
+    textArray(rows.map((row) => (isText(row) ? row.event.message_id : null))),
+    bigintArray(rows.map(({ event, id = '' }) => event.occurred_ms ?? msOf(id))),
+    booleanArray(rows.map(({ event }) => event.occurred_ms !== null)),
+    textArray(rows.map(({ event }) => event.custom_variables)),
+  ]
 }
 
 type Reference = {
@@ -424,13 +432,14 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (
-    SELECT batch.*, durable FROM json_to_recordset($2::json) AS batch (
-      id uuid, journey_id uuid, customer_id uuid, message uuid, message_text text, at_ms bigint, is_dated boolean,
-      event_id text, custom_variables text, series integer
-    ), (SELECT ${DURABLE}) AS durable
-    WHERE customer_id NOT IN (${beingRemoved('customer', '$8')})
-      AND journey_id NOT IN (${beingRemoved('journey', '$8')})
-      AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.workspace_id = $8 AND removed_ms IS NOT NULL)
+    SELECT * FROM (
+      SELECT *, ($8::uuid[])[series] AS journey_id, ($9::text[])[series] AS event_id, ($10::uuid[])[series] AS key_id
+      FROM unnest($11::uuid[], $12::int[], $13::uuid[], $14::uuid[], $15::text[], $16::bigint[], $17::bool[], $18::text[])
+        AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
+    ) AS rows
+    WHERE customer_id NOT IN (${beingRemoved('customer', '$2')})
+      AND journey_id NOT IN (${beingRemoved('journey', '$2')})
+      AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NOT NULL)
   ), taken AS (
     INSERT INTO event_messages (workspace_id, message, event_id)
     SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
@@ -438,17 +447,18 @@ const INSERT = `
   ), arrived AS (
     INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts, taken)
     SELECT $1, $3, $4, $5, $6, $7, (
-      SELECT json_agg(series)::text FROM batch
+      SELECT json_agg(series - 1)::text FROM batch
       WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
     )
+    FROM (SELECT ${DURABLE}) AS durable
     ON CONFLICT DO NOTHING
   )
   INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
     custom_variables, key_id)
   SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
-    message_text, custom_variables, ($9::uuid[])[series + 1]
+    message_text, custom_variables, key_id
   FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
-  ON CONFLICT DO NOTHING RETURNING id`
+  ON CONFLICT DO NOTHING`
 
 const KNOWN = `
   SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
