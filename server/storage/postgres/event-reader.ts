@@ -276,11 +276,34 @@ export async function readTimeline(
   }
   const order = 'at_ms DESC, id DESC'
   const listed = queryOf({ conditions, order, limit: parameters.add(page.limit + 1) })
-  const sql = pageOf({ listed, order })
-  const { rows } = await connection.run<EventRow>(sql, parameters.values)
-  const references = await referencesOf(connection, workspace_id, rows)
+  // All in one statement: where others send, each answer waits for this thread.
+  const sql = `
+    WITH named AS MATERIALIZED (${namedOf(parameters.add(workspace_id), parameters.add(customer_id))})
+    SELECT * FROM (${pageOf({ listed, order })}) AS page LEFT JOIN named ON true ORDER BY ${order}`
+  const { rows } = await connection.run<EventRow & AllOrNone<Named & { removed: string[] }>>(
+    sql,
+    parameters.values,
+  )
+  const [first] = rows
+  const references: References = { customers: new Map(), removed: new Set(first?.removed ?? []) }
+  if (first && first.removed !== null) {
+    const { customer_name, client_customer_id } = first
+    references.customers.set(customer_id, { customer_name, client_customer_id })
+  }
   const positionOf = ({ at_ms, id }: EventRow) => ({ ms: at_ms, id: idOf('evt', digitsOf(id)) })
   return textsOf(rows, { page, references, positionOf })
+}
+
+type AllOrNone<Columns> = Columns | Record<keyof Columns, null>
+
+/** How a customer is called, and which journeys are being removed; nothing where the customer was removed. */
+function namedOf(workspace_id: string, customer_id: string): string {
+  return `
+    SELECT customer_name, client_customer_id, ARRAY(
+      SELECT subject_id FROM removals
+      WHERE removals.workspace_id = ${workspace_id} AND kind = 'journey' AND before_ms IS NULL
+    ) AS removed
+    FROM customers WHERE workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
 }
 
 /** So many events are counted in a statement. */
