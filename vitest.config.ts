@@ -44,6 +44,7 @@ const onEveryEngine = [
   'test/cli/*.test.ts',
   'test/contract/*.test.ts',
   'test/durability/*.test.ts',
+  'test/hostile/activity.test.ts',
   'test/http/*.test.ts',
   'test/operations/*.test.ts',
   'test/storage/*.test.ts',

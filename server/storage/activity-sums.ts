@@ -58,49 +58,41 @@ class Sums {
   readonly #total: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
   readonly #periods = new Map<number, ActivityPeriod>()
   readonly #groups = new Map<string, ActivityGroup>()
-  /** By block, by number, of the series that are asked for. */
-  readonly #series = new Map<number, (NumberedSeries | undefined)[]>()
+  readonly #blocks = new Map<number, BlockSums>()
   readonly #needsSeries: boolean
 
   constructor(request: ActivityRequest, series: readonly NumberedSeries[]) {
     this.#request = request
     this.#needsSeries = needsSeries(request)
-    for (const one of series) {
-      if (!this.#isAskedFor(one)) continue
-      const block = this.#series.get(one.block) ?? []
-      this.#series.set(one.block, block)
-      block[one.number] = one
+    const asked = series.filter((one) => this.#isAskedFor(one))
+    for (const [block, ofBlock] of Map.groupBy(asked, ({ block }) => block)) {
+      this.#blocks.set(block, new BlockSums(ofBlock))
     }
   }
 
+  /** To be called in the order of the periods. */
   addPeriod({ start_ms, counts }: KeptPeriod): void {
     const period = this.#periodAt(start_ms)
-    if (!this.#needsSeries) {
-      addCounts(period, totalOf(counts))
-      return
-    }
-    const series = this.#series.get(blockOf(start_ms)) ?? []
-    const { by } = this.#request
-    eachCounts(counts, (number, created, duplicate, rejected) => {
-      const one = series[number]
-      if (!one) return
-      period.created += created
-      period.duplicate += duplicate
-      period.rejected += rejected
-      // The last minute of a series is known only of the last period.
-      const last_ms = periodOf(one.last_ms, by) === start_ms ? one.last_ms : start_ms
-      this.#addToGroup(one, last_ms, created, duplicate, rejected)
-    })
+    if (this.#needsSeries) this.#blocks.get(blockOf(start_ms))?.add(period, counts)
+    else addCounts(period, totalOf(counts))
   }
 
   addOpen(counts: OpenCounts): void {
     if (!this.#isAskedFor(counts)) return
-    const { created, duplicate, rejected, minute_ms } = counts
+    const { minute_ms } = counts
     addCounts(this.#periodAt(periodOf(minute_ms, this.#request.by)), counts)
-    this.#addToGroup(counts, minute_ms, created, duplicate, rejected)
+    this.#addToGroup(counts, minute_ms, counts)
   }
 
   answer(): Omit<Activity, 'kept_from_ms'> {
+    const { by } = this.#request
+    for (const block of this.#blocks.values()) {
+      for (const { series, start_ms, counts } of block.sums()) {
+        // The last minute of a series is known only of the last period.
+        const last_ms = periodOf(series.last_ms, by) === start_ms ? series.last_ms : start_ms
+        this.#addToGroup(series, last_ms, counts)
+      }
+    }
     const periods = [...this.#periods.values()].filter((period) => sizeOf(period) > 0)
     for (const period of periods) addCounts(this.#total, period)
     const groups = [...this.#groups.values()].filter((group) => sizeOf(group) > 0)
@@ -130,7 +122,7 @@ class Sums {
     )
   }
 
-  #addToGroup(series: Series, last_ms: number, created: number, duplicate: number, rejected: number) {
+  #addToGroup(series: Series, last_ms: number, counts: ActivityCounts) {
     const { group_by } = this.#request
     if (!group_by) return
     const text = series[`${group_by}_id`]
@@ -139,10 +131,57 @@ class Sums {
       group = { group: text === '' ? null : text, created: 0, duplicate: 0, rejected: 0, last_ms }
       this.#groups.set(text, group)
     }
-    group.created += created
-    group.duplicate += duplicate
-    group.rejected += rejected
+    addCounts(group, counts)
     if (last_ms > group.last_ms) group.last_ms = last_ms
+  }
+}
+
+/** What `BlockSums` keeps of a series: what was created, duplicate and rejected, and the last period with any of it. */
+const KEPT = 4
+
+/**
+ * The series of a block that are asked for, and their sums over its periods. By number: where a thousand names come in each
+ * minute, a day has a million and a half counts, and to look each up by its name took most of the time.
+ */
+class BlockSums {
+  readonly #series: readonly NumberedSeries[]
+  readonly #isAsked: Uint8Array
+  readonly #sums: Float64Array
+
+  /** @param series those that are asked for */
+  constructor(series: readonly NumberedSeries[]) {
+    const size = series.reduce((size, { number }) => Math.max(size, number + 1), 0)
+    this.#series = series
+    this.#isAsked = new Uint8Array(size)
+    this.#sums = new Float64Array(size * KEPT)
+    for (const { number } of series) this.#isAsked[number] = 1
+  }
+
+  add(period: ActivityPeriod, counts: Uint8Array): void {
+    const isAsked = this.#isAsked
+    const sums = this.#sums
+    const { start_ms } = period
+    eachCounts(counts, (number, created, duplicate, rejected) => {
+      if (isAsked[number] !== 1) return
+      period.created += created
+      period.duplicate += duplicate
+      period.rejected += rejected
+      const at = number * KEPT
+      sums[at] = (sums[at] as number) + created
+      sums[at + 1] = (sums[at + 1] as number) + duplicate
+      sums[at + 2] = (sums[at + 2] as number) + rejected
+      sums[at + 3] = start_ms
+    })
+  }
+
+  /** Of each series that was counted, with the last period in which it was. */
+  *sums(): Generator<{ series: NumberedSeries; start_ms: number; counts: ActivityCounts }> {
+    for (const series of this.#series) {
+      const at = series.number * KEPT
+      const [created = 0, duplicate = 0, rejected = 0, start_ms = 0] = this.#sums.subarray(at, at + KEPT)
+      const counts = { created, duplicate, rejected }
+      if (sizeOf(counts) > 0) yield { series, start_ms, counts }
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import type { components } from '../../generated/contract.ts'
+import type { JsonBytes } from '../domain/json-bytes.ts'
 import type { Reading } from './storage.ts'
 
 /** How many events were sent, by what became of them. */
@@ -48,7 +50,7 @@ export type ReadActivity = (
   workspaceId: string,
   request: ActivityRequest,
   reading: Reading,
-) => Promise<Activity>
+) => Promise<JsonBytes<components['schemas']['Activity']>>
 
 /** More periods are not read at once: then a page takes no more than 50 ms, whatever was counted. */
 export const PERIODS = 1_440

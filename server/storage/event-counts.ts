@@ -17,7 +17,10 @@ export function packCounts(counts: readonly SeriesCounts[]): Uint8Array {
   return writer.take()
 }
 
-/** What was counted in all. */
+/** What was counted in all is in so many bytes at the beginning. */
+export const TOTAL_BYTES = 3 * NUMBER_BYTES
+
+/** What was counted in all. @param packed or its first `TOTAL_BYTES` */
 export function totalOf(packed: Uint8Array): ActivityCounts {
   return readCounts(new ByteReader(packed))
 }

@@ -4,10 +4,10 @@ import type { Standings } from './standings.ts'
 import type { ListReads, Reading } from './storage.ts'
 import { errorOf, type Failure, Unavailable } from './unavailable.ts'
 
-/** What the thread is told. */
-export type StandingsRequest =
+/** What the thread is told. @typeParam Other what it is asked besides */
+export type StandingsRequest<Other = never> =
   /** `now_ms` is when it was sent, by the clock of the main thread. */
-  | { kind: 'query'; number: number; query: StandingsQuery; now_ms: number }
+  | { kind: 'query'; number: number; query: StandingsQuery | Other; now_ms: number }
   /** Nobody waits for the answer any more. */
   | { kind: 'cancel'; number: number }
   | { kind: 'close' }
@@ -22,8 +22,8 @@ export type StandingsReply =
   | { kind: 'connections'; connections: number }
 
 /** What is used of a `Worker`. */
-export type StandingsThread = {
-  postMessage(request: StandingsRequest): void
+export type StandingsThread<Other = never> = {
+  postMessage(request: StandingsRequest<Other>): void
   on(event: 'message', listener: (reply: StandingsReply) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'exit', listener: () => void): unknown
@@ -32,9 +32,9 @@ export type StandingsThread = {
 /** A thread that has ended is started again after so long. */
 const RESTART_MS = 1_000
 
-type Options = {
+type Options<Other> = {
   /** Starts the engine's thread, which hears requests and says replies. */
-  start: () => StandingsThread
+  start: () => StandingsThread<Other>
   /** How many reports are read at a time, each of another workspace. */
   readers: number
   now: () => number
@@ -48,19 +48,19 @@ type Waiting = { resolve: (answer: unknown) => void; reject: (error: Error) => v
  * The standings of a store, followed and read by a thread of their own. Whatever happens there, the process goes on: the
  * thread is started again.
  */
-export class ThreadStandings implements Standings {
-  readonly #options: Options
+export class ThreadStandings<Other = never> implements Standings {
+  readonly #options: Options<Other>
   readonly #turns: ListTurns
   readonly #asking = new Map<number, Waiting>()
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
-  #thread: StandingsThread | undefined
+  #thread: StandingsThread<Other> | undefined
   #asked = 0
   #connections = 0
   #restart: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(options: Options) {
+  constructor(options: Options<Other>) {
     this.#options = options
     this.#turns = new ListTurns(options.readers)
     this.#thread = this.#start()
@@ -110,11 +110,15 @@ export class ThreadStandings implements Standings {
     query: StandingsQuery & { kind: Kind },
     reading: Reading,
   ): Promise<StandingsAnswers[Kind]> {
-    const answer = await this.#turns.take(reading, (signal) => this.#answer(query, signal))
-    return answer as StandingsAnswers[Kind]
+    return (await this.ask(query, reading)) as StandingsAnswers[Kind]
   }
 
-  #answer(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
+  /** Asks the thread when it is the caller's turn, see `ListTurns`. */
+  protected ask(query: StandingsQuery | Other, reading: Reading): Promise<unknown> {
+    return this.#turns.take(reading, (signal) => this.#answer(query, signal))
+  }
+
+  #answer(query: StandingsQuery | Other, signal: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const thread = this.#thread
       if (!thread) throw new Unavailable('storage_unavailable')
@@ -127,7 +131,7 @@ export class ThreadStandings implements Standings {
     })
   }
 
-  #start(): StandingsThread {
+  #start(): StandingsThread<Other> {
     const thread = this.#options.start()
     let reason = new Error('the standings thread has ended')
     thread.on('message', (reply) => this.#hear(reply))

@@ -8,7 +8,7 @@ import { type ChildServer, startChildServer, startChildServerWithCustomer } from
 import { engine } from '../engine.ts'
 import { initialize } from '../operations/customer.ts'
 import { indexFaults } from '../storage/sqlite/run-contents.ts'
-import { type Connection, connectTo, openStoreForTest, readingIn } from '../storage/store.ts'
+import { type Connection, connectTo, countedActivity, openStoreForTest, readingIn } from '../storage/store.ts'
 import { casesToTry } from '../thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
@@ -92,7 +92,7 @@ async function activityOf(databaseUrl: string, workspace_id: string): Promise<Ac
   const { activity } = await openStoreForTest({ databaseUrl })
   const now_ms = Date.now()
   const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
-  const { total } = await activity(workspace_id, span, readingIn(workspace_id))
+  const { total } = await countedActivity(activity(workspace_id, span, readingIn(workspace_id)))
   return total
 }
 

@@ -15,6 +15,12 @@ export async function cpuSeconds(server: ChildServer): Promise<number> {
   return sumOf(await scrape(server), 'process_cpu_seconds_total')
 }
 
+/** Processor time of the thread that takes in requests since it began, where the system tells it (Linux). */
+export function mainThreadSeconds({ pid }: ChildServer): number {
+  const [ns] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(ns) / 1e9
+}
+
 /** The most memory that the process has had so far; 0 where the system does not tell. */
 export function peakBytes({ pid }: ChildServer): number {
   try {

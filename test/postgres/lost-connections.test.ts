@@ -6,6 +6,7 @@ import { updateServiceKey } from '../../server/storage/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { withPatience } from '../patience.ts'
 import {
+  countedActivity,
   idOf,
   initialize,
   insert,
@@ -73,7 +74,7 @@ describe('a connection that dies under a write', () => {
     expect(await storedEvents(url)).toBe(3)
     const { workspace_id } = subject
     const span = { by: 'day', from_ms: Date.now() - PERIOD_MS.day, to_ms: Date.now() + 1 } as const
-    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
     expect(total).toEqual({ created: 3, duplicate: 0, rejected: 2 })
     const again = await insert(store, subject, { message_id: 'a text' })
     expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
@@ -101,7 +102,7 @@ describe('a connection that dies under a write', () => {
     }
     expect(proxy.cuts()).toBe(2)
     const span = { by: 'day', from_ms: Date.now() - PERIOD_MS.day, to_ms: Date.now() + 1 } as const
-    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
     expect(total).toEqual({ created: 2, duplicate: 0, rejected: 1 })
     expect(await storedEvents(url)).toBe(2)
   })

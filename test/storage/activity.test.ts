@@ -14,6 +14,7 @@ import {
 } from '../../server/storage/activity.ts'
 import type { EventOutcome } from '../../server/storage/event-store.ts'
 import {
+  countedActivity,
   idOf,
   initialize,
   newEvent,
@@ -45,7 +46,7 @@ async function openClocked() {
 
 function read(store: Store, { workspace_id }: Subject, request: Partial<ActivityRequest> = {}) {
   const all: ActivityRequest = { by: 'day', from_ms: START, to_ms: START + 100 * DAY }
-  return store.activity(workspace_id, { ...all, ...request }, readingIn(workspace_id))
+  return countedActivity(store.activity(workspace_id, { ...all, ...request }, readingIn(workspace_id)))
 }
 
 /** What was sent, as the test remembers it. */

@@ -7,7 +7,7 @@ import { engine } from '../engine.ts'
 import { type Sample, scrape, sumOf } from '../http/exposition.ts'
 import { withPatience } from '../patience.ts'
 import { serveStoreForTest } from './served-store.ts'
-import { connectTo, idOf, initialize, readingIn, type Store, storedEvents } from './store.ts'
+import { connectTo, countedActivity, idOf, initialize, readingIn, type Store, storedEvents } from './store.ts'
 
 const OUTCOMES = ['created', 'duplicate', 'rejected'] as const
 
@@ -233,7 +233,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
     )
     const now_ms = Date.now()
     const span = { by: 'day', from_ms: now_ms - PERIOD_MS.day, to_ms: now_ms + 1 } as const
-    const { total } = await store.activity(workspace_id, span, readingIn(workspace_id))
+    const { total } = await countedActivity(store.activity(workspace_id, span, readingIn(workspace_id)))
     const { created, duplicate, rejected } = said
     expect(total).toEqual({ created, duplicate, rejected })
     expect(await storedEvents(await connectTo(store.databaseUrl))).toHaveLength(said.created ?? 0)

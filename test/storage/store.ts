@@ -7,8 +7,10 @@ import { onTestFinished } from 'vitest'
 import type { components } from '../../generated/contract.ts'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { cursorPosition } from '../../server/domain/cursors.ts'
+import { instant_ms } from '../../server/domain/instants.ts'
 import type { JsonBytes } from '../../server/domain/json-bytes.ts'
 import type { PageRows } from '../../server/domain/paging.ts'
+import type { Activity } from '../../server/storage/activity.ts'
 import type { EventOutcome, InitializeOutcome, NewEvent } from '../../server/storage/event-store.ts'
 import { openStorage } from '../../server/storage/open.ts'
 import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
@@ -71,6 +73,25 @@ export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<Pa
   return { rows: data, next: next_cursor === null ? null : cursorPosition(next_cursor, 'evt') }
 }
 
+/** What was counted, as the store adds it up: only the periods in which something was. */
+export async function countedActivity(read: Promise<JsonBytes<ActivityBody>>): Promise<Activity> {
+  const { total, periods, groups, groups_omitted, kept_from }: ActivityBody = JSON.parse(
+    new TextDecoder().decode((await read).bytes),
+  )
+  return {
+    total,
+    periods: periods
+      .filter(({ created, duplicate, rejected }) => created + duplicate + rejected > 0)
+      .map(({ starts_at, ...counts }) => ({ start_ms: instant_ms(starts_at), ...counts })),
+    groups: groups.map(({ journey_id, event_id, key_id, last_at, ...counts }) => {
+      return { group: journey_id ?? event_id ?? key_id, ...counts, last_ms: instant_ms(last_at) }
+    }),
+    groups_omitted,
+    kept_from_ms: instant_ms(kept_from),
+  }
+}
+
+type ActivityBody = components['schemas']['Activity']
 type EventPage = components['schemas']['EventPage']
 type Event = components['schemas']['Event']
 

@@ -1,5 +1,6 @@
 import { type Activity, type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../activity.ts'
 import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../activity-sums.ts'
+import { TOTAL_BYTES } from '../event-counts.ts'
 import { type Arrival, countsOf, SeriesNumbers } from './arrivals.ts'
 import type { Connection } from './connection.ts'
 import { uuidOf } from './uuids.ts'
@@ -16,11 +17,10 @@ export async function readActivity(
     const rows = async <Row>(sql: string, ...parameters: unknown[]) =>
       (await connection.run<Row>(sql, [uuidOf(workspaceId), ...parameters])).rows
     const { from_ms, to_ms } = spanOf(request)
-    const periods = await rows<KeptPeriod>(PERIODS, request.by, from_ms, to_ms)
+    const ofSeries = needsSeries(request)
+    const periods = await rows<KeptPeriod>(ofSeries ? PERIODS : TOTALS, request.by, from_ms, to_ms)
     const arrivals = await rows<Arrival>(ARRIVALS)
-    const series = needsSeries(request)
-      ? await rows<NumberedSeries>(SERIES, blockOf(from_ms), blockOf(to_ms - 1))
-      : []
+    const series = ofSeries ? await rows<NumberedSeries>(SERIES, blockOf(from_ms), blockOf(to_ms - 1)) : []
     const { rows: stores } = await connection.run<{ since_ms: number }>(
       'SELECT counted_from_ms AS since_ms FROM cairn_store',
     )
@@ -46,9 +46,12 @@ function openCounts(arrivals: readonly Arrival[], series: readonly NumberedSerie
   })
 }
 
-const PERIODS = `
-  SELECT start_ms, counts FROM event_counts
+const KEPT = `FROM event_counts
   WHERE workspace_id = $1 AND period = $2 AND start_ms >= $3 AND start_ms < $4 ORDER BY start_ms`
+
+const PERIODS = `SELECT start_ms, counts ${KEPT}`
+
+const TOTALS = `SELECT start_ms, substr(counts, 1, ${TOTAL_BYTES}) AS counts ${KEPT}`
 
 const ARRIVALS =
   'SELECT minute_ms, counts, taken FROM event_arrivals WHERE workspace_id = $1 ORDER BY arrival'

@@ -5,8 +5,8 @@ import { ListTurns } from '../list-turns.ts'
 import type { ListReads, Reading } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Connection } from './connection.ts'
-import { ConnectionLost, seenFromOutside } from './outages.ts'
-import type { Pool } from './pool.ts'
+import { seenFromOutside } from './outages.ts'
+import { type Pool, readOn } from './pool.ts'
 
 /** Reads lists on connections of their own, in turns. What nobody waits for any more is cancelled. */
 export class ListReader {
@@ -31,7 +31,7 @@ export class ListReader {
   /** Reads several statements on a connection of their own, see `ListTurns`. */
   async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
     try {
-      return await this.#turns.take(reading, (signal) => this.#readOnce(signal, read))
+      return await this.#turns.take(reading, (signal) => readOn(this.#pool, signal, read))
     } catch (error) {
       throw seenFromOutside(error)
     }
@@ -50,27 +50,5 @@ export class ListReader {
   async close(): Promise<void> {
     this.#turns.close(new Unavailable('shutting_down'))
     await this.#pool.close()
-  }
-
-  async #readOnce<Result>(
-    signal: AbortSignal,
-    read: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> {
-    const cancellable = async (connection: Connection) => {
-      const cancel = () => connection.cancel()
-      signal.addEventListener('abort', cancel, { once: true })
-      try {
-        return await read(connection)
-      } finally {
-        signal.removeEventListener('abort', cancel)
-      }
-    }
-    try {
-      return await this.#pool.use(cancellable)
-    } catch (error) {
-      // The server was started again since the connection was last used.
-      if (!(error instanceof ConnectionLost) || signal.aborted) throw error
-      return await this.#pool.use(cancellable)
-    }
   }
 }

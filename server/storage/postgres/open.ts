@@ -9,7 +9,6 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
-import { readActivity } from './activity-reader.ts'
 import { readClock } from './arrival-order.ts'
 import { arrivedCustomers } from './arrived-customers.ts'
 import { ChangeWatch } from './change-watch.ts'
@@ -33,7 +32,7 @@ import {
   removeJourney,
   removeOwn,
 } from './postgres-removals.ts'
-import { postgresStandings } from './standings/postgres-standings.ts'
+import { PostgresStandings } from './standings/postgres-standings.ts'
 import { WritableProbe } from './writable-probe.ts'
 import { Writer } from './writer.ts'
 
@@ -90,7 +89,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
 
   const watch = new ChangeWatch({ pool: pools.watch, onChange: onOutsideChange })
   const lists = new ListReader(pools.lists, POOLS.lists.most)
-  const standings = postgresStandings({ url, now, onFailure: onIndexingFailure })
+  const standings = new PostgresStandings({ url, now, onFailure: onIndexingFailure })
   const {
     refusalLimits = DEFAULT_LIMITS,
     onRefusalsFailure = () => {},
@@ -161,8 +160,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     arrivedCustomers: (reading) =>
       lists.read(reading, (connection) => arrivedCustomers(connection, reading.workspaceId)),
     clock_ms: (reading) => lists.read(reading, readClock),
-    activity: (workspaceId, request, reading) =>
-      lists.read(reading, (connection) => readActivity(connection, workspaceId, request, now())),
+    activity: standings.activity,
     standings,
     refusals,
     removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },

@@ -211,3 +211,30 @@ export async function runOn<Row>(
 ): Promise<Rows<Row>> {
   return await pool.use((connection) => connection.run<Row>(sql, parameters))
 }
+
+/**
+ * Several statements that read, on a connection of their own. What runs when the signal says so is cancelled.
+ * @throws {ConnectionLost} or what PostgreSQL refuses it with, also where it was cancelled
+ */
+export async function readOn<Result>(
+  pool: Pool,
+  signal: AbortSignal,
+  read: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const cancellable = async (connection: Connection) => {
+    const cancel = () => connection.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      return await read(connection)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+  try {
+    return await pool.use(cancellable)
+  } catch (error) {
+    // The server was started again since the connection was last used.
+    if (!(error instanceof ConnectionLost) || signal.aborted) throw error
+    return await pool.use(cancellable)
+  }
+}

@@ -1,5 +1,6 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
+import { JsonBytes } from '../../domain/json-bytes.ts'
 import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
@@ -101,8 +102,10 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     events: sqliteEventStore(reader, writer, now),
     arrivedCustomers: (reading) => arrivedCustomers(lists(reading), reading.workspaceId, now()),
     clock_ms: async () => now(),
-    activity: (workspace_id, request, reading) =>
-      reader.activity({ kind: 'activity', workspace_id, request, now_ms: now() }, reading),
+    async activity(workspace_id, request, reading) {
+      const work = { kind: 'activity', workspace_id, request, now_ms: now() } as const
+      return new JsonBytes(await reader.activity(work, reading))
+    },
     standings,
     refusals,
     removals: { removeCustomer, removeJourney, countEnrolments, begin: () => removing.begin() },

@@ -2,7 +2,8 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../domain/paging.ts'
-import type { Activity, ActivityRequest } from '../activity.ts'
+import type { ActivityRequest } from '../activity.ts'
+import { activityText } from '../activity-text.ts'
 import type { CountedEvents, CountFilter } from '../event-store.ts'
 import type { EventSliceRequest, Slice } from '../exports.ts'
 import type { Failure } from '../unavailable.ts'
@@ -25,7 +26,7 @@ export type ReaderRequest = ReaderWork | 'close'
 /** Of what was read; `opened` comes first. */
 export type ReaderResult =
   | 'opened'
-  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity | CountedEvents }
+  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents }
   | { failure: Failure }
 
 export type ReaderThreadData = {
@@ -58,7 +59,9 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
   try {
     if (work.kind === 'activity') {
       activity ??= new ActivityReader(connection)
-      return { read: activity.read(work.workspace_id, work.request, work.now_ms) }
+      const { workspace_id, request, now_ms } = work
+      const text = activityText(request, activity.read(workspace_id, request, now_ms))
+      return { read: new TextEncoder().encode(text) }
     }
     events ??= new EventReader(connection, new TailRing(data.ring))
     if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
@@ -71,9 +74,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
 }
 
 /** What is not copied on its way to the other thread. */
-function handedOver(
-  read: unknown[] | Uint8Array<ArrayBuffer> | Slice | Activity | CountedEvents,
-): ArrayBuffer[] {
+function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents): ArrayBuffer[] {
   if (read instanceof Uint8Array) return [read.buffer]
   return 'bytes' in read ? [read.bytes.buffer] : []
 }

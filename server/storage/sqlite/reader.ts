@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import type { Activity } from '../activity.ts'
 import type { CountedEvents } from '../event-store.ts'
 import type { EventSliceRequest, Slice } from '../exports.ts'
 import { ListTurns } from '../list-turns.ts'
@@ -19,8 +18,8 @@ const LIST_THREADS = 2
 /** More waiting look-ups than this are refused. */
 const WAITING_LOOK_UPS = 1_000
 
-/** Rows of a statement, a page of events as JSON, a slice of an export, or counts. */
-type Read = unknown[] | Uint8Array | Slice | Activity | CountedEvents
+/** Rows of a statement, an answer as JSON, a slice of an export, or counts. */
+type Read = unknown[] | Uint8Array | Slice | CountedEvents
 
 type Work = {
   work: ReaderWork
@@ -125,9 +124,9 @@ export class Reader {
     return (await this.#list(work, reading)) as CountedEvents
   }
 
-  /** Reads how many events were sent, see `#list`. */
-  async activity(work: ReaderWork & { kind: 'activity' }, reading: Reading): Promise<Activity> {
-    return (await this.#list(work, reading)) as Activity
+  /** Reads how many events were sent, as the JSON of the contract's `Activity`, see `#list`. */
+  async activity(work: ReaderWork & { kind: 'activity' }, reading: Reading): Promise<Uint8Array> {
+    return (await this.#list(work, reading)) as Uint8Array
   }
 
   /**

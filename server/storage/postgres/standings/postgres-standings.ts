@@ -1,3 +1,5 @@
+import { JsonBytes } from '../../../domain/json-bytes.ts'
+import type { ActivityRequest, ReadActivity } from '../../activity.ts'
 import { startThread } from '../../start-thread.ts'
 import { threadModule } from '../../thread-module.ts'
 import { ThreadStandings } from '../../thread-standings.ts'
@@ -6,14 +8,18 @@ import type { StandingsThreadData } from './standings-thread.ts'
 /** How many reports are read at a time. */
 const READERS = 2
 
-/** The standings of a database, followed and read by a thread of each serving process. */
-export function postgresStandings(options: {
-  url: string
-  now: () => number
-  onFailure: (error: Error) => void
-}): ThreadStandings {
-  const { url, now, onFailure } = options
-  const workerData: StandingsThreadData = { url, readers: READERS }
-  const start = () => startThread(threadModule('standings-thread', import.meta.url), { workerData })
-  return new ThreadStandings({ start, readers: READERS, now, onFailure })
+/** What the thread is asked besides: it is for all that keeps a processor busy for long. */
+export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
+
+/** The standings of a database, followed and read by a thread of each serving process, which adds up counts of events too. */
+export class PostgresStandings extends ThreadStandings<ActivityQuery> {
+  constructor(options: { url: string; now: () => number; onFailure: (error: Error) => void }) {
+    const { url, now, onFailure } = options
+    const workerData: StandingsThreadData = { url, readers: READERS }
+    const start = () => startThread(threadModule('standings-thread', import.meta.url), { workerData })
+    super({ start, readers: READERS, now, onFailure })
+  }
+
+  readonly activity: ReadActivity = async (workspaceId, request, reading) =>
+    new JsonBytes((await this.ask({ kind: 'activity', workspaceId, request }, reading)) as Uint8Array)
 }

@@ -1,8 +1,7 @@
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
-import { ConnectionLost } from '../outages.ts'
-import type { Pool } from '../pool.ts'
+import { type Pool, readOn } from '../pool.ts'
 import { idOf, parsedUuid, uuidOf } from '../uuids.ts'
 import { configuredSteps } from './arrived-slice.ts'
 import { StandingTablesReader } from './standing-tables.ts'
@@ -38,24 +37,8 @@ export class StandingsSnapshots {
     signal: AbortSignal,
     read: (source: AnswerSource) => Promise<Result>,
   ): Promise<Result> {
-    try {
-      return await this.#readOnce(workspaceId, signal, read)
-    } catch (error) {
-      // The server was started again since the connection was last used.
-      if (!(error instanceof ConnectionLost) || signal.aborted) throw error
-      return await this.#readOnce(workspaceId, signal, read)
-    }
-  }
-
-  async #readOnce<Result>(
-    workspaceId: string,
-    signal: AbortSignal,
-    read: (source: AnswerSource) => Promise<Result>,
-  ): Promise<Result> {
     const workspace = uuidOf(workspaceId)
-    return await this.#pool.use(async (connection) => {
-      const cancel = () => connection.cancel()
-      signal.addEventListener('abort', cancel, { once: true })
+    return await readOn(this.#pool, signal, async (connection) => {
       try {
         signal.throwIfAborted()
         await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -74,8 +57,6 @@ export class StandingsSnapshots {
         // What was not on disk yet may be lost with the server.
         this.#asOf_ms.delete(workspace)
         throw error
-      } finally {
-        signal.removeEventListener('abort', cancel)
       }
     })
   }

@@ -1,15 +1,21 @@
-/** The thread that follows what arrives into the standings, and reads them for reports. It gives way to all others. */
+/**
+ * The thread that follows what arrives into the standings, and reads them for reports; it reads counts of events too. It
+ * gives way to all others.
+ */
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
+import { activityText } from '../../activity-text.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
 import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
 import { type Failure, Unavailable } from '../../unavailable.ts'
+import { readActivity } from '../activity-reader.ts'
 import { seenFromOutside } from '../outages.ts'
-import { Pool, Servers } from '../pool.ts'
+import { Pool, readOn, Servers } from '../pool.ts'
 import { parsedUuid } from '../uuids.ts'
+import type { ActivityQuery } from './postgres-standings.ts'
 import { type Followed, StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
 
@@ -42,6 +48,8 @@ const POOLS = {
   following: { most: 2, mostWaiting: 10, statement_ms: 60_000 },
   reading: { mostWaiting: 10, statement_ms: 6_000 },
 } as const
+
+type Asked = Extract<StandingsRequest<ActivityQuery>, { kind: 'query' }>
 
 const data: StandingsThreadData = workerData
 // Only Linux sets it for the thread alone.
@@ -130,21 +138,32 @@ async function takeIn(query: StandingsQuery, signal: AbortSignal) {
   }
 }
 
-async function answer(number: number, query: StandingsQuery) {
+async function answer({ number, query, now_ms }: Asked) {
   const cancelling = new AbortController()
   current.set(number, cancelling)
   const { signal } = cancelling
   try {
-    await catchUp(query, signal)
-    const found = await snapshots.read(query.workspaceId, signal, (source) =>
-      answers.answer(source, query, signal),
-    )
+    const found =
+      query.kind === 'activity' ? await activity(query, now_ms, signal) : await standings(query, signal)
     say({ kind: 'answer', number, answer: found })
   } catch (error) {
     say({ kind: 'refused', number, failure: failureOf(error) })
   } finally {
     current.delete(number)
   }
+}
+
+async function standings(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
+  await catchUp(query, signal)
+  const { workspaceId } = query
+  return await snapshots.read(workspaceId, signal, (source) => answers.answer(source, query, signal))
+}
+
+async function activity({ workspaceId, request }: ActivityQuery, now_ms: number, signal: AbortSignal) {
+  const counted = await readOn(reading, signal, (connection) =>
+    readActivity(connection, workspaceId, request, now_ms),
+  )
+  return new TextEncoder().encode(activityText(request, counted))
 }
 
 function failureOf(error: unknown): Failure {
@@ -156,8 +175,8 @@ function failureOf(error: unknown): Failure {
 }
 
 const followed = follow()
-parentPort?.on('message', async (request: StandingsRequest) => {
-  if (request.kind === 'query') return await answer(request.number, request.query)
+parentPort?.on('message', async (request: StandingsRequest<ActivityQuery>) => {
+  if (request.kind === 'query') return await answer(request)
   if (request.kind === 'cancel') return current.get(request.number)?.abort()
   closing.abort()
   await followed

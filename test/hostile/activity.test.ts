@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import type { Schemas } from '../../client/index.ts'
+import { createWorkspace } from '../../server/cli/init.ts'
+import { blockOf, PERIOD_MS, PERIODS, periodOf } from '../../server/storage/activity.ts'
+import { packCounts } from '../../server/storage/event-counts.ts'
+import { uuidOf } from '../../server/storage/postgres/uuids.ts'
+import type { Transaction } from '../../server/storage/storage.ts'
+import { newStore } from '../cairn.ts'
+import { startChildServer } from '../child-server.ts'
+import { engine } from '../engine.ts'
+import { inStore } from '../in-store.ts'
+import { mainThreadSeconds } from './target.ts'
+
+/** So many answers each are asked for, one after the other. */
+const ANSWERS = 100
+
+/** As many come in each minute. */
+const NAMES = 100
+
+/** An answer may take so many times as long as one that has nothing in it, for what is sent. */
+const NOTICEABLE = 3.5
+
+/** Counts as of events of many names in every minute of a day. */
+async function insertCounts(db: Transaction, workspaceId: string) {
+  const last_ms = periodOf(Date.now(), 'minute')
+  const minutes = Array.from({ length: PERIODS }, (_, index) => last_ms - index * PERIOD_MS.minute)
+  const names = Array.from({ length: NAMES }, (_, number) => number)
+  const counts = packCounts(names.map((number) => ({ number, created: 5, duplicate: 1, rejected: 0 })))
+  const workspace = engine === 'postgres' ? uuidOf(workspaceId) : await referenceOf(db, workspaceId)
+  const insert = async (table: string, rows: unknown[][]) => {
+    for (let from = 0; from < rows.length; from += 1_000) {
+      const values = rows.slice(from, from + 1_000).map((row) => sql`(${sql.join([workspace, ...row])})`)
+      await sql`INSERT INTO ${sql.table(table)} VALUES ${sql.join(values)}`.execute(db)
+    }
+  }
+  for (const block of new Set(minutes.map(blockOf))) {
+    await insert(
+      'event_series',
+      names.map((number) => [block, number, '', `event_${number}`, '', last_ms]),
+    )
+  }
+  await insert(
+    'event_counts',
+    minutes.map((minute_ms) => ['minute', minute_ms, counts]),
+  )
+}
+
+/** By what SQLite refers to a workspace. */
+async function referenceOf(db: Transaction, workspaceId: string): Promise<number | undefined> {
+  const { rows } = await sql<{ ref: number }>`SELECT workspace_ref AS ref FROM workspaces
+    WHERE workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]?.ref
+}
+
+it('takes no more of the thread that takes in events to tell a day of minutes than one', async () => {
+  const databaseUrl = await newStore()
+  const workspace = await createWorkspace(databaseUrl, { workspace: 'Greedy', journey: 'Onboarding' })
+  await inStore(databaseUrl, (db) => insertCounts(db, workspace.workspace_id))
+  const server = await startChildServer({ databaseUrl, asInProduction: true })
+  // As they are: to compress one is work of another thread, and to hand it over takes as long as all else.
+  const headers = { 'x-service-key': workspace.secret_key, 'accept-encoding': 'identity' }
+  /** Seconds that so many answers take. */
+  const taken = async (minutes: number) => {
+    const from = new Date(Date.now() - (minutes - 1) * PERIOD_MS.minute).toISOString()
+    const query = new URLSearchParams({ by: 'minute', from, event_id: 'event_7' })
+    const before = mainThreadSeconds(server)
+    for (let asked = 0; asked < ANSWERS; asked += 1) {
+      const reply = await fetch(`${server.url}/v1/activity?${query}`, { headers })
+      const { periods, total }: Schemas['Activity'] = await reply.json()
+      expect(periods.length).toBeGreaterThanOrEqual(minutes)
+      expect(total.created).toBeGreaterThan(0)
+    }
+    return mainThreadSeconds(server) - before
+  }
+  // What is done for the first time takes longer.
+  await taken(1)
+  await taken(PERIODS - 10)
+  const [one, day] = [await taken(1), await taken(PERIODS - 10)]
+  expect(day / one).toBeLessThan(NOTICEABLE)
+})
