@@ -41,6 +41,7 @@ const ofPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.te
 
 /** One suite for every engine: what Cairn promises, whatever keeps the data. */
 const onEveryEngine = [
+  'test/browser/reports.test.ts',
   'test/cli/*.test.ts',
   'test/contract/*.test.ts',
   'test/durability/*.test.ts',

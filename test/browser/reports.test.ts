@@ -1,9 +1,10 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/duration-text.ts'
 import { changeText, shareText } from '../../admin/parts/number-text.ts'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { withPatience } from '../patience.ts'
 import { type SignedUp, signUp } from '../people.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
@@ -98,8 +99,8 @@ function query(page: Page): Record<string, string> {
 }
 
 /** The report that a program gets for the filters in the address. */
-async function reportOf(page: Page): Promise<Schemas['JourneyReport']> {
-  const { client, journey_id } = workspace
+async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyReport']> {
+  const { client, journey_id } = of
   const { data, error } = await client.getJourneyReport({ path: { journey_id }, query: query(page) })
   if (error) throw new Error(error.detail)
   return data
@@ -163,6 +164,37 @@ describe('The report of a journey', () => {
       const counts = async () => (await cellsOf(stepTable(page))).map(([, count]) => count)
       await expect.poll(counts).toEqual([String(index + 1), undefined, String(index + 1)])
     }
+  })
+
+  it('has the numbers of the API in every cell while events arrive, in whatever order', async () => {
+    const own = await cairn.workspace()
+    const hers = await signUp(cairn, own, 'owner')
+    const { client, journey_id } = own
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customers = await Promise.all(Object.keys(done).map((name) => enrol(own, name)))
+    const page = await open(`journeys/${journey_id}?window=P7D`, own, hers.headers)
+    await stepTable(page).waitFor()
+    // The later steps first: each burst fills steps, moves some to another instant, and lets some be out of order.
+    for (const [index, event_id] of ['paid', 'plan_chosen', 'signed_up', 'paid'].entries()) {
+      const events = customers.slice(index).map((customer_id, place) => {
+        const occurred_at = new Date(now - ((place % 4) + 1) * 3 * day + index * hour).toISOString()
+        return { journey_id, customer_id, event_id, occurred_at }
+      })
+      await client.createEvents({ body: { events } })
+      const sent_ms = Date.now()
+      await vi.waitUntil(async () => {
+        const { as_of } = await reportOf(page, own)
+        return as_of !== null && Date.parse(as_of) >= sent_ms
+      }, withPatience)
+      const expected = expectedCells(await reportOf(page, own))
+      await expect.poll(() => cellsOf(stepTable(page))).toEqual(expected)
+    }
+    const { steps: counted } = await reportOf(page, own)
+    expect(counted.map(({ reached, out_of_order }) => [reached, out_of_order])).toEqual([
+      [5, 0],
+      [0, 5],
+      [0, 7],
+    ])
   })
 
   it.each(['', '?window=P7D', '?customer_type=account', '?window=P7D&customer_type=contact'])(
