@@ -108,11 +108,13 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
   const last = steps.at(-1)
   if (!last) return null
   const [worst, before] = worstLoss(steps)
+  const candidates = before ? before.reached : enrolled
   return (
     <Text>
       Of {countOf(enrolled, 'customer')} who entered, {countText(last.reached)} ({shareText(last.of_enrolled)}
       ) reached the last step, “<bdi>{last.name}</bdi>”.{' '}
-      {worst && worst.not_reached > 0 && (
+      {worst && lostAt(worst) === 0 && last.dropped !== null && 'Nobody has dropped out so far.'}
+      {worst && lostAt(worst) > 0 && (
         <>
           Most are lost {before ? 'between' : 'before'}{' '}
           {before && (
@@ -120,20 +122,25 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
               “<bdi>{before.name}</bdi>” and{' '}
             </>
           )}
-          “<bdi>{worst.name}</bdi>”: {countText(worst.not_reached)}
-          {worst.of_previous !== null && <>, {shareText(1 - worst.of_previous)} of those who came so far</>}.
+          “<bdi>{worst.name}</bdi>”: {countText(lostAt(worst))}, {shareText(lostAt(worst) / candidates)} of
+          those who came so far.
         </>
       )}
     </Text>
   )
 }
 
-/** The step that most did not reach, and the one before it. */
+/** How many are lost before a step: with a time limit, which the first step has not, who has time left is not. */
+function lostAt({ dropped, not_reached }: Schemas['JourneyReportStep']): number {
+  return dropped ?? not_reached
+}
+
+/** The step before which most are lost, and the one before it. */
 function worstLoss(
   steps: readonly Schemas['JourneyReportStep'][],
 ): [worst?: Schemas['JourneyReportStep'] | undefined, before?: Schemas['JourneyReportStep'] | undefined] {
   const [worst] = steps.toSorted(
-    (one, other) => other.not_reached - one.not_reached || (one.of_previous ?? 1) - (other.of_previous ?? 1),
+    (one, other) => lostAt(other) - lostAt(one) || (one.of_previous ?? 1) - (other.of_previous ?? 1),
   )
   return [worst, worst && steps[worst.step - 2]]
 }

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { durationText } from '../parts/duration-text.ts'
 import { useIsNarrow } from '../parts/narrow.ts'
-import { countText, shareText } from '../parts/number-text.ts'
+import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
 import { type ReportQuery, searchOf } from './report-filters.tsx'
 
@@ -154,16 +154,19 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
     ...(before && { reached: before.step }),
     not_reached: step.step,
   }
-  const link = (count: number, more: { standing?: 'waiting' | 'dropped' } = {}) => (
-    <Anchor
-      component={Link}
-      inherit
-      to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...here, ...more })}`}
-    >
-      {countText(count)}
-      {count === 1 ? ' customer' : ' customers'}
-    </Anchor>
-  )
+  const link = (count: number, more: { standing?: 'waiting' | 'dropped' } = {}) => {
+    const customers = countOf(count, 'customer')
+    if (count === 0) return customers
+    return (
+      <Anchor
+        component={Link}
+        inherit
+        to={`/w/${workspace_id}/journeys/${report.journey_id}/customers${searchOf({ ...here, ...more })}`}
+      >
+        {customers}
+      </Anchor>
+    )
+  }
   if (not_reached === 0) return before ? 'All of them went on.' : 'All of them began.'
   const share = step.of_previous === null ? '' : ` (${shareText(1 - step.of_previous)})`
   if (!before) {
