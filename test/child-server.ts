@@ -81,7 +81,7 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
 /** Starts `cairn serve` on a free port and does not wait. */
 export function serve(options: ChildServerOptions): Command {
   const { databaseUrl, environment, under = [], asInProduction = false } = options
-  const flags = asInProduction ? (scripts.start.match(/ --[a-z-]+=[0-9]+/g) ?? []) : []
+  const flags = asInProduction ? (scripts.start.match(/ --[a-z0-9-]+=[0-9]+/g) ?? []) : []
   const node = [process.execPath, ...flags.map((flag) => flag.trim())]
   const [file = '', ...args] = [...under, ...node, cairnFile, 'serve']
   return startCommand(file, args, {
