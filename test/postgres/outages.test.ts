@@ -111,6 +111,23 @@ describe('a server that lets transactions fail which cannot be put in a row', ()
       expect(new Set(events.map(idOf)).size).toBe(1)
     }
   })
+
+  it('stores the first event of a replica while another one takes its number', async () => {
+    const server = await ownServer({ default_transaction_isolation: 'serializable' })
+    const databaseUrl = postgresUrl(server.folder)
+    const subject = await newSubject(await openStoreForTest({ databaseUrl }))
+    const replica = await openStoreForTest({ databaseUrl })
+    const other = new Client({ connectionString: databaseUrl })
+    await other.connect()
+    await other.query('BEGIN; UPDATE cairn_store SET writers = writers + 1')
+    const stored = insert(replica, subject)
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    await vi.waitUntil(async () => (await runSql(databaseUrl, waiting)).length > 0, withPatience)
+    await other.query('COMMIT')
+    await other.end()
+    expect(await stored).toMatchObject({ status: 'created' })
+    expect(server.log()).toContain('could not serialize')
+  })
 })
 
 describe('a standby', () => {

@@ -9,6 +9,7 @@ import { DURABLE } from './dialect.ts'
 import { JOURNEY_STATUS } from './journey-status.ts'
 import type { Pool } from './pool.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
+import { untilKnown } from './until-known.ts'
 import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from './uuids.ts'
 
 type EventWriterOptions = {
@@ -128,9 +129,13 @@ export class EventWriter {
 
   /** Takes a number with the first event that is stored: a standby gives none, and lists are read from it all the same. */
   async #enter(): Promise<void> {
-    this.#entered ??= this.#options.pool.read<{ writers: number }>(ENTER, []).then(([store]) => {
-      this.#nextId = ascendingIds(undefined, store?.writers)
-    })
+    const { pool } = this.#options
+    // A number that is taken twice is one that nobody has.
+    this.#entered ??= untilKnown(pool, (connection) => connection.run<{ writers: number }>(ENTER)).then(
+      ({ rows: [store] }) => {
+        this.#nextId = ascendingIds(undefined, store?.writers)
+      },
+    )
     try {
       await this.#entered
     } catch (error) {
