@@ -1,5 +1,5 @@
 import { Problem } from '../../problems.ts'
-import { RecentMap } from './recent-map.ts'
+import { type Bucket, CountsHere, type LimitCounts, type Share } from './limit-counts.ts'
 
 /** The burst is what a key may send at once: this many seconds of its rate. */
 const BURST_SECONDS = 2
@@ -12,23 +12,14 @@ const KEPT = 1 / 2
 const SHARE_OF_KEPT = 1 / 20
 const VISIT_EVENTS = 10
 
-/** So many networks are remembered at least; one that is forgotten has its full share. */
-const NETWORKS = 50_000
-
-/** When there are so many buckets, those that are full again are forgotten. */
-const BUCKETS = 10_000
-
-/** `kept` is filled up first. `open` is for all, and can be in debt. */
-type Bucket = { open: number; kept: number; filled_ms: number; sizes: Sizes }
-
-/** What a network may still take of what is kept, and how many of its events may still be refused. */
-type Share = { kept: number; refused: number; filled_ms: number }
-
 /** Of a key that is not shared. Nothing is ever taken of it. */
 const NO_SHARE: Share = { kept: 0, refused: Number.POSITIVE_INFINITY, filled_ms: 0 }
 
 /** What buckets and shares hold when they are full. */
 type Sizes = { rate: number; open: number; kept: number; share: number }
+
+/** What a request is measured by. */
+type Measure = { bucket: Bucket; share: Share; sizes: Sizes }
 
 /** Whose rate it is: a key, or a person who is signed in. */
 export type LimitedKey = {
@@ -42,15 +33,16 @@ export type LimitedKey = {
 export class RateLimiter {
   readonly #defaultRate: number
   readonly #now: () => number
-  readonly #buckets = new Map<string, Bucket>()
-  #mostBuckets = BUCKETS
-  /** Those that are not full. */
-  readonly #shares = new RecentMap<Share>(NETWORKS)
+  readonly #counts: LimitCounts
 
-  /** @param options.defaultRate events a second, for keys without a rate of their own */
-  constructor({ defaultRate, now }: { defaultRate: number; now: () => number }) {
+  /**
+   * @param options.defaultRate events a second, for keys without a rate of their own
+   * @param options.counts where they are counted; else in this limiter alone
+   */
+  constructor({ defaultRate, now, counts = new CountsHere() }: RateLimiterOptions) {
     this.#defaultRate = defaultRate
     this.#now = now
+    this.#counts = counts
   }
 
   /**
@@ -79,15 +71,15 @@ export class RateLimiter {
    * @returns the headers as they are now
    */
   giveBack(key: LimitedKey, count: number): Record<string, string> {
-    const rate = key.rate_limit ?? this.#defaultRate
-    if (rate === 0 || key.network === undefined) return {}
-    const now_ms = this.#now()
-    const bucket = this.#bucket(key, rate, now_ms)
-    fill(bucket, count)
-    const share = this.#share(key.key_id, key.network, bucket.sizes, now_ms)
-    share.refused -= count
-    this.#shares.set(nameOf(key.key_id, key.network), share)
-    return rateHeaders(bucket, share)
+    const { network } = key
+    if (network === undefined) return {}
+    const headers = this.#measured(key, ({ bucket, share, sizes }) => {
+      fill(bucket, sizes, count)
+      share.refused -= count
+      this.#counts.keepShare(nameOf(key.key_id, network), share)
+      return rateHeaders({ bucket, share, sizes })
+    })
+    return headers ?? {}
   }
 
   /**
@@ -96,26 +88,16 @@ export class RateLimiter {
    * @param cost in events, rounded down
    */
   charge(key: LimitedKey, cost: number): void {
-    const rate = key.rate_limit ?? this.#defaultRate
-    if (rate === 0 || cost < 1) return
-    const now_ms = this.#now()
-    const bucket = this.#bucket(key, rate, now_ms)
-    const { key_id, network } = key
-    const share = network === undefined ? NO_SHARE : this.#share(key_id, network, bucket.sizes, now_ms)
-    this.#charge(key, cost, { bucket, share })
+    if (cost >= 1) this.#measured(key, (measure) => this.#charge(key, cost, measure))
   }
 
-  #charge(
-    { key_id, network }: LimitedKey,
-    cost: number,
-    { bucket, share }: { bucket: Bucket; share: Share },
-  ) {
+  #charge({ key_id, network }: LimitedKey, cost: number, { bucket, share }: Measure) {
     const count = Math.floor(cost)
     if (network === undefined) {
       bucket.open -= count
     } else {
       share.refused -= count
-      this.#shares.set(nameOf(key_id, network), share)
+      this.#counts.keepShare(nameOf(key_id, network), share)
     }
   }
 
@@ -125,47 +107,58 @@ export class RateLimiter {
     count: number,
     { taken, refusal }: { taken: 0 | 1; refusal: number },
   ): Record<string, string> {
-    const rate = key.rate_limit ?? this.#defaultRate
-    if (rate === 0) return {}
-    const { key_id, network } = key
-    const now_ms = this.#now()
-    const bucket = this.#bucket(key, rate, now_ms)
-    const { sizes } = bucket
-    const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
-    const needed = Math.min(count, sizes.open + sizes.share) - taken
-    if (available(bucket, share) < needed) {
-      this.#charge(key, refusal, { bucket, share })
-      throw limited(bucket, share, needed + taken)
-    }
-    const spent = count - taken
-    const beyondOpen = Math.max(0, spent - Math.max(0, bucket.open))
-    const kept = Math.min(bucket.kept, share.kept, beyondOpen)
-    bucket.open -= spent - kept
-    if (network !== undefined && kept > 0) {
-      bucket.kept -= kept
-      share.kept -= kept
-      this.#shares.set(nameOf(key_id, network), share)
-    }
-    return rateHeaders(bucket, share)
+    const headers = this.#measured(key, (measure) => {
+      const { bucket, share, sizes } = measure
+      const { key_id, network } = key
+      const needed = Math.min(count, sizes.open + sizes.share) - taken
+      if (available(measure) < needed) {
+        this.#charge(key, refusal, measure)
+        throw limited(measure, needed + taken)
+      }
+      const spent = count - taken
+      const beyondOpen = Math.max(0, spent - Math.max(0, bucket.open))
+      const kept = Math.min(bucket.kept, share.kept, beyondOpen)
+      bucket.open -= spent - kept
+      if (network !== undefined && kept > 0) {
+        bucket.kept -= kept
+        share.kept -= kept
+        this.#counts.keepShare(nameOf(key_id, network), share)
+      }
+      return rateHeaders(measure)
+    })
+    return headers ?? {}
   }
 
-  #bucket({ key_id, network }: LimitedKey, rate: number, now_ms: number): Bucket {
-    let bucket = this.#buckets.get(key_id)
-    if (!bucket) {
-      if (this.#buckets.size >= this.#mostBuckets) this.#forgetFull(now_ms)
-      const sizes = sizesOf(rate, network !== undefined)
-      bucket = { open: sizes.open, kept: sizes.kept, filled_ms: now_ms, sizes }
-      this.#buckets.set(key_id, bucket)
-    }
-    if (bucket.sizes.rate !== rate) bucket.sizes = sizesOf(rate, network !== undefined)
-    fill(bucket, (elapsed_ms(bucket, now_ms) * rate) / 1000)
+  /** Measures a request of a key, which nothing else does meanwhile. @returns undefined where the key has no limit */
+  #measured<Result>(key: LimitedKey, work: (measure: Measure) => Result): Result | undefined {
+    const { key_id, network } = key
+    const rate = key.rate_limit ?? this.#defaultRate
+    if (rate === 0) return undefined
+    const now_ms = this.#now()
+    const sizes = sizesOf(rate, network !== undefined)
+    return this.#counts.alone(() => {
+      const bucket = this.#bucket(key_id, sizes, now_ms)
+      const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
+      try {
+        return work({ bucket, share, sizes })
+      } finally {
+        this.#counts.keepBucket(key_id, bucket, (bucket) => isFull(bucket, now_ms))
+      }
+    })
+  }
+
+  #bucket(key_id: string, sizes: Sizes, now_ms: number): Bucket {
+    const { rate, open, kept } = sizes
+    const bucket = this.#counts.bucket(key_id) ?? { open, kept, filled_ms: now_ms, rate }
+    bucket.rate = rate
+    fill(bucket, sizes, (elapsed_ms(bucket, now_ms) * rate) / 1000)
     bucket.filled_ms = now_ms
     return bucket
   }
 
   /** Full for a network of which nothing is known. */
   #share(keyId: string, network: string, { rate, share: most }: Sizes, now_ms: number): Share {
-    const known = this.#shares.get(nameOf(keyId, network))
+    const known = this.#counts.share(nameOf(keyId, network))
     const share = known ?? { kept: most, refused: rate * BURST_SECONDS, filled_ms: now_ms }
     const elapsed_s = elapsed_ms(share, now_ms) / 1000
     share.kept = Math.min(most, share.kept + (elapsed_s * most) / BURST_SECONDS)
@@ -173,16 +166,14 @@ export class RateLimiter {
     share.filled_ms = now_ms
     return share
   }
+}
 
-  /** A key of which nothing is known has a full bucket. One that is in debt is not forgotten. */
-  #forgetFull(now_ms: number) {
-    for (const [key_id, { open, kept, sizes, ...bucket }] of this.#buckets) {
-      const missing = sizes.open - open + sizes.kept - kept
-      if ((elapsed_ms(bucket, now_ms) * sizes.rate) / 1000 >= missing) this.#buckets.delete(key_id)
-    }
-    // Not before there are twice as many: each key that is new pays for the look at one or two.
-    this.#mostBuckets = Math.max(BUCKETS, 2 * this.#buckets.size)
-  }
+type RateLimiterOptions = { defaultRate: number; now: () => number; counts?: LimitCounts }
+
+/** A key of which nothing is known has a full bucket. */
+function isFull(bucket: Bucket, now_ms: number): boolean {
+  const missing = bucket.rate * BURST_SECONDS - bucket.open - bucket.kept
+  return (elapsed_ms(bucket, now_ms) * bucket.rate) / 1000 >= missing
 }
 
 function nameOf(keyId: string, network: string): string {
@@ -202,29 +193,27 @@ function elapsed_ms({ filled_ms }: { filled_ms: number }, now_ms: number): numbe
   return Math.max(0, now_ms - filled_ms)
 }
 
-function fill(bucket: Bucket, tokens: number) {
-  const { open, kept } = bucket.sizes
+function fill(bucket: Bucket, { open, kept }: Sizes, tokens: number) {
   const toKept = Math.min(tokens, kept - bucket.kept)
   bucket.kept += toKept
   bucket.open = Math.min(open, bucket.open + tokens - toKept)
 }
 
 /** How many events may be sent now, by one network where the key is shared. */
-function available(bucket: Bucket, share: Share): number {
+function available({ bucket, share }: Measure): number {
   return share.refused < 1 ? 0 : Math.max(0, bucket.open) + Math.min(bucket.kept, share.kept)
 }
 
 /** @param needed what must be there for the same request to pass */
-function limited(bucket: Bucket, share: Share, needed: number): Problem {
-  const wait_s = Math.max(1, Math.ceil(waitOf(bucket, share, needed)))
+function limited(measure: Measure, needed: number): Problem {
+  const wait_s = Math.max(1, Math.ceil(waitOf(measure, needed)))
   return new Problem('rate_limited', {
-    headers: { ...rateHeaders(bucket, share), 'Retry-After': String(wait_s) },
+    headers: { ...rateHeaders(measure), 'Retry-After': String(wait_s) },
   })
 }
 
 /** In seconds, if nobody else sends. */
-function waitOf(bucket: Bucket, share: Share, needed: number): number {
-  const { sizes } = bucket
+function waitOf({ bucket, share, sizes }: Measure, needed: number): number {
   const { rate } = sizes
   const shareRate = sizes.share / BURST_SECONDS
   const byOpen = (sizes.kept - bucket.kept + Math.min(needed, sizes.open) - bucket.open) / rate
@@ -237,14 +226,14 @@ function waitOf(bucket: Bucket, share: Share, needed: number): number {
 }
 
 /** The header fields of the IETF draft "RateLimit header fields for HTTP", for the network that gets them. */
-function rateHeaders(bucket: Bucket, share: Share): Record<string, string> {
-  const { sizes } = bucket
+function rateHeaders(measure: Measure): Record<string, string> {
+  const { bucket, share, sizes } = measure
   const { rate, open, kept } = sizes
   const filled_s = (open - bucket.open + kept - bucket.kept) / rate
   const shared_s = sizes.share === 0 ? 0 : ((sizes.share - share.kept) / sizes.share) * BURST_SECONDS
   const unlocked_s = (1 - share.refused) / rate
   return {
-    RateLimit: `"default";r=${Math.floor(available(bucket, share))};t=${Math.ceil(Math.max(filled_s, shared_s, unlocked_s))}`,
+    RateLimit: `"default";r=${Math.floor(available(measure))};t=${Math.ceil(Math.max(filled_s, shared_s, unlocked_s))}`,
     'RateLimit-Policy': `"default";q=${open + sizes.share};w=${BURST_SECONDS}`,
   }
 }
