@@ -24,7 +24,7 @@ import type { Passwords } from './passwords.ts'
 import { areEnough, Problem } from './problems.ts'
 import type { ServiceKey } from './storage/service-keys.ts'
 import type { StoredSession } from './storage/sessions.ts'
-import type { Reading, ReadingDatabase, Storage, Transaction } from './storage/storage.ts'
+import type { Reading, ReadingDatabase, ServedStorage, Transaction } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
@@ -35,7 +35,7 @@ export type Context = {
    * For reading, and for ingestion, whose units of work write and do not look at the key again: one that was valid when the
    * request came in may save its event. All else is written by `change`.
    */
-  storage: Omit<Storage, 'db'> & { db: ReadingDatabase }
+  storage: Omit<ServedStorage, 'db'> & { db: ReadingDatabase }
   /** The caller's, for what is listed. */
   reading: Reading
   /**
@@ -55,7 +55,7 @@ export type Context = {
   /** Tells the log of an item of a batch that was rejected, and keeps it to be looked at; it never waits and never fails. */
   refused(item: RefusedItem): void
   /** When it was last noted that somebody reads what was refused, or exports, by workspace and by who it is. */
-  notedReaders: RecentMap<number>
+  notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
   /** Tells how many events were rejected for what they refer to: they must not spend a rate that others share. */
@@ -68,8 +68,8 @@ export type Context = {
   browser: string | null
   /** Those of the request. */
   cookies: { session?: string; device?: string }
-  passwords: Passwords
-  attempts: Attempts
+  passwords: Pick<Passwords, 'hash' | 'matches'>
+  attempts: Pick<Attempts, 'guess'>
   /** What the operator leaves to members. */
   allowed: Pick<Config, 'rateLimitMax' | 'accounts'>
 }

@@ -1,39 +1,22 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
-import { AnswerCompression } from './http/answers/answer-compression.ts'
-import { UnreadAnswers } from './http/answers/unread-answers.ts'
-import { createApp } from './http/app.ts'
-import { Callers } from './http/callers/callers.ts'
-import { Credentials } from './http/callers/credentials.ts'
+import { KeyChanges } from './http/callers/key-changes.ts'
 import { ExportPlaces } from './http/export-places.ts'
-import { HEAD_BYTES, refuseMalformed } from './http/malformed-http.ts'
-import { OpenConnections } from './http/open-connections.ts'
+import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
-import { Turns } from './http/rates/turns.ts'
-import { BodyPlaces } from './http/request-body.ts'
 import { Metrics } from './metrics.ts'
 import { Passwords } from './passwords.ts'
+import { ServedMetrics } from './served-metrics.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
 import { version } from './version.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
-
-/** How long a connection without a request is kept. */
-const KEEP_ALIVE_MS = 65_000
-
-/**
- * A sender that takes longer for the head of a request, or for all of it, is cut off: it may only be holding a place
- * (contract: `request_timeout`). How often is looked; Node's 30 s would make 90 of the 60.
- */
-const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
 /** A server that listens. */
 export type RunningServer = {
@@ -74,15 +57,16 @@ export async function startServer({
   const died = Promise.withResolvers<never>()
   // Nobody need wait for it.
   died.promise.catch(() => {})
-  let isStopping = false
   const contract = loaded ?? (await loadContract(contractFile))
   const metrics = new Metrics(version)
-  let credentials: Credentials | undefined
+  const served = new ServedMetrics()
+  const keyChanges = new KeyChanges()
+  let server: HttpServer | undefined
   const storage = await openStorage({
     url: config.databaseUrl,
     now,
-    onKeyChange: () => credentials?.forget(),
-    onOutsideChange: () => credentials?.refresh(),
+    onKeyChange: () => keyChanges.made(),
+    onOutsideChange: () => server?.refreshKeys(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
@@ -93,75 +77,36 @@ export async function startServer({
     onRemovalFailure: (error) =>
       log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
   })
-  credentials = new Credentials({
+  const common = {
     storage,
-    now,
-    onError: (error) => log.warn({ err: error }, 'could not note when a key was last used'),
-    onLookUp: () => metrics.keyLookedUp(),
-  })
-  const limiter = new RateLimiter({ defaultRate: config.rateLimit, now })
-  const app = createApp({
-    contract,
-    storage,
-    callers: new Callers({
-      credentials,
-      storage,
-      publicUrl: config.publicUrl,
-      now,
-      onError: (error) => log.warn({ err: error }, 'could not note when a session was last used'),
-    }),
+    keyChanges,
     passwords: new Passwords(),
     attempts: new Attempts({ now, counts: storage.guesses ?? new GuessesHere() }),
-    allowed: config,
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
-    limiter,
-    turns: new Turns(),
-    notedReaders: new RecentMap(1_000),
+    limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
+    notedReaders: new RecentMap<number>(1_000),
     exports: new ExportPlaces(),
-    bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
-    answers: new UnreadAnswers(),
-    compression: new AnswerCompression(),
-    metrics,
-    metricsToken: config.metricsToken,
-    log,
-    logAddresses: config.logAddresses,
-    now,
-    isStopping: () => isStopping,
-  })
-  const options = {
-    maxHeaderSize: HEAD_BYTES,
-    // Longer than proxies and clients keep theirs: whoever closes first must not be the one that is being sent to.
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: patience.head_ms,
-    requestTimeout: patience.request_ms,
-    connectionsCheckingInterval: patience.check_ms,
-    // The application refuses it, with a reason.
-    requireHostHeader: false,
+    exposition: async () => metrics.exposition(storage.statistics(), [await served.samples()]),
   }
-  const server = createServer(options, app)
-  const connections = new OpenConnections(server)
-  refuseMalformed(server, { log, metrics, logAddresses: config.logAddresses })
+  server = new HttpServer({ config, contract, common, metrics: served, log, now, patience, servers: 1 })
+  let port: number
   let siteUrl: string
   let setupLink: string | undefined
   try {
-    await listen(server, config)
-    const { port } = server.address() as AddressInfo
+    port = await server.listen(config)
     siteUrl = browserUrl(config, port)
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
-    server.close()
+    void server.close()
     await storage.close()
     throw error
   }
   return {
-    url: urlOf(server, config.host),
+    url: urlOf(config.host, port),
     siteUrl,
     setupLink,
     died: died.promise,
     async stop() {
-      isStopping = true
-      await connections.close()
+      await server?.close()
       await storage.close()
       log.flush()
     },
@@ -179,17 +124,6 @@ const WHY_REFUSED = {
   log: 'something has read the store for so long that the log has reached its limit; let a backup end, or end it',
 }
 
-async function listen(server: Server, { host, port }: Config): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
-      reject(new Error(`Cannot listen on ${host}:${port}: ${reason}`))
-    })
-    server.listen(port, host, resolve)
-  })
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo
+function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -3,8 +3,8 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { plainAddress } from '../domain/networks.ts'
-import type { Metrics } from '../metrics.ts'
 import { Problem, type ProblemCode } from '../problems.ts'
+import type { ServedMetrics } from '../served-metrics.ts'
 import { corsHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
 import { type Begun, begunOn } from './begun-requests.ts'
@@ -50,7 +50,7 @@ function isHost(text: string, at: number): boolean {
  */
 export function refuseMalformed(
   server: Server,
-  { log, metrics, logAddresses }: { log: Logger; metrics: Metrics; logAddresses: boolean },
+  { log, metrics, logAddresses }: { log: Logger; metrics: ServedMetrics; logAddresses: boolean },
 ): void {
   const refused = new WeakSet<Socket>()
 

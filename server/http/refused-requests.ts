@@ -1,7 +1,7 @@
 import type { JsonValue } from '../domain/json.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import type { Problem, ProblemCode, problems } from '../problems.ts'
-import type { Refusals, Refused, Sent } from '../storage/refusals/refusals.ts'
+import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'
 
 /** What a request says of itself, whatever becomes of it. */
 export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'>
@@ -20,11 +20,11 @@ const KEPT_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400,
 
 /** Offers what one request was refused for to those who look for it later. */
 export class RefusedRequest {
-  readonly #refusals: Refusals
+  readonly #refusals: RefusalStore
   readonly #request: Request
   readonly #now: () => number
 
-  constructor(refusals: Refusals, request: Request, now: () => number) {
+  constructor(refusals: RefusalStore, request: Request, now: () => number) {
     this.#refusals = refusals
     this.#request = request
     this.#now = now

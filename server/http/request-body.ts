@@ -154,13 +154,18 @@ const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, f
 
 /** The memory for bodies: one of the callers that are known, and one of all others. */
 export class BodyPlaces {
-  readonly #known = new Places(BODIES_BYTES)
-  readonly #nobodys = new Places(NOBODYS_BYTES)
+  readonly #known: Places
+  readonly #nobodys: Places
   readonly #onSlow: () => void
 
-  /** @param onSlow is told of every sender that was too slow */
-  constructor({ onSlow }: { onSlow: () => void }) {
+  /**
+   * @param options.onSlow is told of every sender that was too slow
+   * @param options.among so many of these share the memory
+   */
+  constructor({ onSlow, among = 1 }: { onSlow: () => void; among?: number }) {
     this.#onSlow = onSlow
+    this.#known = new Places(BODIES_BYTES / among)
+    this.#nobodys = new Places(NOBODYS_BYTES / among)
   }
 
   /** @param caller `isNobody` without a credential; `owner` is the network then, else the key or the person */

@@ -2,30 +2,27 @@ import type { Request, Response } from 'express'
 import type { Caller, Context, Contract, OperationId, OperationRequest, Route } from '../contract.ts'
 import { browserName } from '../domain/browsers.ts'
 import { newId } from '../domain/identifiers.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Passwords } from '../passwords.ts'
-import type { Reading, Storage } from '../storage/storage.ts'
+import type { ServedMetrics } from '../served-metrics.ts'
+import type { Reading, ServedStorage } from '../storage/storage.ts'
 import { Tally } from '../tally.ts'
 import { addHeaders, CallerHasGone } from './answers/answer.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
 import type { Reached } from './callers/origins.ts'
-import type { Attempts } from './rates/attempts.ts'
 import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
-import type { RecentMap } from './rates/recent-map.ts'
 import type { Share } from './rates/turns.ts'
 import type { RefusedRequest } from './refused-requests.ts'
 
 /** What operations get that is the same for all requests, and what their contexts are made with. */
 export type ContextOptions = {
   contract: Contract
-  storage: Storage
+  storage: ServedStorage
   callers: Callers
-  metrics: Metrics
+  metrics: ServedMetrics
   limiter: RateLimiter
-  passwords: Passwords
-  attempts: Attempts
-  notedReaders: RecentMap<number>
+  passwords: Context['passwords']
+  attempts: Context['attempts']
+  notedReaders: Context['notedReaders']
   /** What the operator leaves to members. */
   allowed: Context['allowed']
   /** Where the server is known, if it was told. */

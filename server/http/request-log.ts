@@ -4,13 +4,13 @@ import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { plainAddress } from '../domain/networks.ts'
 import { isServiceKey } from '../domain/service-keys.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Fault } from '../problems.ts'
+import type { ServedMetrics } from '../served-metrics.ts'
 import type { LoggedFault } from './log-faults.ts'
 
 export type RequestLog = {
   log: Logger
-  metrics: Metrics
+  metrics: ServedMetrics
   /** Whether the log has the addresses of senders. */
   logAddresses: boolean
   /** What of a request is fit for the log. */

@@ -3,7 +3,7 @@ import type { Express, Request, Response } from 'express'
 import type { Contract } from '../contract.ts'
 import { apiReference, referenceSecurityPolicy } from '../docs/api-reference.ts'
 import { Problem } from '../problems.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { ServedStorage } from '../storage/storage.ts'
 import { readAdministrationSite } from './administration-site.ts'
 import { type Answering, addHeaders, sendFile, sendStatic } from './answers/answer.ts'
 import { StaticFile } from './answers/static-file.ts'
@@ -11,8 +11,10 @@ import { mayReadMetrics } from './metrics-access.ts'
 
 export type SiteOptions = Answering & {
   contract: Contract
-  storage: Storage
+  storage: ServedStorage
   metricsToken: string | undefined
+  /** The metrics in Prometheus' text format, with the content type to send them as. */
+  exposition: () => Promise<{ contentType: string; text: string }>
 }
 
 /** What is served beside the operations of the contract: documents for people, and the metrics. */
@@ -75,7 +77,7 @@ function mountAdministration(app: Express, options: SiteOptions) {
 }
 
 async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
-  const { metrics, metricsToken, storage } = options
+  const { metricsToken, exposition } = options
   if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
   if (!mayReadMetrics(req, metricsToken)) {
     // Not 404: that the path exists is in the README, and an operator is to see what is missing.
@@ -84,7 +86,7 @@ async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
       headers: { 'WWW-Authenticate': 'Bearer' },
     })
   }
-  const { contentType, text } = await metrics.exposition(storage.statistics())
+  const { contentType, text } = await exposition()
   const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store' }
   sendFile(res, { headers, body: Buffer.from(text) }, options)
 }

@@ -5,7 +5,7 @@ import type { Arrived } from './arrived-customers.ts'
 import type { EventStore } from './event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
 import type { RefusalLimits } from './refusals/refusal-bounds.ts'
-import type { RefusalStatistics, Refusals } from './refusals/refusals.ts'
+import type { RefusalStatistics, RefusalStore } from './refusals/refusals.ts'
 import type { RemovalStore } from './removals/removal-store.ts'
 import type { Standings } from './standings.ts'
 
@@ -105,8 +105,8 @@ export type ReadingDatabase = Database & { transaction: never; startTransaction:
 /** All of it is committed, or nothing. */
 export type Transaction = KyselyTransaction<DB>
 
-/** All that the service keeps. */
-export type Storage = {
+/** All that the service keeps, as requests use it. */
+export type ServedStorage = {
   /** For transactions, and for look-ups of a few rows by their keys, which ingestion and signing in wait for. */
   db: Database
   /**
@@ -123,10 +123,8 @@ export type Storage = {
   /** Where customers stand in their journeys. */
   standings: Standings
   /** What was refused for its content. */
-  refusals: Refusals
+  refusals: RefusalStore
   removals: RemovalStore
-  /** Where several processes can be on the store: what they count together. */
-  guesses?: GuessCounts
   /**
    * @param workspaceId whose events or customers are to be written: of each only so many may wait
    * @throws {Unavailable} where a look-up or a write would be refused now
@@ -136,6 +134,12 @@ export type Storage = {
   noteKeyUse(keyId: string): Promise<void>
   /** Commits a write that changes nothing. @throws {Error} where that fails */
   assertWritable(): Promise<void>
+}
+
+/** The same, as who has opened it has it. */
+export type Storage = ServedStorage & {
+  /** Where several processes can be on the store: what they count together. */
+  guesses?: GuessCounts
   statistics(): StorageStatistics
   /** Finishes what was taken and closes. */
   close(): Promise<void>

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { Metrics } from '../../server/metrics.ts'
+import { ServedMetrics } from '../../server/served-metrics.ts'
 import { type Cairn, startCairn, startCairnForTest } from '../cairn.ts'
 import { operations } from '../contract/document.ts'
 import { customerInJourney } from '../operations/customer.ts'
@@ -228,9 +229,10 @@ describe('the text', () => {
 
   it('names two hundred keys and counts the others together', async () => {
     const metrics = new Metrics('1.0.0')
+    const served = new ServedMetrics()
     const store = async () => [{ status: 'created' as const }, { status: 'rejected' as const }]
     for (let round = 0; round < 2; round += 1) {
-      for (let key = 0; key < 203; key += 1) await metrics.tallies.of(`key_${key}`).events(2, store)
+      for (let key = 0; key < 203; key += 1) await served.tallies.of(`key_${key}`).events(2, store)
     }
     const listReads = { waiting: 0, answered: 0, refused: 0, overdue: 0, abandoned: 0 }
     const idle = {
@@ -242,7 +244,7 @@ describe('the text', () => {
       refusals: { waiting: 0, kept: 0, leftOut: 0 },
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
-    const samples = parseExposition((await metrics.exposition(idle)).text)
+    const samples = parseExposition((await metrics.exposition(idle, [await served.samples()])).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)
     expect(sumOf(received, 'cairn_events_received_total', { key_id: 'key_199' })).toBe(4)

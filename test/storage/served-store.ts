@@ -16,6 +16,7 @@ import { Turns } from '../../server/http/rates/turns.ts'
 import { BodyPlaces } from '../../server/http/request-body.ts'
 import { Metrics } from '../../server/metrics.ts'
 import { Passwords } from '../../server/passwords.ts'
+import { ServedMetrics } from '../../server/served-metrics.ts'
 import { sharedContract } from '../cairn.ts'
 import { openStoreForTest, type Store } from './store.ts'
 
@@ -29,6 +30,7 @@ export type ServedStore = {
 
 export async function serveStoreForTest(): Promise<ServedStore> {
   const metrics = new Metrics('1.0.0')
+  const served = new ServedMetrics()
   const store = await openStoreForTest({ onGroup: (group) => metrics.groupEnded(group) })
   const workspace = await createWorkspace(store.databaseUrl, {
     workspace: 'Example Ltd',
@@ -56,8 +58,9 @@ export async function serveStoreForTest(): Promise<ServedStore> {
     turns: new Turns(),
     notedReaders: new RecentMap(1_000),
     exports: new ExportPlaces(),
-    metrics,
+    metrics: served,
     metricsToken: undefined,
+    exposition: async () => metrics.exposition(store.statistics(), [await served.samples()]),
     log: pino({ level: 'silent' }),
     logAddresses: true,
     now: Date.now,

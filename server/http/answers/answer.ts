@@ -2,8 +2,8 @@ import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import { networkOf } from '../../domain/networks.ts'
-import type { Metrics } from '../../metrics.ts'
 import { Problem } from '../../problems.ts'
+import type { ServedMetrics } from '../../served-metrics.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 import { drain } from '../request-body.ts'
 import type { AnswerCompression } from './answer-compression.ts'
@@ -15,7 +15,7 @@ import type { UnreadAnswers } from './unread-answers.ts'
 export type Answering = {
   answers: UnreadAnswers
   compression: AnswerCompression
-  metrics: Metrics
+  metrics: ServedMetrics
   log: Logger
 }
 

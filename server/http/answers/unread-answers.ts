@@ -18,9 +18,14 @@ type Peer = {
 
 /** Bounds what waits for peers that do not read: the kernel takes what fits into its buffers, the rest is here. */
 export class UnreadAnswers {
-  readonly #places = new Places(ANSWERS_BYTES)
+  readonly #places: Places
   /** The last answer of each connection whose requests go in turn. */
   readonly #last = new WeakMap<Socket, ServerResponse>()
+
+  /** @param options.among so many of these share the memory */
+  constructor({ among = 1 }: { among?: number } = {}) {
+    this.#places = new Places(ANSWERS_BYTES / among)
+  }
 
   /** Whether an answer of this size may be written, where need be in the place of those whose peers are slow. */
   makeRoom(owner: string, bytes: number): boolean {

@@ -4,7 +4,7 @@ import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
 import { membershipsOf, roleOf } from '../../storage/members.ts'
 import { findSession, IDLE_MS, type StoredSession, updateLastSeen } from '../../storage/sessions.ts'
-import type { Database, Storage, Transaction } from '../../storage/storage.ts'
+import type { Database, ServedStorage, Transaction } from '../../storage/storage.ts'
 import { readCookies } from './cookies.ts'
 import { type Credentials, unauthorized } from './credentials.ts'
 import { isFromOwnPage, type Reached } from './origins.ts'
@@ -14,7 +14,7 @@ const LAST_SEEN_MS = 60_000
 
 type CallersOptions = {
   credentials: Credentials
-  storage: Storage
+  storage: ServedStorage
   publicUrl: URL | undefined
   now: () => number
   onError: (error: unknown) => void

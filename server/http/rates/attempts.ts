@@ -49,6 +49,39 @@ export type Guesser = {
   shared?: readonly { by: keyof typeof SHARED; value: string }[]
 }
 
+/** A guess that has begun: what was counted for it, or how long whoever guesses must wait. */
+type Begun = { counted: readonly Failure[] } | { wait_s: number }
+
+/** Where guesses are counted that are made here, or in another thread. */
+export type GuessLedger = Pick<Attempts, 'begin' | 'end'>
+
+/**
+ * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
+ * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
+ * @param find undefined where the guess is wrong
+ * @throws {Problem} `too_many_attempts` where further guesses must wait
+ */
+export async function guess<Found>(
+  ledger: GuessLedger,
+  guesser: Guesser,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const begun = await ledger.begin(guesser)
+  if ('wait_s' in begun) {
+    throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(begun.wait_s) } })
+  }
+  let isWrong = false
+  let isRight = false
+  try {
+    const found = await find()
+    isWrong = found === undefined
+    isRight = !isWrong
+    return found
+  } finally {
+    if (!isWrong) await ledger.end(begun.counted, { isRight })
+  }
+}
+
 /** Counts wrong guesses. */
 export class Attempts {
   readonly #now: () => number
@@ -59,61 +92,47 @@ export class Attempts {
     this.#counts = counts
   }
 
-  /**
-   * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
-   * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
-   * @param find undefined where the guess is wrong
-   * @throws {Problem} `too_many_attempts` where further guesses must wait
-   */
-  async guess<Found>(
-    { own, shared = [] }: Guesser,
-    find: () => Promise<Found | undefined>,
-  ): Promise<Found | undefined> {
+  /** See `guess`. */
+  async guess<Found>(guesser: Guesser, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
+    return await guess(this, guesser, find)
+  }
+
+  /** Counts a guess as wrong, where it may be made. */
+  async begin({ own, shared = [] }: Guesser): Promise<Begun> {
     const now_ms = this.#now()
     const one = nameOf(own)
     const others = shared.map(nameOf)
     const names = [one, ...others]
-    const failed = await this.#counts.change(names, (counts) => {
-      assertMayGuess(counts, names, now_ms)
+    return await this.#counts.change<Begun>(names, (counts) => {
+      const until_ms = Math.max(...names.map((name) => current(counts, name, now_ms)?.until_ms ?? 0))
+      if (until_ms > now_ms) return { wait_s: Math.ceil((until_ms - now_ms) / 1000) }
       const isFirst = current(counts, one, now_ms) === undefined
-      return [
+      const counted = [
         fail(counts, one, { count: 1, since_ms: now_ms, now_ms }),
         ...others.map((other) => {
           const since_ms = current(counts, other, now_ms)?.since_ms ?? now_ms
           return fail(counts, other, { count: isFirst ? 1 : 0, since_ms, now_ms })
         }),
       ]
+      return { counted }
     })
-    let isWrong = false
-    let isRight = false
-    try {
-      const found = await find()
-      isWrong = found === undefined
-      isRight = !isWrong
-      return found
-    } finally {
-      if (!isWrong) await this.#takeBack(failed, isRight ? one : undefined)
-    }
   }
 
-  /** @param right whose guess was right: nothing counts against it any more */
-  async #takeBack(failed: readonly Failure[], right: Name | undefined) {
-    const names = failed.map(({ name }) => name)
+  /**
+   * Takes back what was counted for a guess that was not wrong.
+   * @param options.isRight nothing counts any more against who has guessed
+   */
+  async end(counted: readonly Failure[], { isRight }: { isRight: boolean }): Promise<void> {
+    const names = counted.map(({ name }) => name)
     const changed = this.#counts.change(names, (counts) => {
       // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
-      if (right) counts.put(right, undefined)
-      for (const failure of failed) takeBack(counts, failure)
+      const [own] = names
+      if (isRight && own) counts.put(own, undefined)
+      for (const failure of counted) takeBack(counts, failure)
     })
     // Where the store cannot be written the guess goes on counting for a while; what came of it is told all the same.
     await changed.catch(() => {})
   }
-}
-
-function assertMayGuess(counts: OpenCounts, names: readonly Name[], now_ms: number) {
-  const until_ms = Math.max(...names.map((name) => current(counts, name, now_ms)?.until_ms ?? 0))
-  if (until_ms <= now_ms) return
-  const wait_s = Math.ceil((until_ms - now_ms) / 1000)
-  throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(wait_s) } })
 }
 
 function current(counts: OpenCounts, name: Name, now_ms: number): GuessCount | undefined {

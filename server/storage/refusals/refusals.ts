@@ -70,6 +70,9 @@ export type RefusalsOptions = {
   onFailure: (error: Error) => void
 }
 
+/** What requests do with refusals. */
+export type RefusalStore = Pick<Refusals, 'offer' | 'list' | 'summary' | 'find' | 'noteReplays'>
+
 export type RefusalStatistics = {
   /** How many wait to be written. */
   waiting: number
