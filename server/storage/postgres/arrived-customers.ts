@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { firstPosition } from '../../domain/cursors.ts'
+import { firstPosition, type Position } from '../../domain/cursors.ts'
 import type { Arrived } from '../arrived-customers.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
@@ -11,19 +11,24 @@ import { uuidOf } from './uuids.ts'
  */
 export async function arrivedCustomers(connection: Connection, workspaceId: string): Promise<Arrived> {
   const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
-  return {
-    places: ({ ms, id }, limit) => sql`
+  const end = firstPosition('cus', closed_ms)
+  return { places: arrivedPlaces(workspaceId, end), end, caughtUp_ms: told_ms }
+}
+
+/** See `Arrived`. */
+export function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
+  return ({ ms, id }, limit) => sql`
       WITH straying AS MATERIALIZED (
         SELECT made.customer_id FROM enrolment_arrivals
         CROSS JOIN json_to_recordset(enrolments::json) AS made (customer_id text, made boolean)
         WHERE workspace_id = ${workspaceId} AND made.made IS NOT FALSE
-          AND substring(enrolments FROM '"enrolled_ms" ?: ?([0-9]+)')::bigint < ${closed_ms}
+          AND substring(enrolments FROM '"enrolled_ms" ?: ?([0-9]+)')::bigint < ${end.ms}
       )
       SELECT ms, id FROM (
         (
           SELECT created_ms AS ms, customer_id AS id FROM customers
           WHERE workspace_id = ${workspaceId} AND (created_ms, customer_id) > (${ms}, ${id})
-            AND created_ms < ${closed_ms}
+            AND created_ms < ${end.ms}
             AND (
               SELECT true FROM customer_strays
               WHERE customer_strays.workspace_id = ${workspaceId}
@@ -34,11 +39,8 @@ export async function arrivedCustomers(connection: Connection, workspaceId: stri
         )
         UNION ALL (
           SELECT at_ms, customer_id FROM customer_strays
-          WHERE workspace_id = ${workspaceId} AND (at_ms, customer_id) > (${ms}, ${id}) AND at_ms < ${closed_ms}
+          WHERE workspace_id = ${workspaceId} AND (at_ms, customer_id) > (${ms}, ${id}) AND at_ms < ${end.ms}
           ORDER BY at_ms, customer_id LIMIT ${limit}
         )
-      ) AS both_kinds ORDER BY ms, id LIMIT ${limit}`,
-    end: firstPosition('cus', closed_ms),
-    caughtUp_ms: told_ms,
-  }
+      ) AS both_kinds ORDER BY ms, id LIMIT ${limit}`
 }
