@@ -52,8 +52,8 @@ export class SharedCounts implements LimitCounts {
   }
 
   bucket(name: string): Bucket | undefined {
-    const found = read(this.#buckets, this.#numberOf(name))
-    return found && bucketOf(found)
+    const at = find(this.#buckets, this.#numberOf(name))
+    return at === undefined ? undefined : bucketAt(this.#buckets, at)
   }
 
   keepBucket(
@@ -61,13 +61,13 @@ export class SharedCounts implements LimitCounts {
     { filled_ms, open, kept, rate }: Bucket,
     isFull: (bucket: Bucket) => boolean,
   ): void {
-    const mayGo = (numbers: Numbers) => isFull(bucketOf(numbers))
+    const mayGo = (at: number) => isFull(bucketAt(this.#buckets, at))
     write(this.#buckets, this.#numberOf(name), [filled_ms, open, kept, rate], mayGo)
   }
 
   share(name: string): Share | undefined {
-    const found = read(this.#shares, this.#numberOf(name))
-    return found && { filled_ms: found[0], kept: found[1], refused: found[2] }
+    const at = find(this.#shares, this.#numberOf(name))
+    return at === undefined ? undefined : shareAt(this.#shares, at)
   }
 
   keepShare(name: string, { filled_ms, kept, refused }: Share): void {
@@ -81,10 +81,24 @@ export class SharedCounts implements LimitCounts {
   }
 }
 
+/** The numbers of a record: the instant of its last use, and three more. */
 type Numbers = [number, number, number, number]
 
-function bucketOf([filled_ms, open, kept, rate]: Numbers): Bucket {
-  return { filled_ms, open, kept, rate }
+function bucketAt(records: Float64Array, at: number): Bucket {
+  return {
+    filled_ms: field(records, at, 1),
+    open: field(records, at, 2),
+    kept: field(records, at, 3),
+    rate: field(records, at, 4),
+  }
+}
+
+function shareAt(records: Float64Array, at: number): Share {
+  return { filled_ms: field(records, at, 1), kept: field(records, at, 2), refused: field(records, at, 3) }
+}
+
+function field(records: Float64Array, at: number, index: number): number {
+  return records[at + index] as number
 }
 
 /** Where the records of a name's place begin. */
@@ -92,35 +106,33 @@ function placeOf(records: Float64Array, name: number): number {
   return (name % (records.length / OF_A_PLACE / FIELDS)) * OF_A_PLACE * FIELDS
 }
 
-function read(records: Float64Array, name: number): Numbers | undefined {
+/** Where the record with the name begins. */
+function find(records: Float64Array, name: number): number | undefined {
   const start = placeOf(records, name)
-  for (let at = start; at < start + OF_A_PLACE * FIELDS; at += FIELDS) {
-    if (records[at] === name) return numbersAt(records, at)
-  }
+  for (let at = start; at < start + OF_A_PLACE * FIELDS; at += FIELDS) if (records[at] === name) return at
   return undefined
 }
 
-function numbersAt(records: Float64Array, at: number): Numbers {
-  return Array.from(records.subarray(at + 1, at + FIELDS)) as Numbers
-}
-
-/**
- * In the place of the record with the name; else of one that may go, or was used longest ago where none may.
- */
+/** In the place of the record with the name; else of one that may go, or was used longest ago where none may. */
 function write(
   records: Float64Array,
   name: number,
-  numbers: Numbers,
-  mayGo: (numbers: Numbers) => boolean,
+  [used_ms, second, third, fourth]: Numbers,
+  mayGo: (at: number) => boolean,
 ): void {
-  const start = placeOf(records, name)
-  const places = Array.from({ length: OF_A_PLACE }, (_, index) => start + index * FIELDS)
-  const used = (at: number) => records[at + 1] as number
-  const oldest = () => places.reduce((one, other) => (used(other) < used(one) ? other : one))
-  const at =
-    places.find((at) => records[at] === name) ??
-    places.find((at) => records[at] === 0 || mayGo(numbersAt(records, at))) ??
-    oldest()
+  const at = find(records, name) ?? freeIn(records, placeOf(records, name), mayGo)
   records[at] = name
-  records.set(numbers, at + 1)
+  records[at + 1] = used_ms
+  records[at + 2] = second
+  records[at + 3] = third
+  records[at + 4] = fourth
+}
+
+function freeIn(records: Float64Array, start: number, mayGo: (at: number) => boolean): number {
+  let oldest = start
+  for (let at = start; at < start + OF_A_PLACE * FIELDS; at += FIELDS) {
+    if (records[at] === 0 || mayGo(at)) return at
+    if (field(records, at, 1) < field(records, oldest, 1)) oldest = at
+  }
+  return oldest
 }
