@@ -47,6 +47,7 @@ const onEveryEngine = [
   'test/durability/*.test.ts',
   'test/hostile/activity.test.ts',
   'test/http/*.test.ts',
+  'test/http-threads/http-threads.test.ts',
   'test/operations/*.test.ts',
   'test/storage/*.test.ts',
 ]

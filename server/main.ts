@@ -3,14 +3,16 @@ import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
 import { KeyChanges } from './http/callers/key-changes.ts'
 import { ExportPlaces } from './http/export-places.ts'
-import { HttpServer, PATIENCE } from './http/http-server.ts'
-import { Attempts } from './http/rates/attempts.ts'
+import { HttpServer, PATIENCE, type Serving } from './http/http-server.ts'
+import { Attempts, GuessLedger } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
+import { HttpThreads } from './http-threads/http-threads.ts'
+import type { MainParts } from './http-threads/main-methods.ts'
+import { putLines } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { Passwords } from './passwords.ts'
-import { ServedMetrics } from './served-metrics.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
@@ -52,21 +54,20 @@ export async function startServer({
   log,
   now = Date.now,
   patience = PATIENCE,
-  contract: loaded,
+  contract,
 }: ServerOptions): Promise<RunningServer> {
   const died = Promise.withResolvers<never>()
   // Nobody need wait for it.
   died.promise.catch(() => {})
-  const contract = loaded ?? (await loadContract(contractFile))
-  const metrics = new Metrics(version)
-  const served = new ServedMetrics()
   const keyChanges = new KeyChanges()
-  let server: HttpServer | undefined
+  const metrics = new Metrics(version)
+  const ready = await prepare({ config, log, now, patience, contract, keyChanges, onDeath: died.reject })
+  let serving: Serving | undefined
   const storage = await openStorage({
     url: config.databaseUrl,
     now,
     onKeyChange: () => keyChanges.made(),
-    onOutsideChange: () => server?.refreshKeys(),
+    onOutsideChange: () => serving?.refreshKeys(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
@@ -76,27 +77,27 @@ export async function startServer({
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
     onRemovalFailure: (error) =>
       log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
+  }).catch(async (error) => {
+    await ready.end()
+    throw error
   })
-  const common = {
+  serving = ready.serve({
     storage,
-    keyChanges,
     passwords: new Passwords(),
-    attempts: new Attempts({ now, counts: storage.guesses ?? new GuessesHere() }),
-    limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
-    notedReaders: new RecentMap<number>(1_000),
+    guesses: new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() }),
     exports: new ExportPlaces(),
-    exposition: async () => metrics.exposition(storage.statistics(), [await served.samples()]),
-  }
-  server = new HttpServer({ config, contract, common, metrics: served, log, now, patience, servers: 1 })
+    exposition: async () => metrics.exposition(storage.statistics(), (await serving?.samples()) ?? []),
+    log: (lines) => putLines(log, lines),
+  })
   let port: number
   let siteUrl: string
   let setupLink: string | undefined
   try {
-    port = await server.listen(config)
+    port = await serving.listen(config)
     siteUrl = browserUrl(config, port)
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
-    void server.close()
+    await serving.close()
     await storage.close()
     throw error
   }
@@ -106,10 +107,41 @@ export async function startServer({
     setupLink,
     died: died.promise,
     async stop() {
-      await server?.close()
+      await serving.close()
       await storage.close()
       log.flush()
     },
+  }
+}
+
+type Preparing = Required<Omit<ServerOptions, 'contract'>> & {
+  contract: Contract | undefined
+  keyChanges: KeyChanges
+  onDeath: (error: Error) => void
+}
+
+/** Makes ready what serves HTTP, this thread or others, until there is a store to serve. */
+async function prepare({ contract: loaded, ...options }: Preparing): Promise<{
+  serve: (parts: MainParts) => Serving
+  end: () => Promise<void>
+}> {
+  const { config, log, now, patience, keyChanges } = options
+  if (config.httpThreads > 1) {
+    return await HttpThreads.start({ ...options, count: config.httpThreads, contractFile })
+  }
+  const contract = loaded ?? (await loadContract(contractFile))
+  return {
+    serve({ guesses, ...parts }) {
+      const common = {
+        ...parts,
+        keyChanges,
+        attempts: new Attempts(guesses),
+        limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
+        notedReaders: new RecentMap<number>(1_000),
+      }
+      return new HttpServer({ config, contract, common, log, now, patience, servers: 1 })
+    },
+    async end() {},
   }
 }
 

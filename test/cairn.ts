@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { inject, onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import { insertWorkspace } from '../server/cli/init.ts'
-import type { Config } from '../server/config.ts'
+import { type Config, processEnvironment } from '../server/config.ts'
 import { type Contract, loadContract } from '../server/contract.ts'
 import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
 import { sqlitePath } from '../server/storage/sqlite/file-url.ts'
@@ -41,6 +41,7 @@ export type CairnOptions = Partial<
   Pick<
     Config,
     | 'host'
+    | 'httpThreads'
     | 'databaseUrl'
     | 'rateLimit'
     | 'rateLimitMax'
@@ -54,6 +55,12 @@ export type CairnOptions = Partial<
   >
 > &
   Pick<ServerOptions, 'now' | 'patience'> & { publicUrl?: string }
+
+/**
+ * How many threads serve where a test does not say: as CAIRN_HTTP_THREADS tells, one by default. A test that sets the clock
+ * has one, because others have that of the machine.
+ */
+const HTTP_THREADS = Number(processEnvironment().CAIRN_HTTP_THREADS ?? 1)
 
 /** Starts a server in this process, on a real socket and a real file. It ends with the test or with `stop`. */
 export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
@@ -72,6 +79,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     logAddresses = true,
     databaseUrl = await newStore(),
     patience,
+    httpThreads = options.now ? 1 : HTTP_THREADS,
   } = options
   const log: Record<string, unknown>[] = []
   const lines = new Writable({
@@ -83,6 +91,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   const config: Config = {
     port: 0,
     host,
+    httpThreads,
     databaseUrl,
     publicUrl: publicUrl === undefined ? undefined : new URL(publicUrl),
     trustedProxies,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Contract } from '../contract.ts'
-import type { ServedMetrics } from '../served-metrics.ts'
+import { ServedMetrics, type ServedSamples } from '../served-metrics.ts'
 import type { ServedStorage } from '../storage/storage.ts'
 import { AnswerCompression } from './answers/answer-compression.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
@@ -38,7 +38,6 @@ export type HttpServerOptions = {
   config: Config
   contract: Contract
   common: Common
-  metrics: ServedMetrics
   log: Logger
   /** Milliseconds since 1970. */
   now: () => number
@@ -48,15 +47,34 @@ export type HttpServerOptions = {
   servers: number
 }
 
+type Where = Pick<Config, 'host' | 'port'>
+
+/** What serves HTTP: this thread, or others. */
+export type Serving = {
+  /**
+   * @returns the port
+   * @throws {Error} with a message for the operator
+   */
+  listen(where: Where): Promise<number>
+  /** Another program may have changed keys. */
+  refreshKeys(): void
+  /** What requests have come to, of each thread that serves them. */
+  samples(): Promise<ServedSamples[]>
+  /** Refuses new work, and finishes what was taken. */
+  close(): Promise<void>
+}
+
 /** One server of the application, in the thread that it is made in. */
-export class HttpServer {
+export class HttpServer implements Serving {
   readonly #server: Server
   readonly #connections: OpenConnections
   readonly #credentials: Credentials
+  readonly #metrics = new ServedMetrics()
   #isStopping = false
 
-  constructor({ config, contract, common, metrics, log, now, patience, servers }: HttpServerOptions) {
+  constructor({ config, contract, common, log, now, patience, servers }: HttpServerOptions) {
     const { storage, keyChanges, ...others } = common
+    const metrics = this.#metrics
     const { publicUrl, logAddresses } = config
     this.#credentials = new Credentials({
       storage,
@@ -105,32 +123,31 @@ export class HttpServer {
     refuseMalformed(this.#server, { log, metrics, logAddresses })
   }
 
-  /**
-   * @param where.reusePort whether others of this process listen there too; the system deals connections out to them
-   * @returns the port
-   * @throws {Error} with a message for the operator
-   */
-  async listen({ host, port, reusePort = false }: Where): Promise<number> {
+  /** @param where.reusePort whether others of this process listen there too; the system deals connections out to them */
+  async listen({ host, port, reusePort = false }: Where & { reusePort?: boolean }): Promise<number> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
-        reject(new Error(`Cannot listen on ${host}:${port}: ${reason}`))
-      })
+      this.#server.once('error', (error) => reject(cannotListen({ host, port }, error)))
       this.#server.listen({ host, port, reusePort }, resolve)
     })
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Another program may have changed keys. */
   refreshKeys(): void {
     this.#credentials.refresh()
   }
 
-  /** Refuses new work, and finishes what was taken. */
+  async samples(): Promise<ServedSamples[]> {
+    return [await this.#metrics.samples()]
+  }
+
   async close(): Promise<void> {
     this.#isStopping = true
     await this.#connections.close()
   }
 }
 
-type Where = Pick<Config, 'host' | 'port'> & { reusePort?: boolean }
+/** For the operator. */
+export function cannotListen({ host, port }: Where, error: NodeJS.ErrnoException): Error {
+  const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
+  return new Error(`Cannot listen on ${host}:${port}: ${reason}`)
+}

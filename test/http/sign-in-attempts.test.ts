@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
-import { Attempts } from '../../server/http/rates/attempts.ts'
+import { Attempts, GuessLedger } from '../../server/http/rates/attempts.ts'
 import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
 import { Passwords } from '../../server/passwords.ts'
 import { makeSetupLink } from '../../server/setup-link.ts'
@@ -323,7 +323,7 @@ describe('a new password', () => {
 
 describe('an outage', () => {
   it('is no wrong guess, and leaves the wrong ones beside it', async () => {
-    const attempts = new Attempts({ now: () => now, counts: new GuessesHere() })
+    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (const [by, free] of [
       ['pair', 5],
       ['device', 10],
@@ -351,7 +351,7 @@ describe('what is remembered of guesses', () => {
   it('takes as much memory however long the names are', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
-    const attempts = new Attempts({ now: () => now, counts: new GuessesHere() })
+    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     const wrong = async (value: string) => {
       const shared = [{ by: 'account', value }] as const
       await attempts.guess({ own: { by: 'pair', value }, shared }, async () => undefined)
@@ -396,7 +396,7 @@ describe('a flood of made up names', () => {
   }
 
   it('ends no waiting, and nothing that has come half the way to it', async () => {
-    const attempts = new Attempts({ now: () => now, counts: new GuessesHere() })
+    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (let count = 0; count < 5; count += 1) await attempts.guess(pair, wrong)
     await guesses(attempts, 'waiting', 0, 20)
     await guesses(attempts, 'half the way', 0, 10)
@@ -408,7 +408,7 @@ describe('a flood of made up names', () => {
   })
 
   it('of links, which cost nothing to guess, puts out no count of accounts', async () => {
-    const attempts = new Attempts({ now: () => now, counts: new GuessesHere() })
+    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (let count = 0; count < 4; count += 1) await attempts.guess(pair, wrong)
     for (let count = 0; count < FLOOD; count += 1) {
       await attempts.guess({ own: { by: 'link', value: `network ${count}` } }, wrong)
@@ -420,7 +420,7 @@ describe('a flood of made up names', () => {
   it('takes memory for a bounded number of them', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
-    const attempts = new Attempts({ now: () => now, counts: new GuessesHere() })
+    const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     const link = async (from: number, to: number) => {
       for (let count = from; count < to; count += 1) {
         await attempts.guess({ own: { by: 'link', value: `${count}` } }, wrong)

@@ -8,7 +8,7 @@ import { createApp } from '../../server/http/app.ts'
 import { Callers } from '../../server/http/callers/callers.ts'
 import { Credentials } from '../../server/http/callers/credentials.ts'
 import { ExportPlaces } from '../../server/http/export-places.ts'
-import { Attempts } from '../../server/http/rates/attempts.ts'
+import { Attempts, GuessLedger } from '../../server/http/rates/attempts.ts'
 import { GuessesHere } from '../../server/http/rates/guesses-here.ts'
 import { RateLimiter } from '../../server/http/rates/rate-limit.ts'
 import { RecentMap } from '../../server/http/rates/recent-map.ts'
@@ -47,7 +47,7 @@ export async function serveStoreForTest(): Promise<ServedStore> {
       onError: () => {},
     }),
     passwords: new Passwords(),
-    attempts: new Attempts({ now: Date.now, counts: new GuessesHere() }),
+    attempts: new Attempts(new GuessLedger({ now: Date.now, counts: new GuessesHere() })),
     allowed: { rateLimitMax: 0, accounts: 'invitation' },
     publicUrl: undefined,
     trustedProxies: [],

@@ -52,49 +52,47 @@ export type Guesser = {
 /** A guess that has begun: what was counted for it, or how long whoever guesses must wait. */
 type Begun = { counted: readonly Failure[] } | { wait_s: number }
 
-/** Where guesses are counted that are made here, or in another thread. */
-export type GuessLedger = Pick<Attempts, 'begin' | 'end'>
+/** Lets people guess, as often as they may. */
+export class Attempts {
+  readonly #ledger: Pick<GuessLedger, 'begin' | 'end'>
 
-/**
- * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
- * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
- * @param find undefined where the guess is wrong
- * @throws {Problem} `too_many_attempts` where further guesses must wait
- */
-export async function guess<Found>(
-  ledger: GuessLedger,
-  guesser: Guesser,
-  find: () => Promise<Found | undefined>,
-): Promise<Found | undefined> {
-  const begun = await ledger.begin(guesser)
-  if ('wait_s' in begun) {
-    throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(begun.wait_s) } })
+  /** @param ledger where guesses are counted; it may be in another thread */
+  constructor(ledger: Pick<GuessLedger, 'begin' | 'end'>) {
+    this.#ledger = ledger
   }
-  let isWrong = false
-  let isRight = false
-  try {
-    const found = await find()
-    isWrong = found === undefined
-    isRight = !isWrong
-    return found
-  } finally {
-    if (!isWrong) await ledger.end(begun.counted, { isRight })
+
+  /**
+   * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
+   * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
+   * @param find undefined where the guess is wrong
+   * @throws {Problem} `too_many_attempts` where further guesses must wait
+   */
+  async guess<Found>(guesser: Guesser, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
+    const begun = await this.#ledger.begin(guesser)
+    if ('wait_s' in begun) {
+      throw new Problem('too_many_attempts', { headers: { 'Retry-After': String(begun.wait_s) } })
+    }
+    let isWrong = false
+    let isRight = false
+    try {
+      const found = await find()
+      isWrong = found === undefined
+      isRight = !isWrong
+      return found
+    } finally {
+      if (!isWrong) await this.#ledger.end(begun.counted, { isRight })
+    }
   }
 }
 
 /** Counts wrong guesses. */
-export class Attempts {
+export class GuessLedger {
   readonly #now: () => number
   readonly #counts: GuessCounts
 
   constructor({ now, counts }: { now: () => number; counts: GuessCounts }) {
     this.#now = now
     this.#counts = counts
-  }
-
-  /** See `guess`. */
-  async guess<Found>(guesser: Guesser, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
-    return await guess(this, guesser, find)
   }
 
   /** Counts a guess as wrong, where it may be made. */

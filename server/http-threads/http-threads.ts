@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import type { Config } from '../config.ts'
+import type { KeyChanges } from '../http/callers/key-changes.ts'
+import { cannotListen, type PATIENCE, type Serving } from '../http/http-server.ts'
+import { sharedCountsMemory } from '../http/rates/shared-counts.ts'
+import type { ServedSamples } from '../served-metrics.ts'
+import { startThread } from '../storage/start-thread.ts'
+import { threadModule } from '../storage/thread-module.ts'
+import { Calls } from './calls.ts'
+import type { HttpThreadData, HttpThreadMethods } from './http-thread.ts'
+import { type MainParts, mainMethods } from './main-methods.ts'
+
+/** As much as `npm start` gives the main thread, which serves alone otherwise. */
+const YOUNG_MB = 24
+
+type HttpThreadsOptions = {
+  count: number
+  config: Config
+  contractFile: URL
+  patience: typeof PATIENCE
+  keyChanges: KeyChanges
+  /** Called when one of them has ended and was not told to. */
+  onDeath: (error: Error) => void
+}
+
+type Started = { worker: Worker; port: MessagePort; ended: Promise<unknown> }
+
+/** Threads that serve HTTP side by side on one port, while the main thread sees to what they have in common. */
+export class HttpThreads implements Serving {
+  readonly #started: readonly Started[]
+  /** Calls to each of them. */
+  #calls: readonly Calls<HttpThreadMethods>[] = []
+  #isClosing = false
+
+  private constructor(started: readonly Started[], onDeath: (error: Error) => void) {
+    this.#started = started
+    for (const { worker } of started) {
+      worker.on('error', onDeath)
+      worker.on('exit', () => {
+        if (!this.#isClosing) onDeath(new Error('a thread that serves HTTP has ended'))
+      })
+    }
+  }
+
+  /** Starts them. They load what they serve with, while the main thread opens the store. */
+  static async start(options: HttpThreadsOptions): Promise<HttpThreads> {
+    const { count, config, contractFile, patience, keyChanges, onDeath } = options
+    const counts = sharedCountsMemory()
+    const started = Array.from({ length: count }, (): Started => {
+      const { port1, port2 } = new MessageChannel()
+      const workerData: HttpThreadData = {
+        port: port2,
+        config: { ...config, publicUrl: config.publicUrl?.href },
+        contractFile: contractFile.href,
+        patience,
+        keyChanges: keyChanges.memory,
+        counts,
+        threads: count,
+      }
+      const module = threadModule('http-thread', import.meta.url)
+      const worker = startThread(module, { workerData, transferList: [port2] }, YOUNG_MB)
+      return { worker, port: port1, ended: new Promise((resolve) => worker.once('exit', resolve)) }
+    })
+    const threads = new HttpThreads(started, onDeath)
+    // Their heaps have been laid out by then, and other threads get less.
+    await Promise.all(started.map(({ worker }) => once(worker, 'online')))
+    return threads
+  }
+
+  /** Gives them what they have in common. To be called once, before they listen. */
+  serve(parts: MainParts): Serving {
+    const noteReader = (name: string, noted_ms: number) => {
+      for (const calls of this.#calls) calls.tell('readerNoted', name, noted_ms)
+    }
+    this.#calls = this.#started.map(({ port }) => new Calls(port, mainMethods(parts, noteReader)))
+    return this
+  }
+
+  async listen({ host, port }: Pick<Config, 'host' | 'port'>): Promise<number> {
+    // On one that is shared like this another program could listen too, and nobody would notice.
+    await assertFree(host, port)
+    let listened = port
+    for (const calls of this.#calls) {
+      listened = await calls.ask('listen', { host, port: listened, reusePort: true })
+    }
+    return listened
+  }
+
+  refreshKeys(): void {
+    for (const calls of this.#calls) calls.tell('refreshKeys')
+  }
+
+  async samples(): Promise<ServedSamples[]> {
+    const samples = await Promise.all(this.#calls.map((calls) => calls.ask('samples')))
+    return samples.flat()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await Promise.all(
+      this.#started.map(async ({ ended }, index) => {
+        // One that has died answers nothing any more.
+        await Promise.race([this.#calls[index]?.ask('close'), ended])
+      }),
+    )
+    await this.end()
+  }
+
+  /** Ends them at once, whatever they do. */
+  async end(): Promise<void> {
+    this.#isClosing = true
+    await Promise.all(this.#started.map(({ worker }) => worker.terminate()))
+  }
+}
+
+/** @throws {Error} with a message for the operator */
+async function assertFree(host: string, port: number): Promise<void> {
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error) => reject(cannotListen({ host, port }, error)))
+    probe.listen({ host, port }, resolve)
+  })
+  await new Promise((resolve) => probe.close(resolve))
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type Cairn, startCairnForTest } from '../cairn.ts'
+import { parseExposition, sumOf } from '../http/exposition.ts'
+import { send } from '../http/requests.ts'
+import { changeKey, createKey } from '../http/service-keys.ts'
+import { customerInJourney } from '../operations/customer.ts'
+import { OWN_PAGE, signUp } from '../people.ts'
+
+const THREADS = 3
+
+/** So many connections find every thread: one is left out once in 10^10 runs. */
+const CONNECTIONS = 60
+
+const started = (options = {}) => startCairnForTest({ httpThreads: THREADS, ...options })
+
+/** Sends the same on connections of their own, side by side, which the system deals out to the threads. */
+async function statuses(cairn: Pick<Cairn, 'url'>, line: string, key: string, count = CONNECTIONS) {
+  const headers = { connection: 'close' }
+  const replies = Array.from({ length: count }, () => send(cairn, line, { key, headers }))
+  return (await Promise.all(replies)).map(({ status }) => status)
+}
+
+const countOf = (statuses: number[], status: number) => statuses.filter((other) => other === status).length
+
+describe('several threads that serve HTTP', () => {
+  it('give a key its one rate, whichever of them serves it', async () => {
+    const cairn = await started()
+    const workspace = await cairn.workspace()
+    // So little that nothing is given back while they send.
+    const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 10 })
+    const began_ms = performance.now()
+    const answered = await statuses(cairn, 'GET /journeys?limit=1', key)
+    const refilled = Math.ceil(((performance.now() - began_ms) / 1000) * 10)
+    expect(countOf(answered, 200)).toBeGreaterThanOrEqual(20)
+    expect(countOf(answered, 200)).toBeLessThanOrEqual(20 + refilled)
+    expect(countOf(answered, 200) + countOf(answered, 429)).toBe(CONNECTIONS)
+  })
+
+  it('take no key any more that was revoked by a request to one of them, from its answer on', async () => {
+    const cairn = await started()
+    const workspace = await cairn.workspace()
+    const owner = await signUp(cairn, workspace, 'owner')
+    for (let round = 0; round < 5; round += 1) {
+      const { key, key_id } = await createKey(cairn, workspace, 'secret')
+      // In the memory of all of them.
+      expect(countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 200)).toBe(CONNECTIONS)
+      await owner.client().revokeServiceKey({ path: { key_id } })
+      expect(countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 401)).toBe(CONNECTIONS)
+    }
+  })
+
+  it('take no key any more that another program has revoked, within a second', async () => {
+    const cairn = await started()
+    const { key, key_id } = await createKey(cairn, await cairn.workspace(), 'secret')
+    expect(countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 200)).toBe(CONNECTIONS)
+    await changeKey(cairn, key_id, { revoked_ms: Date.now() })
+    const isRefused = async () =>
+      countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 401) === CONNECTIONS
+    await vi.waitUntil(isRefused, { timeout: 1_000, interval: 50 })
+  })
+
+  it('store each message once, and list at once what any of them has acknowledged', async () => {
+    const cairn = await started()
+    const { workspace, event } = await customerInJourney(cairn)
+    const body = (message: number) => JSON.stringify({ ...event, message_id: `message ${message}` })
+    const create = (message: number) =>
+      send(cairn, 'POST /events/create', {
+        key: workspace.secret_key,
+        headers: { connection: 'close' },
+        body: body(message),
+      })
+    for (let message = 0; message < 20; message += 1) {
+      const replies = await Promise.all(Array.from({ length: 6 }, () => create(message)))
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
+      const ids = await Promise.all(replies.map(async (reply) => (await reply.json()).id))
+      expect(new Set(ids).size).toBe(1)
+      const listed = await send(cairn, 'GET /events?limit=1', {
+        key: workspace.secret_key,
+        headers: { connection: 'close' },
+      })
+      expect((await listed.json()).data[0].id).toBe(ids[0])
+    }
+  })
+
+  it('are counted together in the metrics, whichever of them is asked', async () => {
+    const cairn = await started()
+    const { workspace, event } = await customerInJourney(cairn)
+    for (let sent = 0; sent < CONNECTIONS; sent += 1) {
+      await send(cairn, 'POST /events/create', {
+        key: workspace.secret_key,
+        headers: { connection: 'close' },
+        body: JSON.stringify(event),
+      })
+    }
+    const asked = Array.from({ length: 6 }, async () => {
+      const reply = await fetch(`${cairn.url}/metrics`, { headers: { connection: 'close' } })
+      const samples = parseExposition(await reply.text())
+      const requests = sumOf(samples, 'cairn_requests_total', { operation: 'createEvent', status: '201' })
+      const durations = sumOf(samples, 'cairn_request_duration_seconds_count', { operation: 'createEvent' })
+      return [requests, durations, sumOf(samples, 'cairn_events_received_total', {})]
+    })
+    for (const seen of await Promise.all(asked)) expect(seen).toEqual(Array(3).fill(CONNECTIONS))
+  })
+
+  it('count guesses at links together', async () => {
+    const cairn = await started()
+    const body = JSON.stringify({ token: `setup_${'0'.repeat(43)}` })
+    const guesses = Array.from({ length: CONNECTIONS }, () =>
+      send(cairn, 'POST /setup/look-up', { headers: { ...OWN_PAGE, connection: 'close' }, body }),
+    )
+    const answered = (await Promise.all(guesses)).map(({ status }) => status)
+    expect([countOf(answered, 404), countOf(answered, 429)]).toEqual([30, CONNECTIONS - 30])
+  })
+})
