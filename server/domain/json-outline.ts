@@ -25,24 +25,57 @@ const LEVELS = 64
 
 /** A bit for each layout that was seen: 2^20 of them, by the layout's hash. */
 const BITS = 20
-const seen = new Int32Array(2 ** (BITS - 5))
-const layoutAt = new Int32Array(LEVELS)
+
+/** Of a longer text so many bytes are looked through at a time: one or two milliseconds. */
+const SLICE_BYTES = 512 * 1024
+
+/** How far a text has been looked through, and what was found. */
+class Walk {
+  at = 0
+  level = 0
+  stringAt = 0
+  readonly seen = new Int32Array(2 ** (BITS - 5))
+  readonly layoutAt = new Int32Array(LEVELS)
+  outline: Outline = { strings: 0, hasEscapes: false, levels: 0, containers: 0, layouts: 0 }
+}
+
+/** Of those that are looked through at once. */
+const walk = new Walk()
+const { outline: NOTHING } = walk
 
 /**
- * Looks through a JSON text once, byte by byte, and keeps nothing of it: 2 ns a byte. Of what is no JSON it tells
- * something, too.
+ * Looks through a JSON text once, byte by byte, and keeps nothing of it: 2 ns a byte, twice that where it has nothing but
+ * brackets. Of what is no JSON it tells something, too.
  */
 export function outlineOf(bytes: Uint8Array): Outline {
+  Object.assign(walk, { at: 0, level: 0, stringAt: 0, outline: NOTHING })
+  if (bytes.length > SHORT_BYTES) walk.seen.fill(0)
+  lookThrough(bytes, walk, bytes.length)
+  return walk.outline
+}
+
+/**
+ * The same, slice by slice where the text is long.
+ * @param pause is awaited between two slices; other texts may be looked through meanwhile
+ */
+export async function outlineInSlices(bytes: Uint8Array, pause: () => Promise<void>): Promise<Outline> {
+  if (bytes.length <= SLICE_BYTES) return outlineOf(bytes)
+  const walk = new Walk()
+  for (let end = SLICE_BYTES; walk.at < bytes.length; end += SLICE_BYTES) {
+    if (walk.at > 0) await pause()
+    lookThrough(bytes, walk, Math.min(end, bytes.length))
+  }
+  return walk.outline
+}
+
+/** Goes on to `end`, and from there to the end of a string that has begun before. */
+function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
   const countsLayouts = bytes.length > SHORT_BYTES
-  if (countsLayouts) seen.fill(0)
-  let strings = 0
-  let hasEscapes = false
-  let level = 0
-  let levels = 0
-  let containers = 0
-  let layouts = 0
-  let stringAt = 0
-  for (let at = 0; at < bytes.length; at += 1) {
+  const { seen, layoutAt } = walk
+  // Variables of its own: to change those of the walk takes longer.
+  let { at, level, stringAt } = walk
+  let { strings, hasEscapes, levels, containers, layouts } = walk.outline
+  for (; at < end; at += 1) {
     const byte = bytes[at]
     if (byte === QUOTE) {
       strings += 1
@@ -69,7 +102,8 @@ export function outlineOf(bytes: Uint8Array): Outline {
       seen[slot] = bits | bit
     }
   }
-  return { strings, hasEscapes, levels, containers, layouts }
+  Object.assign(walk, { at, level, stringAt })
+  walk.outline = { strings, hasEscapes, levels, containers, layouts }
 }
 
 /** FNV-1a over the bytes of a name, mixed so that every bit of the result depends on all of them. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
-import { type BodyKind, type JsonValue, parseJson } from '../domain/json.ts'
+import { type BodyKind, type JsonValue, parseJson, parseJsonInPieces } from '../domain/json.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import { Unavailable } from '../storage/unavailable.ts'
@@ -78,11 +78,12 @@ export class ArrivingBody {
     share.work()
     // A copy of a longer one, whose memory ends when it has been parsed.
     this.head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
-    if (bytes.length > PARSED_AT_ONCE_BYTES) await share.next()
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
     }
-    return parseJson(bytes, kind)
+    if (bytes.length <= PARSED_AT_ONCE_BYTES) return parseJson(bytes, kind)
+    await share.next()
+    return await parseJsonInPieces(bytes, kind, () => share.pass())
   }
 
   /** When the request has been answered, and not when its connection closes: until then what is written takes memory. */

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 
@@ -136,6 +137,13 @@ export class Share {
       return undefined
     }
     return turn.then(() => this.work())
+  }
+
+  /** As `next`, and lets at least go before what has come in, whoever it is of: for long work of one request. */
+  async pass(): Promise<void> {
+    this.rest()
+    await (this.#turns.turn(this.#owner) ?? nextRound())
+    this.work()
   }
 
   work(): void {
