@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { KeyChanges } from '../http/callers/key-changes.ts'
 import { cannotListen, type PATIENCE, type Serving } from '../http/http-server.ts'
 import { sharedCountsMemory } from '../http/rates/shared-counts.ts'
+import { sharedLook } from '../http/readiness.ts'
 import type { ServedSamples } from '../served-metrics.ts'
 import { startThread } from '../storage/start-thread.ts'
 import { threadModule } from '../storage/thread-module.ts'
@@ -74,7 +75,9 @@ export class HttpThreads implements Serving {
     const noteReader = (name: string, noted_ms: number) => {
       for (const calls of this.#calls) calls.tell('readerNoted', name, noted_ms)
     }
-    this.#calls = this.#started.map(({ port }) => new Calls(port, mainMethods(parts, noteReader)))
+    const assertWritable = sharedLook(() => parts.storage.assertWritable())
+    const shared = { assertWritable, noteReader }
+    this.#calls = this.#started.map(({ port }) => new Calls(port, mainMethods(parts, shared)))
     return this
   }
 

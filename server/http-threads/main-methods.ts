@@ -1,7 +1,6 @@
 import type { Owner } from '../domain/fair-queue.ts'
 import type { Common } from '../http/http-server.ts'
 import type { GuessLedger } from '../http/rates/attempts.ts'
-import { sharedLook } from '../http/readiness.ts'
 import type { Storage } from '../storage/storage.ts'
 import { storeMethods } from './store-methods.ts'
 
@@ -13,16 +12,22 @@ export type MainParts = Pick<Common, 'passwords' | 'exports' | 'exposition'> & {
   log: (lines: readonly string[]) => void
 }
 
+/** What is one for all threads. */
+type Shared = {
+  assertWritable: () => Promise<void>
+  noteReader: (name: string, noted_ms: number) => void
+}
+
 /** What a thread that serves HTTP may call in the main thread. */
 export function mainMethods(
   { storage, passwords, guesses, exports, exposition, log }: MainParts,
-  noteReader: (name: string, noted_ms: number) => void,
+  { assertWritable, noteReader }: Shared,
 ) {
   const places = new Map<number, () => void>()
   let entered = 0
   return {
     ...storeMethods(storage),
-    assertWritable: sharedLook(() => storage.assertWritable()),
+    assertWritable,
     hashPassword: (password: string) => passwords.hash(password),
     matchesPassword: (password: string, hash: string | undefined) => passwords.matches(password, hash),
     beginGuess: (...guesser: Parameters<GuessLedger['begin']>) => guesses.begin(...guesser),

@@ -12,7 +12,7 @@ export type OnEngine = { engine: Engine; databaseUrl: string; folder: string; se
 /** Starts a server on an empty store; measuring ends it. @param name of its folder */
 export type StartOnEngine = (
   name: string,
-  options?: Pick<StartedOn, 'checkout' | 'environment'>,
+  options?: Pick<StartedOn, 'checkout' | 'environment' | 'core'>,
 ) => Promise<OnEngine>
 
 /** Figures of each engine that was measured. */

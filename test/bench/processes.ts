@@ -58,12 +58,14 @@ export type StartedOn = {
   /** An empty database on another engine; without it a file in the folder. */
   databaseUrl?: string
   environment?: Record<string, string>
+  /** Its own, unless it is to have any. */
+  core?: 'server' | 'any'
 }
 
 /** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
 export async function startCairn(
   folder: string,
-  { breadth = 'narrow', checkout = THIS_CHECKOUT, databaseUrl, environment = {} }: StartedOn = {},
+  { breadth = 'narrow', checkout = THIS_CHECKOUT, databaseUrl, environment = {}, core }: StartedOn = {},
 ): Promise<Server> {
   const file = databaseUrl === undefined ? join(folder, 'cairn.db') : ''
   const url = databaseUrl ?? `sqlite:${file}`
@@ -75,7 +77,7 @@ export async function startCairn(
     workspaces.push({ key, journey_ids: [journey_id] })
   }
   const settings = { ...UNLIMITED, DATABASE_URL: url, ...environment }
-  const server = await restartCairn({ file, workspaces }, folder, settings, checkout)
+  const server = await restartCairn({ file, workspaces }, folder, settings, checkout, core)
   if (breadth === 'wide') for (const workspace of workspaces) await addJourneys(server.url, workspace)
   return server
 }
@@ -107,12 +109,22 @@ export async function restartCairn(
   folder: string,
   settings: Record<string, string> = UNLIMITED,
   checkout = THIS_CHECKOUT,
+  core: StartedOn['core'] = 'server',
 ): Promise<Server> {
   const port = await freePort()
   const environment = { PORT: String(port), DATABASE_URL: `sqlite:${store.file}`, ...settings }
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   const command = ['sh', '-c', scripts.start]
-  return await startServer({ command, checkout, environment, port, readyPath: '/readyz', store, folder })
+  return await startServer({
+    command,
+    checkout,
+    core,
+    environment,
+    port,
+    readyPath: '/readyz',
+    store,
+    folder,
+  })
 }
 
 /**
@@ -135,6 +147,7 @@ export async function startPeer(name: string, folder: string, databaseUrl?: stri
 type StartOptions = {
   command: string[]
   checkout?: string
+  core?: StartedOn['core']
   environment: Record<string, string>
   port: number
   /** Must answer 200; without it any answer means ready. */
@@ -144,12 +157,12 @@ type StartOptions = {
 }
 
 async function startServer(options: StartOptions): Promise<Server> {
-  const { command, checkout, environment, port, readyPath, store, folder } = options
+  const { command, checkout, core = 'server', environment, port, readyPath, store, folder } = options
   const url = `http://127.0.0.1:${port}`
   // The log goes to a file on the same disk, for every server: writing it is a part of the work.
   const logFile = openSync(join(folder, 'log'), 'a')
   const started = performance.now()
-  const child = spawnOn('server', command, { cwd: checkout, environment, stdout: logFile })
+  const child = spawnOn(core, command, { cwd: checkout, environment, stdout: logFile })
   closeSync(logFile)
   const ended = once(child, 'exit')
   try {
@@ -246,7 +259,7 @@ export function checkpoint(file: string): void {
 }
 
 function spawnOn(
-  core: keyof typeof CORES,
+  core: keyof typeof CORES | 'any',
   command: string[],
   {
     cwd = THIS_CHECKOUT,
@@ -254,7 +267,8 @@ function spawnOn(
     stdout,
   }: { cwd?: string | undefined; environment: Record<string, string>; stdout: number | 'pipe' },
 ): ChildProcess {
-  const [file = '', ...rest] = isPinned ? ['taskset', '-c', String(CORES[core]), ...command] : command
+  const [file = '', ...rest] =
+    isPinned && core !== 'any' ? ['taskset', '-c', String(CORES[core]), ...command] : command
   const child = spawn(file, rest, {
     cwd,
     env: { PATH: processEnvironment().PATH, ...environment },
