@@ -54,12 +54,11 @@ export class References {
   ): number | 'customer_not_found' | 'customer_erased' | 'customer_not_in_journey' {
     const cached = enrolled.get(customer_id)
     if (cached !== undefined) return cached
-    const found = this.#statements.enrolled.get(journey_ref, workspace_id, customer_id)
+    const found = this.#statements.customer.get(journey_ref, workspace_id, customer_id)
     if (!found) {
-      const exists = this.#statements.customerExists.get(workspace_id, customer_id)
-      if (exists) return 'customer_not_in_journey'
       return this.#statements.erased.get(workspace_id, customer_id) ? 'customer_erased' : 'customer_not_found'
     }
+    if (!found.is_enrolled) return 'customer_not_in_journey'
     this.noteEnrolled(enrolled, found.customer_id, found.customer_ref)
     return found.customer_ref
   }
@@ -97,15 +96,17 @@ function prepare(connection: Connection) {
       FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?
         AND journeys.removed_ms IS NULL`,
     ),
-    enrolled: connection.prepare<[number, string, string], { customer_ref: number; customer_id: string }>(
-      `SELECT customer_ref, customer_id FROM customers JOIN enrolments USING (customer_ref)
-      WHERE journey_ref = ? AND workspace_id = ? AND customer_id = ?`,
+    customer: connection.prepare<
+      [number, string, string],
+      { customer_ref: number; customer_id: string; is_enrolled: 0 | 1 }
+    >(
+      `SELECT customer_ref, customer_id, EXISTS (
+        SELECT 1 FROM enrolments WHERE journey_ref = ? AND enrolments.customer_ref = customers.customer_ref
+      ) AS is_enrolled
+      FROM customers WHERE workspace_id = ? AND customer_id = ?`,
     ),
     erased: connection.prepare<[string, string]>(
       'SELECT 1 FROM erasures WHERE workspace_id = ? AND customer_id = ?',
-    ),
-    customerExists: connection.prepare<[string, string]>(
-      'SELECT 1 FROM customers WHERE workspace_id = ? AND customer_id = ?',
     ),
   }
 }
