@@ -73,9 +73,11 @@ const beforeStores = [
   'test/http/malformed-http.test.ts',
   'test/http/media-types.test.ts',
   'test/http/rate-limit.test.ts',
+  'test/http/read-bodies.test.ts',
   'test/http/reference.test.ts',
   'test/http/request-id.test.ts',
   'test/http/security-headers.test.ts',
+  'test/http/shared-limits.test.ts',
   'test/http/unknown-proxy.test.ts',
 ]
 
