@@ -30,7 +30,19 @@ export function storeMethods(storage: Storage) {
       return id
     },
     queryIn: (id: number, query: SentQuery) => open(id).executeQuery(compiled(query)),
-    commit: (id: number) => ended(id).commit().execute(),
+    async commit(id: number) {
+      const transaction = ended(id)
+      try {
+        await transaction.commit().execute()
+      } catch (error) {
+        // Else it would keep its turn, or its connection. What it tells then says no more.
+        await transaction
+          .rollback()
+          .execute()
+          .catch(() => {})
+        throw error
+      }
+    },
     rollback: (id: number) => ended(id).rollback().execute(),
     list: (query: SentQuery, reading: Reading) => storage.lists(reading).executeQuery(compiled(query)),
 
