@@ -205,7 +205,11 @@ function restored(value: unknown): unknown {
 }
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof Unavailable) return { message: messageOf(error.cause), outage: error.reason }
+  if (error instanceof Unavailable) {
+    const { cause, reason } = error
+    // One without a cause must not get one: it would be logged.
+    return { message: cause === undefined ? undefined : messageOf(cause), outage: reason }
+  }
   return { message: messageOf(error) }
 }
 

@@ -9,8 +9,8 @@ export class Unavailable extends Error {
   }
 }
 
-/** An error on its way to another thread; `message` is for the log, `outage` what others are told. */
-export type Failure = { message: string; outage?: Unavailable['reason'] | undefined }
+/** An error on its way to another thread; `message` is for the log where there is any, `outage` what others are told. */
+export type Failure = { message: string | undefined; outage?: Unavailable['reason'] | undefined }
 
 export function errorOf({ message, outage }: Failure): Error {
   return outage ? new Unavailable(outage, message) : new Error(message)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, startCairnForTest } from '../cairn.ts'
 import { engine } from '../engine.ts'
 import { parseExposition, sumOf } from '../http/exposition.ts'
@@ -7,6 +7,7 @@ import { send } from '../http/requests.ts'
 import { changeKey, createKey } from '../http/service-keys.ts'
 import { inStore } from '../in-store.ts'
 import { customerInJourney } from '../operations/customer.ts'
+import { pausedExport } from '../operations/exported.ts'
 import { OWN_PAGE, signUp } from '../people.ts'
 
 const THREADS = 3
@@ -128,6 +129,23 @@ describe('several threads that serve HTTP', () => {
     expect((await create('taken')).response.status).toBe(201)
     const { data } = await owner.client().listJourneys({ query: {} })
     expect(data?.data.map(({ name }) => name).sort()).toEqual(['Onboarding', 'taken'])
+  })
+
+  it('log no error where there is no room, as one alone logs none', async () => {
+    const cairn = await started()
+    const { workspace, event } = await customerInJourney(cairn)
+    const events = Array.from({ length: 50 }, () => ({ ...event, custom_variables: 'x'.repeat(60_000) }))
+    for (let sent = 0; sent < 6; sent += 1) await workspace.client.createEvents({ body: { events } })
+    const headers = { 'x-service-key': workspace.secret_key }
+    for (let held = 0; held < 2; held += 1) {
+      const answer = await pausedExport(cairn, '/events/export', headers)
+      onTestFinished(() => void answer.destroy())
+    }
+    const refused = await cairn.fetch('/events/export', { headers })
+    expect(refused.status).toBe(503)
+    const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503))
+    expect(line).toMatchObject({ code: 'overloaded' })
+    expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
   })
 })
 
