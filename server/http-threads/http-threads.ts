@@ -34,13 +34,20 @@ export class HttpThreads implements Serving {
   /** Calls to each of them. */
   #calls: readonly Calls<HttpThreadMethods>[] = []
   #isClosing = false
+  readonly #died = Promise.withResolvers<never>()
 
   private constructor(started: readonly Started[], onDeath: (error: Error) => void) {
     this.#started = started
+    // Nobody need wait for it.
+    this.#died.promise.catch(() => {})
+    const die = (error: Error) => {
+      this.#died.reject(error)
+      onDeath(error)
+    }
     for (const { worker } of started) {
-      worker.on('error', onDeath)
+      worker.on('error', die)
       worker.on('exit', () => {
-        if (!this.#isClosing) onDeath(new Error('a thread that serves HTTP has ended'))
+        if (!this.#isClosing) die(new Error('a thread that serves HTTP has ended'))
       })
     }
   }
@@ -65,8 +72,14 @@ export class HttpThreads implements Serving {
       return { worker, port: port1, ended: new Promise((resolve) => worker.once('exit', resolve)) }
     })
     const threads = new HttpThreads(started, onDeath)
-    // Their heaps have been laid out by then, and other threads get less.
-    await Promise.all(started.map(({ worker }) => once(worker, 'online')))
+    try {
+      // Their heaps have been laid out by then, and other threads get less.
+      const online = Promise.all(started.map(({ worker }) => once(worker, 'online')))
+      await Promise.race([online, threads.#died.promise])
+    } catch (error) {
+      await threads.end()
+      throw error
+    }
     return threads
   }
 
@@ -86,7 +99,9 @@ export class HttpThreads implements Serving {
     await assertFree(host, port)
     let listened = port
     for (const calls of this.#calls) {
-      listened = await calls.ask('listen', { host, port: listened, reusePort: true })
+      const asked = calls.ask('listen', { host, port: listened, reusePort: true })
+      // One that has died, while it loaded what it serves with for example, answers nothing.
+      listened = await Promise.race([asked, this.#died.promise])
     }
     return listened
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Cairn, startCairnForTest } from '../cairn.ts'
+import { type Cairn, newStore, startCairnForTest } from '../cairn.ts'
+import { serve } from '../child-server.ts'
 import { engine } from '../engine.ts'
 import { parseExposition, sumOf } from '../http/exposition.ts'
 import { send } from '../http/requests.ts'
@@ -146,6 +147,18 @@ describe('several threads that serve HTTP', () => {
     const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503))
     expect(line).toMatchObject({ code: 'overloaded' })
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
+  })
+
+  it('end a start in which one of them dies', async () => {
+    const source = `import { workerData } from 'node:worker_threads'
+      if (workerData?.patience) setImmediate(() => { throw new Error('a fault of a thread') })`
+    const preload = `data:text/javascript,${encodeURIComponent(source)}`
+    const { code, stderr } = await serve({
+      databaseUrl: await newStore(),
+      environment: { CAIRN_HTTP_THREADS: String(THREADS), NODE_OPTIONS: `--import ${preload}` },
+    }).ended
+    expect(stderr).toContain('cairn: a fault of a thread')
+    expect(code).toBe(1)
   })
 })
 
