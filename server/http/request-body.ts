@@ -4,7 +4,7 @@ import { type BodyKind, type JsonValue, parseJson, parseJsonInPieces } from '../
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { type Place, Places } from './places.ts'
+import { type Place, Places, partOf } from './places.ts'
 import type { Share } from './rates/turns.ts'
 
 /** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
@@ -171,8 +171,8 @@ export class BodyPlaces {
    */
   constructor({ onSlow, among = 1 }: { onSlow: () => void; among?: number }) {
     this.#onSlow = onSlow
-    this.#known = new Places(BODIES_BYTES / among)
-    this.#nobodys = new Places(NOBODYS_BYTES / among)
+    this.#known = new Places(partOf(BODIES_BYTES, among))
+    this.#nobodys = new Places(partOf(NOBODYS_BYTES, among))
   }
 
   /** @param caller `isNobody` without a credential; `owner` is the network then, else the key or the person */

@@ -149,6 +149,13 @@ describe('several threads that serve HTTP', () => {
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
   })
 
+  it('take the largest body, however many they are', async () => {
+    const cairn = await started({ httpThreads: 9 })
+    const { workspace, event } = await customerInJourney(cairn)
+    const events = Array.from({ length: 64 }, () => ({ ...event, custom_variables: 'x'.repeat(64_000) }))
+    expect((await workspace.client.createEvents({ body: { events } })).response.status).toBe(200)
+  })
+
   it('end a start in which one of them dies', async () => {
     const source = `import { workerData } from 'node:worker_threads'
       if (workerData?.patience) setImmediate(() => { throw new Error('a fault of a thread') })`

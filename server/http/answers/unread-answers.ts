@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Places } from '../places.ts'
+import { Places, partOf } from '../places.ts'
 
 /** All answers together that are written and that their peers have not taken yet. */
 const ANSWERS_BYTES = 64 * 1024 * 1024
@@ -24,7 +24,7 @@ export class UnreadAnswers {
 
   /** @param options.among so many of these share the memory */
   constructor({ among = 1 }: { among?: number } = {}) {
-    this.#places = new Places(ANSWERS_BYTES / among)
+    this.#places = new Places(partOf(ANSWERS_BYTES, among))
   }
 
   /** Whether an answer of this size may be written, where need be in the place of those whose peers are slow. */
