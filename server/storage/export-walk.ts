@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { components } from '../../generated/contract.ts'
 import { cursorText, type Position } from '../domain/cursors.ts'
 import { type ExportFormat, endText, headText } from '../domain/export-formats.ts'
 import { instantText } from '../domain/instants.ts'
 import type { Slice, WalkBound } from './exports.ts'
+import { pause } from './pause.ts'
 import { Unavailable } from './unavailable.ts'
 
 const encoder = new TextEncoder()
@@ -85,7 +85,7 @@ async function patiently<Read>(signal: AbortSignal, read: () => Promise<Read>): 
     } catch (error) {
       const isBusy = error instanceof Unavailable && error.reason === 'overloaded'
       if (!isBusy || attempt === ATTEMPTS) throw error
-      await sleep(PAUSE_MS, undefined, { signal })
+      await pause(PAUSE_MS, signal)
     }
   }
 }
@@ -103,6 +103,6 @@ export async function settled<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
   for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
     const seen = await look()
     if (seen.caughtUp_ms >= begun_ms || performance.now() > until_ms) return seen
-    await sleep(LOOK_MS, undefined, { signal })
+    await pause(LOOK_MS, signal)
   }
 }

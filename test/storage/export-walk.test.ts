@@ -33,3 +33,13 @@ it('has no last line where its workspace is removed before the last read', async
   }
   await expect(rest()).rejects.toMatchObject({ code: 'unauthorized' })
 })
+
+it('tells that its caller has gone while it waits, and no fault', async () => {
+  const controller = new AbortController()
+  const gone = new Error('gone')
+  const look = async () => {
+    setImmediate(() => controller.abort(gone))
+    return { caughtUp_ms: 0 }
+  }
+  await expect(settled(1, controller.signal, look)).rejects.toBe(gone)
+})

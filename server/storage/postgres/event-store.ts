@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '../event-store.ts'
+import { pause } from '../pause.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import {
   countEvents,
@@ -42,7 +42,7 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
         return slice
       })
       const { signal } = reading
-      if (writer.groups !== groups && !slice.isLast) await sleep(took_ms * (PART - 1), undefined, { signal })
+      if (writer.groups !== groups && !slice.isLast) await pause(took_ms * (PART - 1), signal)
       return slice
     },
     countEvents: (workspaceId, filter, reading) =>
