@@ -12,8 +12,7 @@ export const settings = [
   {
     name: 'CAIRN_HTTP_THREADS',
     default: '',
-    description:
-      'Threads that serve HTTP; by default half of the cores, from 1 to 4. More than 1 on Linux only',
+    description: 'Threads that serve HTTP; by default half of the cores, at most 4; 1 unless on Linux',
   },
   {
     name: 'DATABASE_URL',
