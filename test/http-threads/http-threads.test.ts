@@ -9,6 +9,7 @@ import { changeKey, createKey } from '../http/service-keys.ts'
 import { inStore } from '../in-store.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { pausedExport } from '../operations/exported.ts'
+import { withPatience } from '../patience.ts'
 import { OWN_PAGE, signUp } from '../people.ts'
 
 const THREADS = 3
@@ -54,14 +55,15 @@ describe('several threads that serve HTTP', () => {
     }
   })
 
-  it('take no key any more that another program has revoked, within a second', async () => {
+  it('take no key any more that another program has revoked', async () => {
     const cairn = await started()
     const { key, key_id } = await createKey(cairn, await cairn.workspace(), 'secret')
     expect(countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 200)).toBe(CONNECTIONS)
     await changeKey(cairn, key_id, { revoked_ms: Date.now() })
     const isRefused = async () =>
       countOf(await statuses(cairn, 'GET /journeys?limit=1', key), 401) === CONNECTIONS
-    await vi.waitUntil(isRefused, { timeout: 1_000, interval: 50 })
+    // Within a second where the machine has room: to ask once takes as long on one that has not.
+    await vi.waitUntil(isRefused, withPatience)
   })
 
   it('store each message once, and list at once what any of them has acknowledged', async () => {
