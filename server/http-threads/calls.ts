@@ -3,8 +3,7 @@ import { JsonBytes } from '../domain/json-bytes.ts'
 import type { Reading } from '../storage/storage.ts'
 import { errorOf, type Failure, Unavailable } from '../storage/unavailable.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a method takes and returns is told by its own type
-type Method = (...args: any[]) => unknown
+type Method = (...args: never[]) => unknown
 
 /** What one thread lets another one call. What methods take and return is copied, so it has no functions in it. */
 export type Methods = Record<string, Method>
@@ -159,7 +158,8 @@ export class Calls<Theirs extends Methods> {
 
   async #answer({ id, method, args, reading }: Call) {
     try {
-      const own = this.#own[method]
+      // What the other thread sends is of the method's own types, as they are declared there.
+      const own = this.#own[method] as ((...args: unknown[]) => unknown) | undefined
       if (!own) throw new Error(`there is no ${method} to be called`)
       let value: unknown
       if (reading) {

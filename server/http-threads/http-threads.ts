@@ -88,9 +88,11 @@ export class HttpThreads implements Serving {
     const noteReader = (name: string, noted_ms: number) => {
       for (const calls of this.#calls) calls.tell('readerNoted', name, noted_ms)
     }
-    const assertWritable = sharedLook(() => parts.storage.assertWritable())
-    const shared = { assertWritable, noteReader }
-    this.#calls = this.#started.map(({ port }) => new Calls(port, mainMethods(parts, shared)))
+    // One look at the disk for all of them.
+    const storage = { ...parts.storage, assertWritable: sharedLook(() => parts.storage.assertWritable()) }
+    this.#calls = this.#started.map(({ port }) => {
+      return new Calls(port, mainMethods({ ...parts, storage }, noteReader))
+    })
     return this
   }
 

@@ -12,22 +12,15 @@ export type MainParts = Pick<Common, 'passwords' | 'exports' | 'exposition'> & {
   log: (lines: readonly string[]) => void
 }
 
-/** What is one for all threads. */
-type Shared = {
-  assertWritable: () => Promise<void>
-  noteReader: (name: string, noted_ms: number) => void
-}
-
 /** What a thread that serves HTTP may call in the main thread. */
 export function mainMethods(
   { storage, passwords, guesses, exports, exposition, log }: MainParts,
-  { assertWritable, noteReader }: Shared,
+  noteReader: (name: string, noted_ms: number) => void,
 ) {
   const places = new Map<number, () => void>()
   let entered = 0
   return {
     ...storeMethods(storage),
-    assertWritable,
     hashPassword: (password: string) => passwords.hash(password),
     matchesPassword: (password: string, hash: string | undefined) => passwords.matches(password, hash),
     beginGuess: (...guesser: Parameters<GuessLedger['begin']>) => guesses.begin(...guesser),
@@ -43,7 +36,7 @@ export function mainMethods(
       places.delete(place)
     },
     noteReader,
-    exposition: () => exposition(),
+    exposition,
     log,
   }
 }

@@ -58,8 +58,8 @@ export function threadStore(calls: StoreCalls, engine: Engine): ServedStorage {
     refusals: {
       offer(refused, sent) {
         calls.tell('offerRefusal', refused, sent())
-        // Before the sender has its answer, and asks another thread for it.
-        calls.flush()
+        // Before the sender has its answer, and asks another thread for it; those of a batch together.
+        queueMicrotask(() => calls.flush())
       },
       list: (id, filter, page, reading) => calls.read('listRefusals', reading, id, filter, page),
       summary: (id, filter, periods, reading) => calls.read('summary', reading, id, filter, periods),
