@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Cairn, newStore, startCairnForTest } from '../cairn.ts'
-import { serve } from '../child-server.ts'
+import { serve, startChildServer, startChildServerWithCustomer } from '../child-server.ts'
 import { engine } from '../engine.ts'
 import { parseExposition, sumOf } from '../http/exposition.ts'
 import { send } from '../http/requests.ts'
@@ -168,6 +168,29 @@ describe('several threads that serve HTTP', () => {
     }).ended
     expect(stderr).toContain('cairn: a fault of a thread')
     expect(code).toBe(1)
+  })
+
+  it('stop with every line of the log whole', async () => {
+    const environment = { CAIRN_HTTP_THREADS: String(THREADS), LOG_LEVEL: 'info' }
+    const { server, secret_key } = await startChildServerWithCustomer({ environment })
+    expect(countOf(await statuses(server, 'GET /journeys?limit=1', secret_key), 200)).toBe(CONNECTIONS)
+    const { code, stdout } = await server.end('SIGTERM')
+    expect(code).toBe(0)
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.filter(({ operation }) => operation === 'listJourneys')).toHaveLength(CONNECTIONS)
+    expect(lines.at(-1)).toMatchObject({ msg: 'Cairn has stopped' })
+  })
+
+  it('do not take the port of another server, though theirs can be shared', async () => {
+    const environment = { CAIRN_HTTP_THREADS: String(THREADS) }
+    const { url } = await startChildServer({ databaseUrl: await newStore(), environment })
+    const { port: PORT } = new URL(url)
+    const second = serve({ databaseUrl: await newStore(), environment: { ...environment, PORT } })
+    const { code, stderr } = await second.ended
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the port is in use')])
   })
 })
 
