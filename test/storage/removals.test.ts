@@ -94,10 +94,29 @@ describe('a customer who is taken out of a store', () => {
   it('takes no event any more from the moment on', async () => {
     const gone = await newSubject(store)
     const message_id = randomUUID()
-    await insert(store, gone, { message_id })
+    for (const status of ['created', 'duplicate']) {
+      expect(await insert(store, gone, { message_id })).toMatchObject({ status })
+    }
     await takeOut(store, gone)
     for (const event of [{}, { message_id }]) {
       expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'customer_not_found' })
+    }
+    store.removals.begin()
+    await allRemoved(store)
+  })
+
+  it('takes no event any more where its journey is taken out, one that was stored in it neither', async () => {
+    const gone = await newSubject(store)
+    const { workspace_id, journey_id } = gone
+    const message_id = randomUUID()
+    for (const status of ['created', 'duplicate']) {
+      expect(await insert(store, gone, { message_id })).toMatchObject({ status })
+    }
+    await store.db.transaction().execute(async (db) => {
+      await store.removals.removeJourney(db, { workspace_id, journey_id, begun_ms: Date.now() })
+    })
+    for (const event of [{}, { message_id }]) {
+      expect(await insert(store, gone, event)).toEqual({ status: 'rejected', code: 'journey_not_found' })
     }
     store.removals.begin()
     await allRemoved(store)

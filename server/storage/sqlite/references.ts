@@ -11,6 +11,8 @@ type JourneyRow = {
   status: string
 }
 
+type JourneyName = Pick<JourneyRow, 'workspace_id' | 'journey_id'>
+
 export type Journey = JourneyRow & {
   /** customer_ref by customer_id, of customers that take part. */
   enrolled: Map<string, number>
@@ -24,6 +26,8 @@ export class References {
   readonly #statements: ReturnType<typeof prepare>
   /** By workspace_id, then by journey_id. */
   readonly #journeys = new Map<string, Map<string, Journey>>()
+  /** By the number that events have. */
+  readonly #journeyNames = new Map<number, JourneyName>()
   #cachedCustomers = 0
 
   constructor(connection: Connection) {
@@ -33,6 +37,7 @@ export class References {
   /** Forgets what it has looked up, because another program or a rollback may have changed it. */
   forget(): void {
     this.#journeys.clear()
+    this.#journeyNames.clear()
     this.#cachedCustomers = 0
   }
 
@@ -45,6 +50,15 @@ export class References {
     const journeys = this.#journeys.get(workspace_id) ?? new Map<string, Journey>()
     this.#journeys.set(found.workspace_id, journeys.set(found.journey_id, journey))
     return journey
+  }
+
+  /** The journey of a stored event; undefined where it was removed. */
+  journeyOf(journey_ref: number): JourneyName | undefined {
+    const cached = this.#journeyNames.get(journey_ref)
+    if (cached) return cached
+    const found = this.#statements.journeyName.get(journey_ref)
+    if (found) this.#journeyNames.set(journey_ref, found)
+    return found
   }
 
   /** The customer's reference, or why it cannot have events in the journey. */
@@ -95,6 +109,9 @@ function prepare(connection: Connection) {
         iif(archived_ms IS NULL, status, 'archived') AS status
       FROM journeys JOIN workspaces USING (workspace_id) WHERE journey_id = ? AND journeys.workspace_id = ?
         AND journeys.removed_ms IS NULL`,
+    ),
+    journeyName: connection.prepare<[number], JourneyName>(
+      'SELECT workspace_id, journey_id FROM journeys WHERE journey_ref = ? AND removed_ms IS NULL',
     ),
     customer: connection.prepare<
       [number, string, string],
