@@ -23,19 +23,17 @@ export type CommandOptions = {
   /** Beside PATH; nothing else of this process's environment is passed on. */
   environment?: Record<string, string>
   folder?: string
-  uid?: number | undefined
   /** What it reads on the standard input; without it nothing. */
   stdin?: string
 }
 
 export function startCommand(file: string, args: string[], options: CommandOptions = {}): Command {
-  const { environment, folder, uid, stdin } = options
+  const { environment, folder, stdin } = options
   const child = spawn(file, args, {
     env: { PATH: processEnvironment().PATH, ...environment },
     // Where nothing is typed there is no pipe either: bash would take one for a remote shell and read its settings.
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...(folder !== undefined && { cwd: folder }),
-    ...(uid !== undefined && { uid, gid: uid }),
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
