@@ -8,6 +8,7 @@ import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
+import { freePort } from '../free-port.ts'
 import { newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
@@ -717,7 +718,8 @@ describe('A server that does not answer', () => {
   async function openOn(screen: string, refusals: string[]) {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
-    let server = await startChildServer({ databaseUrl })
+    const environment = { PORT: `${await freePort()}` }
+    let server = await startChildServer({ databaseUrl, environment })
     const { url } = server
     const person = await newMember({ url, databaseUrl }, workspace, 'owner')
     const signedIn = await signIn({ fetch: (path, init) => fetch(`${url}/v1${path}`, init) }, person)
@@ -727,7 +729,7 @@ describe('A server that does not answer', () => {
       page,
       stop: () => server.end('SIGTERM'),
       async start() {
-        server = await startChildServer({ databaseUrl, environment: { PORT: new URL(url).port } })
+        server = await startChildServer({ databaseUrl, environment })
       },
     }
   }
