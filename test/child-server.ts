@@ -81,8 +81,10 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
 /** Starts `cairn serve` on a free port and does not wait. */
 export function serve(options: ChildServerOptions): Command {
   const { databaseUrl, environment, under = [], asInProduction = false } = options
-  const flags = asInProduction ? (scripts.start.match(/ --[a-z0-9-]+=[0-9]+/g) ?? []) : []
-  const node = [process.execPath, ...flags.map((flag) => flag.trim())]
+  const ofStart = (pattern: RegExp) => (asInProduction ? [...scripts.start.matchAll(pattern)] : [])
+  const flags = ofStart(/ (--[a-z0-9-]+=[0-9]+)/g).map(([, flag = '']) => flag)
+  const allocation = ofStart(/(MALLOC_[A-Z_]+)=([0-9]+)/g).map(([, name = '', value = '']) => [name, value])
+  const node = [process.execPath, ...flags]
   const [file = '', ...args] = [...under, ...node, cairnFile, 'serve']
   return startCommand(file, args, {
     environment: {
@@ -92,7 +94,7 @@ export function serve(options: ChildServerOptions): Command {
       DATABASE_URL: databaseUrl,
       // As `npm start` has it; its threads start in half the time.
       NODE_COMPILE_CACHE: compileCache,
-      ...(asInProduction && { MALLOC_ARENA_MAX: '2' }),
+      ...Object.fromEntries(allocation),
       ...environment,
     },
   })

@@ -7,15 +7,15 @@ import { temporaryFolder } from '../cairn.ts'
 import { hasPrograms, pathOf } from './programs.ts'
 
 const unit = readFileSync('deploy/systemd/cairn.service', 'utf8')
-const flags = manifest.scripts.start.match(/--[a-z-]+=[0-9]+/g) ?? []
+const limits = manifest.scripts.start.match(/(--[a-z-]+|MALLOC_[A-Z_]+)=[0-9]+/g) ?? []
 
 describe('the samples that start a server', () => {
   it.each(['deploy/systemd/cairn.service', 'deploy/Containerfile'])(
-    '%s give Node the limits of npm start',
+    '%s give Node the limits of npm start, and its memory',
     (file) => {
-      expect(flags.length).toBeGreaterThan(1)
+      expect(limits.length).toBeGreaterThan(3)
       const text = readFileSync(file, 'utf8')
-      expect(flags.filter((flag) => !text.includes(flag))).toEqual([])
+      expect(limits.filter((limit) => !text.includes(limit))).toEqual([])
     },
   )
 })
