@@ -67,7 +67,7 @@ export function openDerived(path: string): Connection {
  */
 export function openReadable(path: string): Connection {
   return open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS }, (connection) => {
-    connection.pragma('cache_size = -32768')
+    connection.pragma('cache_size = -16384')
   })
 }
 
