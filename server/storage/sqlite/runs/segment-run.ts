@@ -3,7 +3,10 @@ import { postingKeys } from './posting-keys.ts'
 import { ENTRIES_AT_ONCE, type Run } from './run.ts'
 import type { RunBuilder } from './run-builder.ts'
 
-/** Writes a run of events that have arrived. Yields again and again, so that the caller can put it off. */
+/**
+ * Writes a run of events that have arrived. Yields after each walk through all of them and within the longer ones, so that
+ * the caller can put it off: even where nothing is compiled yet, a walk takes some milliseconds.
+ */
 export function* runOfSegment(segment: Segment, builder: RunBuilder): Generator<void, Run> {
   const { firstSeq, workspaces, journeys, customers, names, keys, times } = segment
   const at = (values: Uint32Array | Float64Array, place: number) => values[place] as number
@@ -15,16 +18,15 @@ export function* runOfSegment(segment: Segment, builder: RunBuilder): Generator<
     [(place) => postingKeys.name(at(workspaces, place), at(names, place)), names, workspaces],
     [(place) => postingKeys.journeyName(at(journeys, place), at(names, place)), names, journeys],
   ]
-  yield* pack(messagesByKey(segment), (place) => {
+  yield* pack(yield* messagesByKey(segment), (place) => {
     builder.addPosting(postingKeys.message(at(keys, place)), firstSeq + place)
   })
   for (const [keyOf, ...words] of lists) {
-    yield
-    const places = words.reduce(sorted, placesOf(segment))
+    let places = placesOf(segment)
+    for (const word of words) places = yield* sorted(places, word)
     yield* pack(places, (place) => builder.addPosting(keyOf(place), firstSeq + place))
   }
-  yield
-  const places = sorted(byTime(segment), customers)
+  const places = yield* sorted(yield* byTime(segment), customers)
   yield* pack(places, (place) =>
     builder.addToTimeline(at(customers, place), at(times, place), firstSeq + place),
   )
@@ -50,24 +52,27 @@ function placesOf({ length, customers }: Segment): Uint32Array {
 }
 
 /** Those that have a message. */
-function messagesByKey({ length, keys }: Segment): Uint32Array {
+function* messagesByKey({ length, keys }: Segment): Sorting {
   const places = allPlaces(length).filter((place) => keys[place] !== -1)
-  return sortedByNumber(places, keys.subarray(0, length))
+  return yield* sortedByNumber(places, keys.subarray(0, length))
 }
 
-function byTime(segment: Segment): Uint32Array {
+function* byTime(segment: Segment): Sorting {
   const { length, times } = segment
   const least = times
     .subarray(0, length)
     .reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
-  return sortedByNumber(
-    placesOf(segment),
-    times.subarray(0, length).map((time) => time - least),
-  )
+  yield
+  const since = times.subarray(0, length).map((time) => time - least)
+  yield
+  return yield* sortedByNumber(placesOf(segment), since)
 }
 
+/** Yields between its walks, and returns places in order. */
+type Sorting = Generator<void, Uint32Array>
+
 /** Sorts places by whole numbers that are not negative. */
-function sortedByNumber(places: Uint32Array, numbers: Float64Array): Uint32Array {
+function* sortedByNumber(places: Uint32Array, numbers: Float64Array): Sorting {
   const low = new Uint32Array(numbers.length)
   const high = new Uint32Array(numbers.length)
   for (const place of places) {
@@ -75,17 +80,19 @@ function sortedByNumber(places: Uint32Array, numbers: Float64Array): Uint32Array
     low[place] = number % 2 ** 32
     high[place] = number / 2 ** 32
   }
-  return sorted(sorted(places, low), high)
+  yield
+  return yield* sorted(yield* sorted(places, low), high)
 }
 
 /** So many bits are sorted by at a time. */
 const DIGIT_BITS = 11
 
 /**
- * Sorts places by their words, stably (radix sort): a millisecond for 65,536, where an array's own sort takes 15 and the
- * writer waits for it. Digits that are 0 everywhere are passed over.
+ * Sorts places by their words, stably (radix sort): 65,536 in a millisecond or so where it is compiled, and an array's own
+ * sort takes 15. Between two yields it does half a digit, as the writer waits for it. Digits that are 0 everywhere are passed over.
  */
-function sorted(places: Uint32Array, words: Uint32Array): Uint32Array {
+function* sorted(places: Uint32Array, words: Uint32Array): Sorting {
+  yield
   let greatest = 0
   for (const place of places) greatest = Math.max(greatest, words[place] as number)
   let from = places
@@ -93,6 +100,7 @@ function sorted(places: Uint32Array, words: Uint32Array): Uint32Array {
   const ends = new Uint32Array(2 ** DIGIT_BITS)
   const mask = ends.length - 1
   for (let shift = 0; shift < 32 && greatest >>> shift > 0; shift += DIGIT_BITS) {
+    yield
     ends.fill(0)
     for (let index = 0; index < from.length; index += 1) {
       const digit = ((words[from[index] as number] as number) >>> shift) & mask
@@ -101,6 +109,7 @@ function sorted(places: Uint32Array, words: Uint32Array): Uint32Array {
     for (let digit = 1; digit <= mask; digit += 1) {
       ends[digit] = (ends[digit] as number) + (ends[digit - 1] as number)
     }
+    yield
     for (let index = from.length - 1; index >= 0; index -= 1) {
       const place = from[index] as number
       const digit = ((words[place] as number) >>> shift) & mask
