@@ -3,6 +3,7 @@ import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import { Client } from 'pg'
 import { TypeID } from 'typeid-js'
+import { wholeId } from '../../server/storage/sqlite/kept-ids.ts'
 
 /** Reads all events of a store and makes of each the line that an export has, as one would by hand. */
 export type BareExportOptions = { databaseUrl: string }
@@ -70,11 +71,11 @@ function readFile(path: string): number {
     .iterate()
   const out = new Out()
   for (const row of rows) {
-    const { id, occurred_ms, message_id } = row
+    const { occurred_ms, message_id } = row
     const message = typeof message_id === 'string' || message_id === null ? message_id : uuidOf(message_id)
     out.add({
       ...row,
-      id: `evt_${TypeID.fromUUIDBytes('', id).getSuffix()}`,
+      id: `evt_${TypeID.fromUUIDBytes('', wholeId(row)).getSuffix()}`,
       occurred_ms: occurred_ms ?? row.received_ms,
       message_id: message,
     })

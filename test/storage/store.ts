@@ -195,5 +195,6 @@ const wholeNumbers: CustomTypesConfig = {
 
 /** Names of all events of a store, as other programs see it now, in the order of their identifiers. */
 export async function storedEvents({ run }: Connection): Promise<unknown[]> {
-  return (await run('SELECT event_id FROM events ORDER BY id')).map(({ event_id }) => event_id)
+  const order = engine === 'sqlite' ? 'seq' : 'id'
+  return (await run(`SELECT event_id FROM events ORDER BY ${order}`)).map(({ event_id }) => event_id)
 }

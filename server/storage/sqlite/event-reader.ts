@@ -7,6 +7,7 @@ import { COUNTING_MS, type CountedEvents, type CountFilter, type EventFilter } f
 import { END, type EventTexts, type ForwardTexts, type ListedEvent, PageTexts } from '../event-texts.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../exports.ts'
 import type { Connection } from './connection.ts'
+import { type Kept, timeOf, wholeDigits, wholeIdText } from './kept-ids.ts'
 import { prepareReferences } from './references.ts'
 import { postingKeys } from './runs/posting-keys.ts'
 import { postingsBelow, postingsFrom } from './runs/postings.ts'
@@ -23,6 +24,7 @@ export type EventsRequest =
   | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
 
 type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
+  /** See `Kept`. */
   id: Uint8Array
   message_id: StoredMessageId | null
 }
@@ -33,7 +35,7 @@ type NamedCustomer = Pick<ListedEvent, 'customer_id' | 'customer_name' | 'client
 type SuccessiveRow = Omit<EventHead, 'id'> &
   Pick<ListedEvent, 'custom_variables'> & {
     seq: number
-    /** As 32 hexadecimal digits. */
+    /** The hexadecimal digits of what is kept of it. */
     id: string
     /** See `messageText`. */
     message: string | null
@@ -41,14 +43,12 @@ type SuccessiveRow = Omit<EventHead, 'id'> &
   }
 
 /** What tells whether an event belongs to a list. */
-type EventHead = {
-  id: Uint8Array
+type EventHead = Kept & {
   workspace_ref: number
   journey_ref: number
   customer_ref: number
   event_id: string
   occurred_ms: number | null
-  received_ms: number
 }
 
 /**
@@ -258,7 +258,7 @@ export class EventReader {
     const customer = this.#customer(row.customer_ref)
     if (journey_id === undefined || customer === undefined) return undefined
     return {
-      id: idText(row.id),
+      id: idText(row),
       journey_id,
       ...customer,
       event_id,
@@ -379,7 +379,7 @@ export class EventReader {
       (from_ms === undefined || head.received_ms >= from_ms) &&
       (to_ms === undefined || head.received_ms < to_ms) &&
       isDatedWithin(head)
-    const isFound = (head: EventHead) => (id === undefined || eventIdText(head.id) === id) && matches(head)
+    const isFound = (head: EventHead) => (id === undefined || wholeIdText(head) === id) && matches(head)
     return { key: keyOf(workspace, refs), refs, matches, isFound, sender }
   }
 
@@ -474,7 +474,7 @@ export class EventReader {
     if (!after) return 0
     const seq = this.#spans.firstFrom(eventIdBytes(after.id))
     const head = Number.isFinite(seq) ? this.#statements.head.get(seq) : undefined
-    return head && eventIdText(head.id) === after.id ? seq + 1 : seq
+    return head && wholeIdText(head) === after.id ? seq + 1 : seq
   }
 
   /** 0 where there are no events. */
@@ -499,7 +499,7 @@ export class EventReader {
   #row(seq: number): ListedEvent | undefined {
     const row = this.#statements.row.get(seq)
     return (
-      row && { ...row, id: eventIdText(row.id), message_id: row.message_id && messageIdText(row.message_id) }
+      row && { ...row, id: wholeIdText(row), message_id: row.message_id && messageIdText(row.message_id) }
     )
   }
 }
@@ -539,9 +539,8 @@ function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
 
 const idBytes = new Uint8Array(16)
 
-/** `evt_…` of its digits. */
-function idText(digits: string): string {
-  readUuidDigits(digits, idBytes)
+function idText({ id, received_ms }: SuccessiveRow): string {
+  readUuidDigits(wholeDigits(id, received_ms), idBytes)
   return eventIdText(idBytes)
 }
 
@@ -553,12 +552,12 @@ function messageText(message: string | null): string | null {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-function placeOf({ seq, received_ms, id }: SuccessiveRow): Required<Place> {
-  return { seq, position: { ms: received_ms, id: idText(id) } }
+function placeOf(row: SuccessiveRow): Required<Place> {
+  return { seq: row.seq, position: { ms: row.received_ms, id: idText(row) } }
 }
 
-function newestPosition({ id, received_ms }: EventHead): Position {
-  return { ms: received_ms, id: eventIdText(id) }
+function newestPosition(head: EventHead): Position {
+  return { ms: head.received_ms, id: wholeIdText(head) }
 }
 
 function namesOfNone() {
@@ -574,7 +573,7 @@ type Place = { seq: number; position?: Position }
 
 /** Of an identifier alone, by which lists in the order of arrival go on. */
 function positionOf(id: Uint8Array): Position {
-  return { ms: Buffer.from(id).readUIntBE(0, 6), id: eventIdText(id) }
+  return { ms: timeOf(id), id: eventIdText(id) }
 }
 
 /** Entries in descending order, with the next one to see. */

@@ -1,6 +1,7 @@
 import { eventIdsOf } from '../../domain/journey-standing.ts'
 import type { RemovedSlice } from '../removals/removals.ts'
 import type { Connection } from './connection.ts'
+import { type Kept, wholeId } from './kept-ids.ts'
 import { prepareReferences } from './references.ts'
 import { postingKeys } from './runs/posting-keys.ts'
 import { postingsFrom } from './runs/postings.ts'
@@ -117,7 +118,7 @@ export class EventRemover {
       const event = deletion.get({ seq, ref: selection.ref, before_ms })
       if (!event) continue
       rows += 1
-      removed = { seq, id: event.id }
+      removed = { seq, id: wholeId(event) }
       if (before_ms !== null) this.#tell(event)
     }
     if (removed) this.#statements.removed.run(removed)
@@ -207,8 +208,7 @@ export class EventRemover {
   }
 }
 
-type RemovedEvent = {
-  id: Uint8Array
+type RemovedEvent = Kept & {
   journey_ref: number
   customer_ref: number
   event_id: string
@@ -219,7 +219,7 @@ function prepareDeletion(connection: Connection, column: string) {
   return connection.prepare<[{ seq: number; ref: number; before_ms: number | null }], RemovedEvent>(
     `DELETE FROM events
     WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms)
-    RETURNING id, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms`,
+    RETURNING id, received_ms, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms`,
   )
 }
 

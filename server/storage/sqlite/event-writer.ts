@@ -12,6 +12,7 @@ import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'
+import { keptId, wholeId, wholeIdText } from './kept-ids.ts'
 import type { MessageIndex } from './message-index.ts'
 import type { References } from './references.ts'
 import { SpanWriter } from './spans.ts'
@@ -34,6 +35,7 @@ export type EventsUnit = Sender & { events: readonly EventRow[] }
 type StoredRow = Omit<EventContent, 'journey_id' | 'customer_id'> & {
   journey_ref: number
   customer_ref: number
+  /** See `Kept`. */
   id: Uint8Array
   received_ms: number
   message_id: StoredMessageId | null
@@ -96,7 +98,7 @@ export class EventWriter {
     this.#spans = new SpanWriter(connection)
     this.#counter = new EventCounter(connection)
     this.#keys = new EventKeys(connection)
-    this.#nextId = ascendingIds(this.#statements.newestId.get()?.id ?? undefined)
+    this.#nextId = ascendingIds(this.#newestId())
     const indexing = this.#statements.indexing.get()
     if (!indexing) throw new Error('the row of event_indexing is missing')
     this.#salt = indexing.message_salt
@@ -221,7 +223,7 @@ export class EventWriter {
     const references = { workspace_ref, journey_ref, customer_ref }
     this.tail.append({ seq, ...references, name, at_ms, message_key: message?.key ?? null })
     this.#spans.add(seq, id, now_ms)
-    this.#values.push(seq, workspace_ref, journey_ref, customer_ref, id)
+    this.#values.push(seq, workspace_ref, journey_ref, customer_ref, keptId(id, now_ms))
     this.#values.push(event.event_id, occurred_ms, now_ms, message?.stored ?? null, event.custom_variables)
     this.#values.push(key_id === '' ? null : this.#keys.refOf(key_id))
     if (this.#values.length === CHUNK_ROWS * COLUMNS) this.#insertRows()
@@ -234,7 +236,7 @@ export class EventWriter {
     const stored = event.message && this.#stored(workspace_id, event.message)
     if (!stored) return undefined
     if (!isSameContent(stored, event)) return rejected('message_id_conflict')
-    return { status: 'duplicate', id: eventIdText(stored.id), received_ms: stored.received_ms }
+    return { status: 'duplicate', id: wholeIdText(stored), received_ms: stored.received_ms }
   }
 
   /** To what an event belongs, or the rule that it breaks. */
@@ -291,6 +293,13 @@ export class EventWriter {
     return undefined
   }
 
+  /** Undefined where no event has been stored yet. */
+  #newestId(): Uint8Array | undefined {
+    const newest = this.#statements.newestId.get()
+    if (!newest || newest.id === null) return undefined
+    return wholeId({ id: newest.id, received_ms: newest.received_ms })
+  }
+
   #insertRows() {
     const values = this.#values
     this.#values = []
@@ -324,10 +333,10 @@ function prepare(connection: Connection) {
     insert: insert(1),
     insertChunk: insert(CHUNK_ROWS),
     // Also of one that was removed: neither its number nor its identifier is given again.
-    newestId: connection.prepare<[], { id: Uint8Array | null }>(
-      `SELECT id FROM (
-        SELECT * FROM (SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1)
-        UNION ALL SELECT removed_seq, removed_id FROM event_indexing
+    newestId: connection.prepare<[], { id: Uint8Array | null; received_ms: number }>(
+      `SELECT id, received_ms FROM (
+        SELECT * FROM (SELECT seq, id, received_ms FROM events ORDER BY seq DESC LIMIT 1)
+        UNION ALL SELECT removed_seq, removed_id, 0 FROM event_indexing
       ) ORDER BY seq DESC LIMIT 1`,
     ),
     lastSeq: connection.prepare<[], number>(LAST_SEQ).pluck(),

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { IS_FROM, sought } from './kept-ids.ts'
 
 /**
  * A span is this many successive numbers of events, a stretch this many. When their events were received is noted for
@@ -104,13 +105,18 @@ export class SpanReader {
     const { span = 0, isFirst = 0 } = this.#statements.spanOf.get(id, id) ?? {}
     // There is no number 0: the first span begins with 1.
     if (isFirst) return Math.max(1, span * SPAN_EVENTS)
-    return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
+    return this.#firstFrom(span, id)
   }
 
   /** The number of the event with this identifier; another's, or infinite, where there is none, or no more. */
   seqOf(id: Uint8Array): number {
     const { span = 0 } = this.#statements.spanOf.get(id, id) ?? {}
-    return this.#statements.firstFrom.get(span * SPAN_EVENTS, id) ?? Number.POSITIVE_INFINITY
+    return this.#firstFrom(span, id)
+  }
+
+  #firstFrom(span: number, id: Uint8Array): number {
+    const from = { seq: span * SPAN_EVENTS, ...sought(id) }
+    return this.#statements.firstFrom.get(from) ?? Number.POSITIVE_INFINITY
   }
 
   /** The span that a number is in, and the one behind it: where they begin, and with which identifiers. */
@@ -158,8 +164,8 @@ function prepareReads(connection: Connection) {
       'SELECT span, first_id FROM event_spans WHERE span BETWEEN ? AND ? ORDER BY span',
     ),
     firstFrom: connection
-      .prepare<[number, Uint8Array], number>(
-        'SELECT seq FROM events WHERE seq >= ? AND id >= ? ORDER BY seq LIMIT 1',
+      .prepare<[{ seq: number } & ReturnType<typeof sought>], number>(
+        `SELECT seq FROM events WHERE seq >= @seq AND ${IS_FROM} ORDER BY seq LIMIT 1`,
       )
       .pluck(),
   }

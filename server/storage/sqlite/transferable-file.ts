@@ -15,6 +15,7 @@ import { noteProgress, UNFINISHED_COPY } from '../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from './connection.ts'
 import { isBeingCopied } from './copy-state.ts'
 import { LocalDialect } from './dialect.ts'
+import { keptId, wholeId } from './kept-ids.ts'
 import { migrateFile } from './migrate-file.ts'
 import { SpanWriter } from './spans.ts'
 
@@ -53,7 +54,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
     const last = found.at(-1)
     const rows = found.map(({ seq, id, message_id, ...row }) => ({
       ...row,
-      id: Buffer.from(id).toString('hex'),
+      id: Buffer.from(wholeId({ id, received_ms: row.received_ms })).toString('hex'),
       message_id: message_id === null ? null : messageIdText(message_id),
     }))
     return { rows, place: last && [last.seq] }
@@ -71,7 +72,7 @@ function transferable(connection: Connection, lock: Connection): TransferableSto
       const id = Buffer.from(row.id, 'hex')
       const message_id = row.message_id === null ? null : storedMessageId(row.message_id)
       if (row.key_id !== null) statements.key.run(row.key_id)
-      statements.event.run({ ...row, seq, id, message_id })
+      statements.event.run({ ...row, seq, id: keptId(id, row.received_ms), message_id })
       spans.add(seq, id, row.received_ms)
     }
     spans.write()

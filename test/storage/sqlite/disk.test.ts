@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
-import { eventIdText } from '../../../server/domain/identifiers.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { type Kept, wholeIdText } from '../../../server/storage/sqlite/kept-ids.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
 import { scrape, sumOf } from '../../http/exposition.ts'
@@ -121,8 +121,8 @@ it('refuses before a full disk fails, keeps what it acknowledged, and goes on wh
   expect((await client.createEvent({ body: small })).response.status).toBe(201)
   await server.end('SIGTERM')
   const file = new Database(path)
-  const stored = file.prepare<[], { id: Buffer }>('SELECT id FROM events ORDER BY seq').all()
-  expect(stored.slice(0, -1).map(({ id }) => eventIdText(id))).toEqual(acknowledged)
+  const stored = file.prepare<[], Kept>('SELECT id, received_ms FROM events ORDER BY seq').all()
+  expect(stored.slice(0, -1).map(wholeIdText)).toEqual(acknowledged)
   expect(file.pragma('integrity_check', { simple: true })).toBe('ok')
   file.close()
 })

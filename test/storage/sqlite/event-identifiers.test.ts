@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { eventIdBytes, eventIdText } from '../../../server/domain/identifiers.ts'
+import { type Kept, wholeId } from '../../../server/storage/sqlite/kept-ids.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { eventPage, idOf, insert, newSubject, readingIn } from '../store.ts'
 import { connect, openStoreForTest } from './file-store.ts'
@@ -29,18 +31,58 @@ describe('identifiers of events', () => {
     connect(path).prepare('UPDATE events SET id = ?').run(last)
     const after = await openStoreForTest({ path, now: () => NOON })
     const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
-    const stored = connect(path).prepare<[], Buffer>('SELECT id FROM events ORDER BY id').pluck().all()
-    expect(stored[0]).toEqual(last)
-    expect(ids).toEqual(ids.toSorted())
+    expect([eventIdText(last), ...ids]).toEqual([eventIdText(last), ...ids].toSorted())
   })
 
   it('carry the time of receipt', async () => {
     const store = await openStoreForTest({ now: () => NOON })
     const subject = await newSubject(store)
-    await insert(store, subject)
-    const id = connect(store.path).prepare<[], Buffer>('SELECT id FROM events').pluck().get() as Buffer
+    const id = Buffer.from(eventIdBytes(idOf(await insert(store, subject))))
     expect(id.readUIntBE(0, 6)).toBe(NOON)
     expect(id.toString('hex')).toMatch(/^.{12}7.{3}[89ab].{15}$/)
+  })
+
+  it('are found, and lists go on behind them, also where they were kept whole', async () => {
+    let now = NOON
+    const store = await openStoreForTest({ now: () => now })
+    const subject = await newSubject(store)
+    const { workspace_id } = subject
+    const sent: { id: string; message_id: string; received_ms: number }[] = []
+    // Also with a clock that steps back: then they are kept whole by this version too.
+    for (const step of [0, 0, 5, -3, 0, 1, 10, 0, -20, 0, 40, 0]) {
+      now += step
+      const message_id = `message ${sent.length}`
+      const outcome = await insert(store, subject, { message_id })
+      sent.push({ id: idOf(outcome), message_id, received_ms: now })
+    }
+    const file = connect(store.path)
+    const lengths = file.prepare('SELECT length(id) FROM events ORDER BY seq').pluck()
+    expect(lengths.all()).toEqual([10, 10, 10, 16, 16, 16, 10, 10, 16, 16, 10, 10])
+    const firstOfThem = file.prepare<[], Kept & { seq: number }>(
+      'SELECT seq, id, received_ms FROM events ORDER BY seq LIMIT 2',
+    )
+    const keep = file.prepare<[Uint8Array, number]>('UPDATE events SET id = ? WHERE seq = ?')
+    // As an earlier version kept all.
+    for (const row of firstOfThem.all()) keep.run(wholeId(row), row.seq)
+    expect(lengths.all().slice(0, 3)).toEqual([16, 16, 10])
+
+    for (const { id, message_id, received_ms } of sent) {
+      const found = store.events.newestEvents(workspace_id, { id }, { limit: 2 }, readingIn(workspace_id))
+      expect((await eventPage(found)).rows).toMatchObject([
+        { id, message_id, received_at: new Date(received_ms).toISOString() },
+      ])
+      expect(await insert(store, subject, { message_id })).toEqual({ status: 'duplicate', id, received_ms })
+    }
+    const ids = sent.map(({ id }) => id)
+    const walked: string[] = []
+    let after: Awaited<ReturnType<typeof eventPage>>['next'] = null
+    do {
+      const page = { limit: 1, ...(after && { after }) }
+      const read = await eventPage(store.events.newestEvents(workspace_id, {}, page, readingIn(workspace_id)))
+      walked.push(...read.rows.map(({ id }) => id))
+      after = read.next
+    } while (after)
+    expect(walked).toEqual(ids.toReversed())
   })
 })
 

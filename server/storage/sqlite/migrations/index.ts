@@ -19,4 +19,5 @@ export const migrations: Migrations = {
   '0015-retention': () => import('./0015-retention.ts'),
   '0016-event-keys': () => import('./0016-event-keys.ts'),
   '0017-workspace-removals': () => import('./0017-workspace-removals.ts'),
+  '0018-kept-ids': () => import('./0018-kept-ids.ts'),
 }

@@ -1,9 +1,12 @@
-import { eventIdText } from '../../../domain/identifiers.ts'
 import type { Key } from '../../../domain/journey-standing.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
 import type { Connection } from '../connection.ts'
+import { type Kept, wholeIdText } from '../kept-ids.ts'
 import { prepareReferences } from '../references.ts'
 import { keyOf, numberOf } from './keys.ts'
+
+/** Of an event that is gone. */
+const NONE: Kept = { id: new Uint8Array(16), received_ms: 0 }
 
 /** Tells how a store names things to its callers. */
 export class Identifiers {
@@ -23,7 +26,7 @@ export class Identifiers {
       },
       idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key) {
         const number = numberOf(key)
-        if (prefix === 'evt') return eventIdText(eventId.get(number) ?? new Uint8Array(16))
+        if (prefix === 'evt') return wholeIdText(eventId.get(number) ?? NONE)
         return (prefix === 'jrn' ? journeyId : customerId).get(number) ?? ''
       },
     }
@@ -39,6 +42,6 @@ function prepare(connection: Connection) {
     customerId: connection
       .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
       .pluck(),
-    eventId: connection.prepare<[number], Uint8Array>('SELECT id FROM events WHERE seq = ?').pluck(),
+    eventId: connection.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?'),
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { eventIdText } from '../../../../server/domain/identifiers.ts'
+import { type Kept, wholeIdText } from '../../../../server/storage/sqlite/kept-ids.ts'
 import { keyOf, numberOf } from '../../../../server/storage/sqlite/standings/keys.ts'
 import { StandingsReader, standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingPage } from '../../../../server/storage/standings/standing-page.ts'
@@ -47,6 +47,8 @@ function eventIds(steps: string): string[] {
   return JSON.parse(steps).map(({ event_id }: { event_id: string }) => event_id)
 }
 
+const NO_EVENT: Kept = { id: new Uint8Array(16), received_ms: 0 }
+
 /** The standings of a journey as they are kept, with the identifiers that callers know, by customer. */
 export async function keptStandings(path: string, journey_id: string): Promise<ModelStanding[]> {
   const store = connect(path, { readonly: true })
@@ -56,7 +58,7 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
   const customer = store
     .prepare<[number], string>('SELECT customer_id FROM customers WHERE customer_ref = ?')
     .pluck()
-  const event = store.prepare<[number], Uint8Array>('SELECT id FROM events WHERE seq = ?').pluck()
+  const event = store.prepare<[number], Kept>('SELECT id, received_ms FROM events WHERE seq = ?')
   const kept = connect(standingsPath(path), { readonly: true })
   const reader = new StandingsReader(kept)
   const journey = keyOf(journey_ref)
@@ -72,7 +74,7 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
         entered_ms,
         reached: reached.map(({ at_ms, id }) => ({
           at_ms,
-          id: eventIdText(event.get(numberOf(id)) ?? new Uint8Array(16)),
+          id: wholeIdText(event.get(numberOf(id)) ?? NO_EVENT),
         })),
         out_of_order: early.filter((step) => step >= reached.length).map((step) => step + 1),
       })
@@ -115,13 +117,16 @@ export function storedJourney(path: string, journey_id: string): ModelJourney & 
     `SELECT customer_id AS customer, customer_type, enrolled_ms AS at_ms
     FROM enrolments JOIN customers USING (customer_ref) JOIN journeys USING (journey_ref) WHERE journey_id = ?`,
   )
-  const events = store.prepare<[string], Omit<ModelEvent, 'id'> & { id: Uint8Array }>(
-    `SELECT customer_id AS customer, event_id AS name, coalesce(occurred_ms, received_ms) AS at_ms, id
+  const events = store.prepare<[string], Omit<ModelEvent, 'id'> & Kept>(
+    `SELECT customer_id AS customer, event_id AS name, coalesce(occurred_ms, received_ms) AS at_ms, id, received_ms
     FROM events JOIN customers USING (customer_ref) JOIN journeys USING (journey_ref) WHERE journey_id = ?`,
   )
   const stored = {
     enrolments: enrolments.all(journey_id),
-    events: events.all(journey_id).map((event) => ({ ...event, id: eventIdText(event.id) })),
+    events: events.all(journey_id).map(({ id, received_ms, ...event }) => ({
+      ...event,
+      id: wholeIdText({ id, received_ms }),
+    })),
     names: eventIds(steps.get(journey_id) ?? '[]'),
   }
   store.close()
