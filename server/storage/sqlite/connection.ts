@@ -44,30 +44,35 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
   })
 }
 
+/** So much of a file is kept in memory, at most, by who reads it or derives it. */
+const CACHE_KIB = 16_384
+
 /** How long a connection to derived data waits: whoever writes there can try again. */
 const DERIVED_BUSY_MS = 100
 
 /**
  * Opens a file of what can be computed again, to write, and makes it where there is none. WAL; after power loss it may have
  * forgotten the last commits, but has all that went before each that it kept.
+ * @param cache_KiB so much of it is kept in memory, at most
  * @throws {CannotOpen}
  */
-export function openDerived(path: string): Connection {
+export function openDerived(path: string, cache_KiB = CACHE_KIB): Connection {
   return open(path, { timeout: DERIVED_BUSY_MS }, (connection) => {
     connection.pragma('journal_mode = WAL')
     connection.pragma('synchronous = NORMAL')
-    connection.pragma('cache_size = -16384')
+    connection.pragma(`cache_size = -${cache_KiB}`)
     connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`)
   })
 }
 
 /**
  * Opens a file that a writable connection has made, to read only.
+ * @param cache_KiB so much of it is kept in memory, at most
  * @throws {CannotOpen}
  */
-export function openReadable(path: string): Connection {
+export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
   return open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS }, (connection) => {
-    connection.pragma('cache_size = -16384')
+    connection.pragma(`cache_size = -${cache_KiB}`)
   })
 }
 

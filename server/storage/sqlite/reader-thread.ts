@@ -45,8 +45,7 @@ const LOOK_UP_CACHE_KIB = 8_192
 const data: ReaderThreadData = workerData
 // What people browse gives way where there are not enough processors. Only Linux sets it for the thread alone.
 if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
-const connection = openReadable(data.path)
-if (!data.isForLists) connection.pragma(`cache_size = -${LOOK_UP_CACHE_KIB}`)
+const connection = data.isForLists ? openReadable(data.path) : openReadable(data.path, LOOK_UP_CACHE_KIB)
 /** Made when they are needed: where their statements cannot be prepared, that is the failure of who asks. */
 let events: EventReader | undefined
 let activity: ActivityReader | undefined

@@ -36,12 +36,13 @@ export function removeRefusals(path: string): void {
   for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
 }
 
+/** It is written at its end, and rarely read. */
+const CACHE_KIB = 4_096
+
 function open(path: string): Connection {
-  const connection = openDerived(path)
+  const connection = openDerived(path, CACHE_KIB)
   // It has what customers sent: what is removed is overwritten.
   connection.pragma('secure_delete = ON')
-  // It is written at its end, and rarely read.
-  connection.pragma('cache_size = -4096')
   return connection
 }
 
