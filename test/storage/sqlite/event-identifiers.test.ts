@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventIdBytes, eventIdText } from '../../../server/domain/identifiers.ts'
 import { type Kept, wholeId } from '../../../server/storage/sqlite/kept-ids.ts'
 import { temporaryFolder } from '../../cairn.ts'
+import { erase } from '../erase.ts'
 import { eventPage, idOf, insert, newSubject, readingIn } from '../store.ts'
 import { connect, openStoreForTest } from './file-store.ts'
 
@@ -32,6 +33,18 @@ describe('identifiers of events', () => {
     const after = await openStoreForTest({ path, now: () => NOON })
     const ids = [idOf(await insert(after, subject)), idOf(await insert(after, subject))]
     expect([eventIdText(last), ...ids]).toEqual([eventIdText(last), ...ids].toSorted())
+  })
+
+  it('ascend after the newest one was removed, and the clock is behind it', async () => {
+    const before = await openStoreForTest({ now: () => NOON })
+    const { path } = before
+    const [erased, other] = [await newSubject(before), await newSubject(before)]
+    const removed = idOf(await insert(before, erased))
+    await erase(before, erased)
+    expect(connect(path).prepare('SELECT count(*) FROM events').pluck().get()).toBe(0)
+    await before.close()
+    const after = await openStoreForTest({ path, now: () => NOON - 86_400_000 })
+    expect(idOf(await insert(after, other)) > removed).toBe(true)
   })
 
   it('carry the time of receipt', async () => {
