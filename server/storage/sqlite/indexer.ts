@@ -14,8 +14,11 @@ const RUN_EVENTS = 65_536
 /** What has arrived is indexed also without a full run when there is nothing else to do; less is no burden. */
 const IDLE_EVENTS = 10_000
 
-/** So many runs of one level that follow each other become one, mostly of the next level; those of the last stay. */
-const MERGED_RUNS = 8
+/**
+ * So many runs of one level that follow each other become one, mostly of the next level; those of the last stay. Until the
+ * one is made the file has both: for the last level 21 bytes for each of three million events.
+ */
+const MERGED_RUNS = 7
 const GREATEST_LEVEL = 2
 
 /** A run of fewer events is of this level still, however often it was merged: a quiet store makes many small ones. */
@@ -173,6 +176,8 @@ export class Indexer {
   #nextJob(isIdle: boolean): Job | undefined {
     this.#arrived ??= this.#newRun(isIdle ? IDLE_EVENTS : RUN_EVENTS)
     if (this.#arrived) return this.#arrived
+    // So that the next run takes the room of those before, and the file does not grow for it.
+    if (this.#left.length > 0) return undefined
     this.#merge ??= this.#newMerge()
     return this.#merge
   }

@@ -4,6 +4,7 @@ import { eventIdBytes, eventIdText } from '../../../server/domain/identifiers.ts
 import { type Kept, wholeId } from '../../../server/storage/sqlite/kept-ids.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { erase } from '../erase.ts'
+import { followed } from '../following.ts'
 import { eventPage, idOf, insert, newSubject, readingIn } from '../store.ts'
 import { connect, openStoreForTest } from './file-store.ts'
 
@@ -96,6 +97,8 @@ describe('identifiers of events', () => {
       after = read.next
     } while (after)
     expect(walked).toEqual(ids.toReversed())
+    const forward = await followed(store, workspace_id, { limit: 1, begun_ms: now })
+    expect(forward.rows.map(({ id }) => id)).toEqual(ids)
   })
 })
 

@@ -24,9 +24,9 @@ import {
 import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 
-/** An idle store makes a run of so many, and one of eight such runs. */
+/** An idle store makes a run of so many, and one of seven such runs. */
 const RUN = 10_000
-const RUNS = 9
+const RUNS = 8
 
 /** So many stay in the tail. */
 const TAIL = 3_000
@@ -136,7 +136,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     const runs = connect(store.path)
       .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
       .pluck()
-    await vi.waitFor(() => expect(Math.max(...runs.all())).toBeGreaterThanOrEqual(8 * RUN), withPatience)
+    await vi.waitFor(() => expect(Math.max(...runs.all())).toBeGreaterThanOrEqual(7 * RUN), withPatience)
     expect(runs.all().length).toBeLessThan(RUNS)
     expect(store.statistics().unindexedEvents).toBeGreaterThan(0)
   })
