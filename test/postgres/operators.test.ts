@@ -11,7 +11,7 @@ import { newDatabase } from './databases.ts'
 import { runSql } from './sql.ts'
 
 /** As many connections as README tells operators to leave room for. */
-const CONNECTIONS = 20
+const CONNECTIONS = 21
 
 describe('a command that is for files', () => {
   it.each(['backup', 'restore'])(
