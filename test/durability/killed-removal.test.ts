@@ -11,7 +11,8 @@ import { withPatience } from '../patience.ts'
 import { rowsOfWorkspace } from '../storage/rows-of-workspace.ts'
 import { connectTo } from '../storage/store.ts'
 
-const EVENTS = 8_000
+/** Enough that a removal is still under way when this process is held up for a second. */
+const EVENTS = 24_000
 
 /** A workspace with a customer and its events. */
 async function newScene(databaseUrl: string, server: ChildServer) {

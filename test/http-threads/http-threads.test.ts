@@ -146,7 +146,7 @@ describe('several threads that serve HTTP', () => {
     }
     const refused = await cairn.fetch('/events/export', { headers })
     expect(refused.status).toBe(503)
-    const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503))
+    const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503), withPatience)
     expect(line).toMatchObject({ code: 'overloaded' })
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
   })

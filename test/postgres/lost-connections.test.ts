@@ -5,6 +5,7 @@ import { PERIOD_MS } from '../../server/storage/activity.ts'
 import { updateServiceKey } from '../../server/storage/service-keys.ts'
 import { Unavailable } from '../../server/storage/unavailable.ts'
 import { withPatience } from '../patience.ts'
+import { followedCustomers } from '../storage/following.ts'
 import {
   countedActivity,
   idOf,
@@ -141,7 +142,9 @@ describe('a connection that dies under a write', () => {
     const url = await newDatabase()
     const proxy = await startProxy(url)
     const store = await openStoreForTest({ databaseUrl: proxy.url, onKeyChange })
-    await newSubject(store)
+    const { workspace_id } = await newSubject(store)
+    // Behind that nothing else is committed by this store.
+    await followedCustomers(store, workspace_id)
     const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
     // The statement alone; the isolation level is called so too.
     proxy.cutAt('COMMIT\0', 'after')

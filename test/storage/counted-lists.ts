@@ -21,8 +21,8 @@ export async function count({ lists }: Store, reading: Reading, numbers: number)
 }
 
 export const SHORT = 1
-/** Some tenths of a second. */
-export const LONG = 300_000
+/** A tenth of a second and more. */
+export const LONG = 1_000_000
 
 /** Notes in which order what is asked ends. */
 export function inOrder() {

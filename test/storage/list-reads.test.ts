@@ -77,9 +77,11 @@ describe('a list', () => {
     const taken = Array.from({ length: WAITING }, (_, index) =>
       count(store, readingIn('one', `caller-${index}`), SHORT),
     )
+    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    const left = Promise.allSettled([...running, ...taken])
     await expect(count(store, readingIn('two'), SHORT)).rejects.toMatchObject(overloaded)
     expect(await store.db.selectFrom('workspaces').select('workspace_id').execute()).toEqual([])
-    await Promise.all([...running, ...taken])
+    await left
   })
 
   it('is not read when its caller has gone before its turn', async () => {

@@ -164,8 +164,10 @@ export async function holdWrites({ run }: Connection): Promise<() => Promise<voi
     engine === 'sqlite'
       ? 'BEGIN IMMEDIATE'
       : `BEGIN;
-        DO $$ BEGIN EXECUTE (SELECT 'LOCK TABLE ' || string_agg(quote_ident(tablename), ', ') || ' IN EXCLUSIVE MODE'
-          FROM pg_tables WHERE schemaname = 'public'); END $$`,
+        DO $$ BEGIN EXECUTE (SELECT 'LOCK TABLE '
+          -- In the order of those that follow what arrives, whom it would wait for in a circle otherwise.
+          || string_agg(quote_ident(tablename), ', ' ORDER BY tablename <> 'event_following', tablename)
+          || ' IN EXCLUSIVE MODE' FROM pg_tables WHERE schemaname = 'public'); END $$`,
   )
   return async () => void (await run('ROLLBACK'))
 }
