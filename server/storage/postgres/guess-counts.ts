@@ -33,7 +33,7 @@ export class PostgresGuessCounts implements GuessCounts {
           await connection.run('COMMIT')
           return result
         } catch (error) {
-          await connection.run('ROLLBACK').catch(() => {})
+          await connection.run('ROLLBACK').catch(() => connection.close())
           throw error
         }
       })
