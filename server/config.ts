@@ -203,8 +203,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Whether threads can listen on one port, and the system deals connections out to them. */
-const CAN_SHARE_PORTS = process.platform === 'linux'
+/** Whether several sockets can listen on one port, and the system deals connections out to them. */
+export const CAN_SHARE_PORTS = process.platform === 'linux'
 
 /** The other half is for the store's threads, and for what else there is. */
 function defaultThreads(): number {

@@ -50,7 +50,7 @@ const notedReaders = new RecentMap<number>(1_000)
 const made = Promise.withResolvers<HttpServer>()
 
 const calls: Calls<MainMethods> = new Calls<MainMethods>(data.port, {
-  listen: async (where) => (await made.promise).listen(where),
+  listen: async (...where) => (await made.promise).listen(...where),
   refreshKeys: async () => (await made.promise).refreshKeys(),
   samples: async () => (await made.promise).samples(),
   readerNoted: (name, noted_ms) => notedReaders.set(name, noted_ms),

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import type { Config } from '../config.ts'
 import type { KeyChanges } from '../http/callers/key-changes.ts'
-import { cannotListen, type PATIENCE, type Serving } from '../http/http-server.ts'
+import type { PATIENCE, Serving } from '../http/http-server.ts'
+import { assertFree, type Where } from '../http/listening-sockets.ts'
 import { sharedCountsMemory } from '../http/rates/shared-counts.ts'
 import { sharedLook } from '../http/readiness.ts'
 import type { ServedSamples } from '../served-metrics.ts'
@@ -96,12 +96,11 @@ export class HttpThreads implements Serving {
     return this
   }
 
-  async listen({ host, port }: Pick<Config, 'host' | 'port'>): Promise<number> {
-    // On one that is shared like this another program could listen too, and nobody would notice.
-    await assertFree(host, port)
+  async listen({ host, port }: Where): Promise<number> {
+    await assertFree({ host, port })
     let listened = port
     for (const calls of this.#calls) {
-      const asked = calls.ask('listen', { host, port: listened, reusePort: true })
+      const asked = calls.ask('listen', { host, port: listened }, { isShared: true })
       // One that has died, while it loaded what it serves with for example, answers nothing.
       listened = await Promise.race([asked, this.#died.promise])
     }
@@ -133,14 +132,4 @@ export class HttpThreads implements Serving {
     this.#isClosing = true
     await Promise.all(this.#started.map(({ worker }) => worker.terminate()))
   }
-}
-
-/** @throws {Error} with a message for the operator */
-async function assertFree(host: string, port: number): Promise<void> {
-  const probe = createServer()
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error) => reject(cannotListen({ host, port }, error)))
-    probe.listen({ host, port }, resolve)
-  })
-  await new Promise((resolve) => probe.close(resolve))
 }

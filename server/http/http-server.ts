@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Contract } from '../contract.ts'
@@ -11,6 +10,7 @@ import { type AppOptions, createApp } from './app.ts'
 import { Callers } from './callers/callers.ts'
 import { Credentials } from './callers/credentials.ts'
 import type { KeyChanges } from './callers/key-changes.ts'
+import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { OpenConnections } from './open-connections.ts'
 import { Turns } from './rates/turns.ts'
@@ -47,8 +47,6 @@ export type HttpServerOptions = {
   servers: number
 }
 
-type Where = Pick<Config, 'host' | 'port'>
-
 /** What serves HTTP: this thread, or others. */
 export type Serving = {
   /**
@@ -66,7 +64,7 @@ export type Serving = {
 
 /** One server of the application, in the thread that it is made in. */
 export class HttpServer implements Serving {
-  readonly #server: Server
+  readonly #listening: ListeningSockets
   readonly #connections: OpenConnections
   readonly #credentials: Credentials
   readonly #metrics = new ServedMetrics()
@@ -118,18 +116,15 @@ export class HttpServer implements Serving {
       // The application refuses it, with a reason.
       requireHostHeader: false,
     }
-    this.#server = createServer(options, app)
-    this.#connections = new OpenConnections(this.#server)
-    refuseMalformed(this.#server, { log, metrics, logAddresses })
+    const server = createServer(options, app)
+    this.#listening = new ListeningSockets(server)
+    this.#connections = new OpenConnections(server, this.#listening)
+    refuseMalformed(server, { log, metrics, logAddresses })
   }
 
-  /** @param where.reusePort whether others of this process listen there too; the system deals connections out to them */
-  async listen({ host, port, reusePort = false }: Where & { reusePort?: boolean }): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => reject(cannotListen({ host, port }, error)))
-      this.#server.listen({ host, port, reusePort }, resolve)
-    })
-    return (this.#server.address() as AddressInfo).port
+  /** @param options.isShared whether other threads of this process listen there too */
+  async listen(where: Where, options = { isShared: false }): Promise<number> {
+    return await this.#listening.listen(where, options)
   }
 
   refreshKeys(): void {
@@ -144,10 +139,4 @@ export class HttpServer implements Serving {
     this.#isStopping = true
     await this.#connections.close()
   }
-}
-
-/** For the operator. */
-export function cannotListen({ host, port }: Where, error: NodeJS.ErrnoException): Error {
-  const reason = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message
-  return new Error(`Cannot listen on ${host}:${port}: ${reason}`)
 }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { isAtRequest } from './begun-requests.ts'
+import type { ListeningSockets } from './listening-sockets.ts'
 
 /** How often a stopping server looks for connections that have become idle. */
 const CHECK_MS = 20
@@ -14,10 +15,12 @@ const HEAD_MS = 3_000
  */
 export class OpenConnections {
   readonly #server: Server
+  readonly #listening: ListeningSockets
   readonly #sockets = new Set<Socket>()
 
-  constructor(server: Server) {
+  constructor(server: Server, listening: ListeningSockets) {
     this.#server = server
+    this.#listening = listening
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -26,7 +29,7 @@ export class OpenConnections {
 
   /** Lets the server take no new ones. Resolves when all that was taken is answered and the last one has ended. */
   async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve))
+    const closed = this.#listening.close()
     const began_ms = performance.now()
     // A connection that is kept alive becomes idle only when its last answer has gone out.
     const timer = setInterval(() => {

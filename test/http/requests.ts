@@ -70,7 +70,7 @@ export async function refusal(reply: Response): Promise<Pick<Problem, 'status' |
   return { status, code, ...(errors && { errors }) }
 }
 
-/** A connection on which bytes are sent as they stand. Closed when the test ends. */
+/** A connection on which bytes are sent as they stand. */
 export type Connection = {
   socket: Socket
   /** All that has come so far. */
@@ -79,7 +79,15 @@ export type Connection = {
   closed: Promise<NodeJS.ErrnoException | undefined>
 }
 
+/** Closed when the test ends, which must run alone: of several at once, vitest may take it for another's. */
 export async function openConnection(cairn: Pick<Cairn, 'url'>): Promise<Connection> {
+  const connection = connectTo(cairn)
+  onTestFinished(() => void connection.socket.destroy())
+  await once(connection.socket, 'connect')
+  return connection
+}
+
+function connectTo(cairn: Pick<Cairn, 'url'>): Connection {
   const { hostname, port } = new URL(cairn.url)
   const socket = connect(Number(port), hostname)
   let answer = ''
@@ -93,10 +101,6 @@ export async function openConnection(cairn: Pick<Cairn, 'url'>): Promise<Connect
   const closed = new Promise<typeof error>((resolve) => {
     socket.once('close', () => resolve(error))
   })
-  onTestFinished(() => {
-    socket.destroy()
-  })
-  await once(socket, 'connect')
   return { socket, answer: () => answer, closed }
 }
 
@@ -106,7 +110,8 @@ export async function openConnection(cairn: Pick<Cairn, 'url'>): Promise<Connect
  * @throws {Error} where the connection ends before there is a whole one
  */
 export async function sendBytes(cairn: Cairn, line: string, bytes: string): Promise<Response> {
-  const { socket, answer, closed } = await openConnection(cairn)
+  const { socket, answer, closed } = connectTo(cairn)
+  await once(socket, 'connect')
   socket.write(bytes, 'latin1')
   let reply = firstAnswer(answer())
   while (!reply) {

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { createServer, get } from 'node:http'
+import { createServer as createListener } from 'node:net'
+import { execPath } from 'node:process'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ListeningSockets } from '../../server/http/listening-sockets.ts'
+import { freePort } from '../free-port.ts'
+
+const HOST = '127.0.0.1'
+const ALONE = { isShared: false }
+
+/** Connects so many times from a process of its own and leaves, while this thread stands still. */
+function connectAndLeave(port: number, count: number): void {
+  const program = `
+    const { connect } = require('node:net')
+    let connected = 0
+    for (let made = 0; made < ${count}; made += 1) {
+      connect(${port}, '${HOST}', () => { connected += 1; if (connected === ${count}) process.exit(0) })
+    }`
+  const { status, stderr } = spawnSync(execPath, ['-e', program])
+  expect({ status, stderr: String(stderr) }).toEqual({ status: 0, stderr: '' })
+}
+
+async function listening() {
+  const server = createServer((_request, response) => response.end('answered'))
+  const sockets = new ListeningSockets(server)
+  const port = await sockets.listen({ host: HOST, port: 0 }, ALONE)
+  onTestFinished(() => sockets.close())
+  return { server, sockets, port }
+}
+
+describe('the sockets of a server', () => {
+  // Elsewhere there is one, from which one connection is taken in a turn.
+  it.runIf(process.platform === 'linux')('have several new connections taken in a turn', async () => {
+    const { server, port } = await listening()
+    let taken = 0
+    server.on('connection', () => {
+      taken += 1
+    })
+    const CONNECTIONS = 120
+    connectAndLeave(port, CONNECTIONS)
+    let turns = 0
+    for (; taken < CONNECTIONS && turns < 10 * CONNECTIONS; turns += 1) await turn()
+    expect(taken).toBe(CONNECTIONS)
+    // Of four, among which they are dealt out by chance, the fullest has some forty.
+    expect(turns).toBeLessThan(0.6 * CONNECTIONS)
+  })
+
+  it('are answered on, all of them', async () => {
+    const { port } = await listening()
+    const answers = Array.from({ length: 100 }, async () => {
+      const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+      get({ host: HOST, port, agent: false }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode))
+      }).on('error', reject)
+      return await promise
+    })
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([200]))
+  })
+
+  it('take no place that is taken, and tell what to change', async () => {
+    const { port } = await listening()
+    const other = new ListeningSockets(createServer())
+    await expect(other.listen({ host: HOST, port }, ALONE)).rejects.toThrow(
+      `Cannot listen on ${HOST}:${port}: the port is in use; set PORT to another`,
+    )
+    await other.close()
+  })
+
+  it('leave their port when they are closed', async () => {
+    const port = await freePort()
+    const sockets = new ListeningSockets(createServer())
+    await sockets.listen({ host: HOST, port }, ALONE)
+    await sockets.close()
+    const next = createListener()
+    onTestFinished(() => void next.close())
+    await new Promise<void>((resolve, reject) => {
+      next.once('error', reject)
+      next.listen(port, HOST, resolve)
+    })
+  })
+})
