@@ -47,7 +47,6 @@ const onEveryEngine = [
   'test/durability/*.test.ts',
   'test/hostile/activity.test.ts',
   'test/http/*.test.ts',
-  'test/http-threads/http-threads.test.ts',
   'test/operations/*.test.ts',
   'test/storage/*.test.ts',
 ]
@@ -77,7 +76,6 @@ const beforeStores = [
   'test/http/reference.test.ts',
   'test/http/request-id.test.ts',
   'test/http/security-headers.test.ts',
-  'test/http/shared-limits.test.ts',
   'test/http/unknown-proxy.test.ts',
 ]
 

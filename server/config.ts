@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import proxyaddr from 'proxy-addr'
 import { readAddress } from './domain/postgres-urls.ts'
 
@@ -9,11 +8,6 @@ export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
 export const settings = [
   { name: 'PORT', default: '3000', description: 'Port to listen on' },
   { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all' },
-  {
-    name: 'CAIRN_HTTP_THREADS',
-    default: '',
-    description: 'Threads that serve HTTP; by default half of the cores, at most 4; 1 unless on Linux',
-  },
   {
     name: 'DATABASE_URL',
     default: DEFAULT_DATABASE_URL,
@@ -82,8 +76,6 @@ type SettingName = (typeof settings)[number]['name']
 export type Config = {
   port: number
   host: string
-  /** How many threads serve HTTP; 1: the main thread alone. */
-  httpThreads: number
   databaseUrl: string
   /** Where browsers reach the server; undefined: where the request says. */
   publicUrl: URL | undefined
@@ -123,7 +115,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const config = {
     port: integer('PORT', 0, 65535),
     host: text('HOST'),
-    httpThreads: text('CAIRN_HTTP_THREADS') ? integer('CAIRN_HTTP_THREADS', 1, 32) : defaultThreads(),
     databaseUrl: text('DATABASE_URL'),
     publicUrl: publicUrl(text('CAIRN_PUBLIC_URL')),
     trustedProxies: text('CAIRN_TRUSTED_PROXIES')
@@ -152,7 +143,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     )
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
-  if (config.httpThreads > 1 && !CAN_SHARE_PORTS) faults.push(`CAIRN_HTTP_THREADS must be 1 on this system`)
   const databaseFault = faultOf(config.databaseUrl)
   if (databaseFault !== undefined) faults.push(databaseFault)
   if (faults.length > 0) throw new Error(faults.join('\n'))
@@ -201,14 +191,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     faults.push(`${name} must be a whole number from ${least} to ${most}`)
     return least
   }
-}
-
-/** Whether several sockets can listen on one port, and the system deals connections out to them. */
-export const CAN_SHARE_PORTS = process.platform === 'linux'
-
-/** The other half is for the store's threads, and for what else there is. */
-function defaultThreads(): number {
-  return CAN_SHARE_PORTS ? Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))) : 1
 }
 
 /** What every key has without asking, each may be given. */

@@ -9,44 +9,24 @@ const LOG_FLUSH_MS = 200
  * and what the process dies of; both would otherwise be on the standard error alone, as lines of text.
  */
 export function openLog(level: string): Logger {
-  const destination = pino.destination({ dest: 1, sync: false })
-  const lines = new GatheredLines({
-    write: (lines) => void destination.write(lines.join('')),
-    flushSync: () => destination.flushSync(),
-  })
-  const log = pino({ level }, lines)
-  logOwnFaults(log)
-  return log
-}
-
-/** Logs what Node warns of in this thread, and what the thread dies of. */
-export function logOwnFaults(log: Logger): void {
+  const log = pino({ level }, new GatheredLines())
   // Node's own listener writes to the standard error.
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message, stack }) => log.warn({ warning: name, stack }, message))
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'Cairn dies of an error'))
+  return log
 }
-
-/** Puts lines that were logged elsewhere into a log as they are. */
-export function putLines(log: Logger, lines: readonly string[]): void {
-  const stream = (log as Logger & { [pino.symbols.streamSym]: DestinationStream })[pino.symbols.streamSym]
-  for (const line of lines) stream.write(line)
-}
-
-/** Where gathered lines go to. */
-type LinesDestination = { write: (lines: string[]) => void; flushSync: () => void }
 
 /**
  * Lines that go out together, because a system call for each would take 20 µs of every request. Gathered here: pino's
  * destination puts each behind those before it and counts the bytes of all anew, 3 µs and 4 kB of memory for each line.
  */
-export class GatheredLines implements DestinationStream {
-  readonly #destination: LinesDestination
+class GatheredLines implements DestinationStream {
+  readonly #destination = pino.destination({ dest: 1, sync: false })
   #lines: string[] = []
   #characters = 0
 
-  constructor(destination: LinesDestination) {
-    this.#destination = destination
+  constructor() {
     setInterval(() => this.flush(), LOG_FLUSH_MS).unref()
     // Before the destination ends with the process.
     process.prependListener('beforeExit', () => this.flush())
@@ -62,7 +42,7 @@ export class GatheredLines implements DestinationStream {
   /** Writes what there is. */
   flush(): void {
     if (this.#lines.length === 0) return
-    this.#destination.write(this.#lines)
+    this.#destination.write(this.#lines.join(''))
     this.#lines = []
     this.#characters = 0
   }

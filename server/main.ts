@@ -1,18 +1,15 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Contract, loadContract } from './contract.ts'
-import { KeyChanges } from './http/callers/key-changes.ts'
 import { ExportPlaces } from './http/export-places.ts'
-import { HttpServer, PATIENCE, type Serving } from './http/http-server.ts'
+import { HttpServer, PATIENCE } from './http/http-server.ts'
 import { Attempts, GuessLedger } from './http/rates/attempts.ts'
 import { GuessesHere } from './http/rates/guesses-here.ts'
 import { RateLimiter } from './http/rates/rate-limit.ts'
 import { RecentMap } from './http/rates/recent-map.ts'
-import { HttpThreads } from './http-threads/http-threads.ts'
-import type { MainParts } from './http-threads/main-methods.ts'
-import { putLines } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { Passwords } from './passwords.ts'
+import { ServedMetrics } from './served-metrics.ts'
 import { browserUrl, firstSetupLink } from './setup-link.ts'
 import { openStorage } from './storage/open.ts'
 import type { Disk } from './storage/storage.ts'
@@ -43,6 +40,8 @@ export type ServerOptions = {
   patience?: typeof PATIENCE
   /** The contract, where it has been loaded already. */
   contract?: Contract
+  /** Opens the store. */
+  open?: typeof openStorage
 }
 
 /**
@@ -54,20 +53,20 @@ export async function startServer({
   log,
   now = Date.now,
   patience = PATIENCE,
-  contract,
+  contract: loaded,
+  open = openStorage,
 }: ServerOptions): Promise<RunningServer> {
   const died = Promise.withResolvers<never>()
   // Nobody need wait for it.
   died.promise.catch(() => {})
-  const keyChanges = new KeyChanges()
   const metrics = new Metrics(version)
-  const ready = await prepare({ config, log, now, patience, contract, keyChanges, onDeath: died.reject })
-  let serving: Serving | undefined
-  const storage = await openStorage({
+  const contract = loaded ?? (await loadContract(contractFile))
+  let server: HttpServer | undefined
+  const storage = await open({
     url: config.databaseUrl,
     now,
-    onKeyChange: () => keyChanges.made(),
-    onOutsideChange: () => serving?.refreshKeys(),
+    onKeyChange: () => server?.forgetKeys(),
+    onOutsideChange: () => server?.refreshKeys(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
     onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
@@ -77,27 +76,32 @@ export async function startServer({
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
     onRemovalFailure: (error) =>
       log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
-  }).catch(async (error) => {
-    await ready.end()
-    throw error
   })
-  serving = ready.serve({
+  const served = new ServedMetrics()
+  server = new HttpServer({
+    config,
+    contract,
     storage,
     passwords: new Passwords(),
-    guesses: new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() }),
+    attempts: new Attempts(new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() })),
+    limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
     exports: new ExportPlaces(),
-    exposition: async () => metrics.exposition(storage.statistics(), (await serving?.samples()) ?? []),
-    log: (lines) => putLines(log, lines),
+    notedReaders: new RecentMap<number>(1_000),
+    metrics: served,
+    exposition: () => metrics.exposition(storage.statistics(), served),
+    log,
+    now,
+    patience,
   })
   let port: number
   let siteUrl: string
   let setupLink: string | undefined
   try {
-    port = await serving.listen(config)
+    port = await server.listen(config)
     siteUrl = browserUrl(config, port)
     setupLink = await firstSetupLink(storage, { baseUrl: siteUrl, now_ms: now() })
   } catch (error) {
-    await serving.close()
+    await server.close()
     await storage.close()
     throw error
   }
@@ -107,41 +111,10 @@ export async function startServer({
     setupLink,
     died: died.promise,
     async stop() {
-      await serving.close()
+      await server.close()
       await storage.close()
       log.flush()
     },
-  }
-}
-
-type Preparing = Required<Omit<ServerOptions, 'contract'>> & {
-  contract: Contract | undefined
-  keyChanges: KeyChanges
-  onDeath: (error: Error) => void
-}
-
-/** Makes ready what serves HTTP, this thread or others, until there is a store to serve. */
-async function prepare({ contract: loaded, ...options }: Preparing): Promise<{
-  serve: (parts: MainParts) => Serving
-  end: () => Promise<void>
-}> {
-  const { config, log, now, patience, keyChanges } = options
-  if (config.httpThreads > 1) {
-    return await HttpThreads.start({ ...options, count: config.httpThreads, contractFile })
-  }
-  const contract = loaded ?? (await loadContract(contractFile))
-  return {
-    serve({ guesses, ...parts }) {
-      const common = {
-        ...parts,
-        keyChanges,
-        attempts: new Attempts(guesses),
-        limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
-        notedReaders: new RecentMap<number>(1_000),
-      }
-      return new HttpServer({ config, contract, common, log, now, patience, servers: 1 })
-    },
-    async end() {},
   }
 }
 

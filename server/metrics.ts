@@ -1,5 +1,5 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { SECONDS, type ServedSamples } from './served-metrics.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { SECONDS, type ServedMetrics } from './served-metrics.ts'
 import type { CommittedGroup, StorageStatistics } from './storage/storage.ts'
 
 const ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
@@ -109,11 +109,11 @@ export class Metrics {
 
   /**
    * All of it in Prometheus' text format, with the content type to send it as.
-   * @param served of each thread that serves: they are added up
+   * @param served what the requests have come to
    */
   async exposition(
     statistics: StorageStatistics,
-    served: readonly ServedSamples[],
+    served: ServedMetrics,
   ): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
     if (statistics.connections !== undefined) {
@@ -135,8 +135,7 @@ export class Metrics {
     this.#listReads.reset()
     for (const [outcome, count] of Object.entries(ended)) this.#listReads.inc({ outcome }, count)
     const own = await this.#registry.metrics()
-    const requests = await AggregatorRegistry.aggregate([...served]).metrics()
-    return { contentType: this.#registry.contentType, text: own + requests }
+    return { contentType: this.#registry.contentType, text: own + (await served.text()) }
   }
 
   #gauge(name: string, help: string, read: (statistics: StorageStatistics) => number) {

@@ -1,11 +1,8 @@
-import { Counter, Histogram, type MetricObject, Registry } from 'prom-client'
+import { Counter, Histogram, Registry } from 'prom-client'
 import { Tallies, Tally } from './tally.ts'
 
 /** Bounds of what is told in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
-/** What one thread has counted, to be added up with others. */
-export type ServedSamples = MetricObject[]
 
 /** A request that has been answered or given up. */
 export type EndedRequest = {
@@ -19,7 +16,7 @@ export type EndedRequest = {
 }
 
 /**
- * What the requests that a thread serves come to, for Prometheus. No label takes what a caller sends: operations and codes
+ * What requests come to, for Prometheus. No label takes what a caller sends: operations and codes
  * are the contract's, keys are named by the `key_id` of keys that exist, and a bounded number of them.
  *
  * Counts that requests and events raise are kept in plain fields and handed to the library when Prometheus asks: an
@@ -107,9 +104,9 @@ export class ServedMetrics {
     this.#keyLookUps.inc()
   }
 
-  /** All of it as it is now. */
-  async samples(): Promise<ServedSamples> {
-    return await this.#registry.getMetricsAsJSON()
+  /** All of it in Prometheus' text format. */
+  async text(): Promise<string> {
+    return await this.#registry.metrics()
   }
 
   /** The library collects all counters before it awaits anything, so that their sums agree. */

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { inject, onTestFinished } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import { insertWorkspace } from '../server/cli/init.ts'
-import { type Config, processEnvironment } from '../server/config.ts'
+import type { Config } from '../server/config.ts'
 import { type Contract, loadContract } from '../server/contract.ts'
 import { contractFile, type ServerOptions, startServer } from '../server/main.ts'
 import { sqlitePath } from '../server/storage/sqlite/file-url.ts'
@@ -41,7 +41,6 @@ export type CairnOptions = Partial<
   Pick<
     Config,
     | 'host'
-    | 'httpThreads'
     | 'databaseUrl'
     | 'rateLimit'
     | 'rateLimitMax'
@@ -54,13 +53,7 @@ export type CairnOptions = Partial<
     | 'logAddresses'
   >
 > &
-  Pick<ServerOptions, 'now' | 'patience'> & { publicUrl?: string }
-
-/**
- * How many threads serve where a test does not say: as CAIRN_HTTP_THREADS tells, one by default. A test that sets the clock
- * has one, because others have that of the machine.
- */
-const HTTP_THREADS = Number(processEnvironment().CAIRN_HTTP_THREADS ?? 1)
+  Pick<ServerOptions, 'now' | 'patience' | 'open'> & { publicUrl?: string }
 
 /** Starts a server in this process, on a real socket and a real file. It ends with the test or with `stop`. */
 export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
@@ -79,7 +72,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     logAddresses = true,
     databaseUrl = await newStore(),
     patience,
-    httpThreads = options.now ? 1 : HTTP_THREADS,
+    open,
   } = options
   const log: Record<string, unknown>[] = []
   const lines = new Writable({
@@ -91,7 +84,6 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   const config: Config = {
     port: 0,
     host,
-    httpThreads,
     databaseUrl,
     publicUrl: publicUrl === undefined ? undefined : new URL(publicUrl),
     trustedProxies,
@@ -110,6 +102,7 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
     log: pino({ level: logLevel }, lines),
     contract: await sharedContract(),
     ...(patience && { patience }),
+    ...(open && { open }),
   })
   serverStarted(databaseUrl)
   const checkedFetch = async (request: Request, init?: RequestInit) => {

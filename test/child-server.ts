@@ -3,7 +3,6 @@ import { vi } from 'vitest'
 import { type Client, createClient } from '../client/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createWorkspace } from '../server/cli/init.ts'
-import { processEnvironment } from '../server/config.ts'
 import { newStore } from './cairn.ts'
 import { type Command, cairnFile, type Ended, startCommand } from './command.ts'
 import { initialize } from './operations/customer.ts'
@@ -93,8 +92,6 @@ export function serve(options: ChildServerOptions): Command {
       LOG_LEVEL: 'silent',
       CAIRN_RATE_LIMIT: '0',
       DATABASE_URL: databaseUrl,
-      // Not as many as the machine has cores for: a test may look at what one does.
-      CAIRN_HTTP_THREADS: processEnvironment().CAIRN_HTTP_THREADS ?? '1',
       // As `npm start` has it; its threads start in half the time.
       NODE_COMPILE_CACHE: compileCache,
       ...Object.fromEntries(allocation),

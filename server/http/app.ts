@@ -1,6 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import type { Caller, Operation, OperationId, Route } from '../contract.ts'
-import type { Owner } from '../domain/fair-queue.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { networkOf, plainAddress } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
@@ -13,6 +12,7 @@ import { sendStreamed } from './answers/streamed-file.ts'
 import { noteBegun } from './begun-requests.ts'
 import { writeCookies } from './callers/cookies.ts'
 import { ProxyWatch } from './callers/unknown-proxy.ts'
+import type { ExportPlaces } from './export-places.ts'
 import { loggedFaults } from './log-faults.ts'
 import { loggedPaths } from './log-paths.ts'
 import { assertHead } from './malformed-http.ts'
@@ -31,8 +31,7 @@ export type AppOptions = SiteOptions &
     trustedProxies: readonly string[]
     turns: Turns
     bodies: BodyPlaces
-    /** Where exports have their places; taken in another thread, a place takes a moment. */
-    exports: { enter(owner: Owner): (() => void) | Promise<() => void> }
+    exports: ExportPlaces
     /** Whether the log has the addresses of senders. */
     logAddresses: boolean
     /** Whether new work is refused because the process ends. */
@@ -141,7 +140,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     if (performance.now() - identified_ms > BELIEVED_MS) caller = await identify()
     const count = route.count(body)
     if (route.isFile) {
-      leaveExports = await options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
+      leaveExports = options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) })
     }
     if (key && arriving && count > 1)
       addHeaders(res, limiter.takeRest(key, { count, refusal: arriving.length / LIMITED_EVENT_BYTES }))

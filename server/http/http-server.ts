@@ -1,15 +1,10 @@
 import { createServer } from 'node:http'
-import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Contract } from '../contract.ts'
-import { ServedMetrics, type ServedSamples } from '../served-metrics.ts'
-import type { ServedStorage } from '../storage/storage.ts'
 import { AnswerCompression } from './answers/answer-compression.ts'
 import { UnreadAnswers } from './answers/unread-answers.ts'
 import { type AppOptions, createApp } from './app.ts'
 import { Callers } from './callers/callers.ts'
 import { Credentials } from './callers/credentials.ts'
-import type { KeyChanges } from './callers/key-changes.ts'
 import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { OpenConnections } from './open-connections.ts'
@@ -25,66 +20,43 @@ const KEEP_ALIVE_MS = 65_000
  */
 export const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
-/** What all that serve HTTP in this process have in common, so that a caller gets no more of it from two than from one. */
-export type Common = Pick<
+export type HttpServerOptions = Pick<
   AppOptions,
-  'passwords' | 'attempts' | 'limiter' | 'exports' | 'notedReaders' | 'exposition'
+  | 'contract'
+  | 'storage'
+  | 'passwords'
+  | 'attempts'
+  | 'limiter'
+  | 'exports'
+  | 'notedReaders'
+  | 'metrics'
+  | 'exposition'
+  | 'log'
+  | 'now'
 > & {
-  storage: ServedStorage
-  keyChanges: KeyChanges
-}
-
-export type HttpServerOptions = {
   config: Config
-  contract: Contract
-  common: Common
-  log: Logger
-  /** Milliseconds since 1970. */
-  now: () => number
   /** How long a sender may take. */
   patience: typeof PATIENCE
-  /** So many of these share the memory for bodies and answers. */
-  servers: number
 }
 
-/** What serves HTTP: this thread, or others. */
-export type Serving = {
-  /**
-   * @returns the port
-   * @throws {Error} with a message for the operator
-   */
-  listen(where: Where): Promise<number>
-  /** Another program may have changed keys. */
-  refreshKeys(): void
-  /** What requests have come to, of each thread that serves them. */
-  samples(): Promise<ServedSamples[]>
-  /** Refuses new work, and finishes what was taken. */
-  close(): Promise<void>
-}
-
-/** One server of the application, in the thread that it is made in. */
-export class HttpServer implements Serving {
+/** Serves the application over HTTP. */
+export class HttpServer {
   readonly #listening: ListeningSockets
   readonly #connections: OpenConnections
   readonly #credentials: Credentials
-  readonly #metrics = new ServedMetrics()
   #isStopping = false
 
-  constructor({ config, contract, common, log, now, patience, servers }: HttpServerOptions) {
-    const { storage, keyChanges, ...others } = common
-    const metrics = this.#metrics
+  constructor({ config, patience, ...others }: HttpServerOptions) {
+    const { storage, metrics, log, now } = others
     const { publicUrl, logAddresses } = config
     this.#credentials = new Credentials({
       storage,
-      changes: keyChanges,
       now,
       onError: (error) => log.warn({ err: error }, 'could not note when a key was last used'),
       onLookUp: () => metrics.keyLookedUp(),
     })
     const app = createApp({
       ...others,
-      contract,
-      storage,
       callers: new Callers({
         credentials: this.#credentials,
         storage,
@@ -96,14 +68,11 @@ export class HttpServer implements Serving {
       publicUrl,
       trustedProxies: config.trustedProxies,
       turns: new Turns(),
-      bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body'), among: servers }),
-      answers: new UnreadAnswers({ among: servers }),
+      bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
+      answers: new UnreadAnswers(),
       compression: new AnswerCompression(),
-      metrics,
       metricsToken: config.metricsToken,
-      log,
       logAddresses,
-      now,
       isStopping: () => this.#isStopping,
     })
     const options = {
@@ -122,19 +91,25 @@ export class HttpServer implements Serving {
     refuseMalformed(server, { log, metrics, logAddresses })
   }
 
-  /** @param options.isShared whether other threads of this process listen there too */
-  async listen(where: Where, options = { isShared: false }): Promise<number> {
-    return await this.#listening.listen(where, options)
+  /**
+   * @returns the port
+   * @throws {Error} with a message for the operator
+   */
+  async listen(where: Where): Promise<number> {
+    return await this.#listening.listen(where)
   }
 
+  /** This process has changed keys. */
+  forgetKeys(): void {
+    this.#credentials.forget()
+  }
+
+  /** Another program may have changed keys. */
   refreshKeys(): void {
     this.#credentials.refresh()
   }
 
-  async samples(): Promise<ServedSamples[]> {
-    return [await this.#metrics.samples()]
-  }
-
+  /** Refuses new work, and finishes what was accepted. */
   async close(): Promise<void> {
     this.#isStopping = true
     await this.#connections.close()

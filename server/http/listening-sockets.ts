@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer, type Server as Listener } from 'node:net'
-import { CAN_SHARE_PORTS, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 
 /**
  * So many sockets listen, and the system deals new connections out to them: in a turn of its loop Node takes one connection
@@ -8,7 +8,7 @@ import { CAN_SHARE_PORTS, type Config } from '../config.ts'
  * behind callers who connect and leave at once, others waited for two seconds. Many more let such callers have more of the
  * loop than they are worth.
  */
-const SOCKETS = CAN_SHARE_PORTS ? 4 : 1
+const SOCKETS = process.platform === 'linux' ? 4 : 1
 
 /** Connections that wait to be taken, at all of them together as many as Node has for one. */
 const BACKLOG = 512
@@ -29,13 +29,12 @@ export class ListeningSockets {
   }
 
   /**
-   * @param isShared whether servers in other threads listen there too; the caller has asserted that it was free
    * @returns the port
    * @throws {Error} with a message for the operator
    */
-  async listen({ host, port }: Where, { isShared }: { isShared: boolean }): Promise<number> {
-    if (!isShared && SOCKETS > 1) await assertFree({ host, port })
-    const options = { host, reusePort: isShared || SOCKETS > 1, backlog: BACKLOG / SOCKETS }
+  async listen({ host, port }: Where): Promise<number> {
+    if (SOCKETS > 1) await assertFree({ host, port })
+    const options = { host, reusePort: SOCKETS > 1, backlog: BACKLOG / SOCKETS }
     await listening(this.#server, { ...options, port })
     const { port: listened } = this.#server.address() as AddressInfo
     for (const other of this.#others) await listening(other, { ...options, port: listened })
@@ -53,7 +52,7 @@ export class ListeningSockets {
  * On a port that is shared another program could listen too, and nobody would notice.
  * @throws {Error} with a message for the operator
  */
-export async function assertFree(where: Where): Promise<void> {
+async function assertFree(where: Where): Promise<void> {
   const probe = createServer()
   await listening(probe, where)
   await new Promise((resolve) => probe.close(resolve))

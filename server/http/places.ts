@@ -7,14 +7,6 @@ const PRESSED_MS = 1_000
 /** How often is looked for those whose patience is used up. */
 const LOOK_MS = 1_000
 
-/** Of so many threads each has an equal part of the memory. Were there more parts, the largest body would fit into none. */
-const MOST_PARTS = 4
-
-/** What one of so many threads has of memory for all. */
-export function partOf(bytes: number, among: number): number {
-  return bytes / Math.min(among, MOST_PARTS)
-}
-
 export type PlaceOptions = {
   /** Whose it is: a key, a person or a network. */
   owner: string

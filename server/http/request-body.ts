@@ -4,7 +4,7 @@ import { type BodyKind, type JsonValue, parseJson, parseJsonInPieces } from '../
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import { Unavailable } from '../storage/unavailable.ts'
-import { type Place, Places, partOf } from './places.ts'
+import { type Place, Places } from './places.ts'
 import type { Share } from './rates/turns.ts'
 
 /** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
@@ -161,18 +161,13 @@ const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, f
 
 /** The memory for bodies: one of the callers that are known, and one of all others. */
 export class BodyPlaces {
-  readonly #known: Places
-  readonly #nobodys: Places
+  readonly #known = new Places(BODIES_BYTES)
+  readonly #nobodys = new Places(NOBODYS_BYTES)
   readonly #onSlow: () => void
 
-  /**
-   * @param options.onSlow is told of every sender that was too slow
-   * @param options.among so many of these share the memory
-   */
-  constructor({ onSlow, among = 1 }: { onSlow: () => void; among?: number }) {
+  /** @param options.onSlow is told of every sender that was too slow */
+  constructor({ onSlow }: { onSlow: () => void }) {
     this.#onSlow = onSlow
-    this.#known = new Places(partOf(BODIES_BYTES, among))
-    this.#nobodys = new Places(partOf(NOBODYS_BYTES, among))
   }
 
   /** @param caller `isNobody` without a credential; `owner` is the network then, else the key or the person */

@@ -1,9 +1,6 @@
-import type { Engine } from './engine.ts'
-import { postgresEngine } from './postgres/engine.ts'
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transferable-database.ts'
 import { makePrivate } from './private-file.ts'
-import { sqliteEngine } from './sqlite/engine.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
@@ -27,10 +24,6 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   // Not only when somebody is to be erased.
   if (erasuresFile !== undefined) makePrivate(erasuresFile)
   return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
-}
-
-export function engineOf(url: string): Engine {
-  return isFile(url) ? sqliteEngine : postgresEngine
 }
 
 /**

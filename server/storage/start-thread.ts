@@ -7,13 +7,10 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
  */
 const YOUNG_MB = 8
 
-/**
- * Starts a thread of the store, or of what is served.
- * @param young_mb room for what it has just made. It counts for every thread that has not gone online yet.
- */
-export function startThread(module: URL, options: WorkerOptions, young_mb = YOUNG_MB): Worker {
+/** Starts a thread of the store. */
+export function startThread(module: URL, options: WorkerOptions): Worker {
   // A flag, because what `npm start` says by one goes before the resourceLimits of a thread. The heap of the main thread
   // has been laid out by then.
-  setFlagsFromString(`--max-semi-space-size=${young_mb}`)
+  setFlagsFromString(`--max-semi-space-size=${YOUNG_MB}`)
   return new Worker(module, options)
 }

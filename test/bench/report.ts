@@ -10,7 +10,6 @@ import type { PostgresFigures } from './postgres/measure.ts'
 import type { Profiled, ProfileFigures } from './profile.ts'
 import type { RefusedFigures } from './refused.ts'
 import type { RetentionFigures } from './retention.ts'
-import type { ThreadFigures } from './threads.ts'
 import type { Watched } from './watched.ts'
 
 /** What is wanted of each figure; `least` where more is better, `most` where less is. */
@@ -255,7 +254,6 @@ type Report = {
   refused: OfEngines<RefusedFigures> | undefined
   retention: OfEngines<RetentionFigures> | undefined
   builds: OfEngines<BuildFigures> | undefined
-  threads: OfEngines<ThreadFigures> | undefined
   separate_cores: boolean
   load_average: number
   machine: Machine
@@ -280,7 +278,6 @@ export function tableOf(report: Report): string {
     refused,
     retention,
     builds,
-    threads,
     machine,
     does_not_count,
   } = report
@@ -335,7 +332,6 @@ export function tableOf(report: Report): string {
   if (refused) lines.push(...eachEngine(refused, refusedLines))
   if (retention) lines.push(...eachEngine(retention, retentionLines))
   if (builds) lines.push(...eachEngine(builds, buildLines))
-  if (threads) lines.push(...eachEngine(threads, threadLines))
   lines.push('', `${'figure'.padEnd(24)}${'measured'.padStart(10)}   wanted`)
   for (const [name, want] of Object.entries(wanted) as [RatioName, { least?: number; most?: number }][]) {
     if (name in ratios) lines.push(figureLine(name, ratios[name] ?? null, want))
@@ -465,19 +461,6 @@ function buildLines(engine: string, figures: BuildFigures) {
     `  processor time of a single event in µs: ${both(single_cpu_us)}`,
     `  bytes of an event: ${whole(bytes_per_event.now)} now, ${whole(bytes_per_event.before)} before`,
     `  longest wait for indexing: ${pause(now)} now, ${pause(before)} before`,
-  ]
-}
-
-function threadLines(engine: string, figures: ThreadFigures) {
-  const { single_per_s, single_p99_ms, single_cpu_us, initialize_per_s, batch_per_s, rss_mb } = figures
-  const both = ({ one, two }: { one: number[]; two: number[] }) =>
-    `${whole(median(one))} and ${whole(median(two))}`
-  const megabytes = (mb: number | null) => (mb === null ? 'unknown' : `${whole(mb)} MB`)
-  return [
-    `on ${engine}, a second, with one thread for HTTP and with two: single events ${both(single_per_s)}`,
-    `  initializations ${both(initialize_per_s)}; events in batches ${both(batch_per_s)}`,
-    `  p99 of single events in ms: ${both(single_p99_ms)}; their processor time in µs: ${both(single_cpu_us)}`,
-    `  memory: ${megabytes(rss_mb.one)} and ${megabytes(rss_mb.two)}`,
   ]
 }
 

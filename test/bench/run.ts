@@ -16,7 +16,6 @@ import { measureRefused } from './refused.ts'
 import { machineLine, nearCeiling, ratiosOf, tableOf } from './report.ts'
 import { measureRetention } from './retention.ts'
 import { readSettings, type Settings, say } from './settings.ts'
-import { measureThreads } from './threads.ts'
 import { Watched } from './watched.ts'
 
 /** Memory file systems, on which a commit costs nothing: tmpfs, ramfs. */
@@ -52,8 +51,7 @@ async function main(settings: Settings) {
   const refused = only === 'refused' ? await measureRefused(folder, options) : undefined
   const retention = only === 'retention' ? await measureRetention(folder, options) : undefined
   const builds = only === 'builds' ? await measureBuilds(folder, options) : undefined
-  const threads = only === 'threads' ? await measureThreads(folder, options) : undefined
-  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds, threads }
+  const parts = { peers, store, hostile, postgres, journeys, exports, refused, retention, builds }
   const report = {
     ratios: ratiosOf({ ...parts, watched }),
     does_not_count: peers ? nearCeiling(peers) : [],

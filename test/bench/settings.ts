@@ -33,7 +33,6 @@ const PARTS = [
   'refused',
   'retention',
   'builds',
-  'threads',
 ] as const
 type Part = (typeof PARTS)[number]
 
@@ -51,8 +50,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
                 ordinary senders; postgres: the engine PostgreSQL and its peers; report: reports of a journey, on each
                 engine; profile: what an event costs at each station of its way;
                 export: exports of all events, on each engine; refused: what it costs that refusals are kept, on each
-                engine; retention: sending while others age, on each engine; builds: this checkout beside another;
-                threads: one thread for HTTP beside two, on each engine
+                engine; retention: sending while others age, on each engine; builds: this checkout beside another
   --engine ENGINE  sqlite or postgres: the one engine on which is measured what is measured on each
   --before DIR  of the part builds: the other checkout, with its packages installed
 `

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfig, settings } from '../../server/config.ts'
@@ -9,7 +8,6 @@ import { serve, startChildServer } from '../child-server.ts'
 import { runCairn } from '../command.ts'
 
 const PORT = 'PORT must be a whole number from 0 to 65535'
-const THREADS = 'CAIRN_HTTP_THREADS must be a whole number from 1 to 32'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
 const MOST = 'CAIRN_RATE_LIMIT_MAX must be a whole number from 0 to 1000000'
 const ACCOUNTS = 'CAIRN_ACCOUNTS must be invitation or operator'
@@ -32,8 +30,6 @@ describe('the configuration', () => {
     const defaults = {
       port: 3000,
       host: '127.0.0.1',
-      httpThreads:
-        process.platform === 'linux' ? Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))) : 1,
       databaseUrl: 'sqlite:./data/cairn.db',
       publicUrl: undefined,
       trustedProxies: [],
@@ -53,7 +49,6 @@ describe('the configuration', () => {
   it.each([
     ['PORT', '0'],
     ['PORT', '65535'],
-    ['CAIRN_HTTP_THREADS', '1'],
     ['CAIRN_RATE_LIMIT', '0'],
     ['CAIRN_RATE_LIMIT', '1000000'],
     ['CAIRN_RATE_LIMIT_MAX', '0'],
@@ -78,9 +73,6 @@ describe('the configuration', () => {
     ['PORT', '0x50', PORT],
     ['PORT', ' 80', PORT],
     ['PORT', 'http', PORT],
-    ['CAIRN_HTTP_THREADS', '0', THREADS],
-    ['CAIRN_HTTP_THREADS', '33', THREADS],
-    ['CAIRN_HTTP_THREADS', 'all', THREADS],
     ['CAIRN_RATE_LIMIT', '1000001', RATE],
     ['CAIRN_RATE_LIMIT', '1e3', RATE],
     ['CAIRN_RATE_LIMIT', 'none', RATE],
@@ -131,7 +123,7 @@ describe('the configuration', () => {
 
   it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
-    const stderr = `cairn: ${[PORT, THREADS, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
+    const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]
     for (const refused of await Promise.all(commands.map((args) => runCairn(args, { environment })))) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })

@@ -106,6 +106,19 @@ describe('a stop under load', () => {
     const stored = await storedEvents(await connectTo(databaseUrl))
     expect(stored.toSorted()).toEqual(answered.toSorted())
   })
+
+  it('has every line of the log whole, its own last', async () => {
+    const { server, client } = await startChildServerWithCustomer({ environment: { LOG_LEVEL: 'info' } })
+    await Promise.all(Array.from({ length: 60 }, () => client.listJourneys({ query: { limit: 1 } })))
+    const { code, stdout } = await server.end('SIGTERM')
+    expect(code).toBe(0)
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.filter(({ operation }) => operation === 'listJourneys')).toHaveLength(60)
+    expect(lines.at(-1)).toMatchObject({ msg: 'Cairn has stopped' })
+  })
 })
 
 describe('a second signal', () => {

@@ -8,7 +8,6 @@ import { ListeningSockets } from '../../server/http/listening-sockets.ts'
 import { freePort } from '../free-port.ts'
 
 const HOST = '127.0.0.1'
-const ALONE = { isShared: false }
 
 /** Connects so many times from a process of its own and leaves, while this thread stands still. */
 function connectAndLeave(port: number, count: number): void {
@@ -25,7 +24,7 @@ function connectAndLeave(port: number, count: number): void {
 async function listening() {
   const server = createServer((_request, response) => response.end('answered'))
   const sockets = new ListeningSockets(server)
-  const port = await sockets.listen({ host: HOST, port: 0 }, ALONE)
+  const port = await sockets.listen({ host: HOST, port: 0 })
   onTestFinished(() => sockets.close())
   return { server, sockets, port }
 }
@@ -62,7 +61,7 @@ describe('the sockets of a server', () => {
   it('take no place that is taken, and tell what to change', async () => {
     const { port } = await listening()
     const other = new ListeningSockets(createServer())
-    await expect(other.listen({ host: HOST, port }, ALONE)).rejects.toThrow(
+    await expect(other.listen({ host: HOST, port })).rejects.toThrow(
       `Cannot listen on ${HOST}:${port}: the port is in use; set PORT to another`,
     )
     await other.close()
@@ -71,7 +70,7 @@ describe('the sockets of a server', () => {
   it('leave their port when they are closed', async () => {
     const port = await freePort()
     const sockets = new ListeningSockets(createServer())
-    await sockets.listen({ host: HOST, port }, ALONE)
+    await sockets.listen({ host: HOST, port })
     await sockets.close()
     const next = createListener()
     onTestFinished(() => void next.close())

@@ -309,6 +309,10 @@ describe('an export that nobody reads', () => {
       const refused = await cairn.fetch('/events/export', { headers })
       expect([refused.status, (await refused.json()).code]).toEqual([503, 'overloaded'])
     }
+    // Refused for want of a place, which is no fault of the server.
+    const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503), withPatience)
+    expect(line).toMatchObject({ code: 'overloaded' })
+    expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
     answers[0]?.destroy()
     const isFree = async () => (await cairn.fetch('/events/export', { headers: callers[2] })).ok
     await vi.waitUntil(isFree, withPatience)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Places, partOf } from '../places.ts'
+import { Places } from '../places.ts'
 
 /** All answers together that are written and that their peers have not taken yet. */
 const ANSWERS_BYTES = 64 * 1024 * 1024
@@ -18,14 +18,9 @@ type Peer = {
 
 /** Bounds what waits for peers that do not read: the kernel takes what fits into its buffers, the rest is here. */
 export class UnreadAnswers {
-  readonly #places: Places
+  readonly #places = new Places(ANSWERS_BYTES)
   /** The last answer of each connection whose requests go in turn. */
   readonly #last = new WeakMap<Socket, ServerResponse>()
-
-  /** @param options.among so many of these share the memory */
-  constructor({ among = 1 }: { among?: number } = {}) {
-    this.#places = new Places(partOf(ANSWERS_BYTES, among))
-  }
 
   /** Whether an answer of this size may be written, where need be in the place of those whose peers are slow. */
   makeRoom(owner: string, bytes: number): boolean {

@@ -9,7 +9,6 @@ import {
   serviceKeysByDigest,
 } from '../../storage/service-keys.ts'
 import type { ServedStorage, Transaction } from '../../storage/storage.ts'
-import { KeyChanges } from './key-changes.ts'
 
 /** `last_used` is written at most this often. */
 const LAST_USED_MS = 60_000
@@ -22,8 +21,6 @@ const REFRESHED_KEYS = 100
 
 type CredentialsOptions = {
   storage: ServedStorage
-  /** Tells when this process has changed a key. */
-  changes?: KeyChanges
   now: () => number
   onError: (error: unknown) => void
   /** Called when a key is looked up in the store, because it is not in memory. */
@@ -33,7 +30,6 @@ type CredentialsOptions = {
 /** Tells from the header `x-service-key` who calls. */
 export class Credentials {
   readonly #storage: ServedStorage
-  readonly #changes: KeyChanges
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
   readonly #onLookUp: () => void
@@ -43,21 +39,11 @@ export class Credentials {
   readonly #noted_ms = new Map<string, number>()
   /** Raised by each change: what was looked up before it may be old. */
   #generation = 0
-  /** How many changes were seen. */
-  #seen: number
   #isRefreshDue = false
   #isRefreshing = false
 
-  constructor({
-    storage,
-    changes = new KeyChanges(),
-    now,
-    onError,
-    onLookUp = () => {},
-  }: CredentialsOptions) {
+  constructor({ storage, now, onError, onLookUp = () => {} }: CredentialsOptions) {
     this.#storage = storage
-    this.#changes = changes
-    this.#seen = changes.count
     this.#now = now
     this.#onError = onError
     this.#onLookUp = onLookUp
@@ -71,6 +57,13 @@ export class Credentials {
     this.#generation += 1
     this.#isRefreshDue = true
     if (!this.#isRefreshing) void this.#refreshWhileDue()
+  }
+
+  /** Drops every cached key. To be called when this process has changed a key, before the change is acknowledged. */
+  forget(): void {
+    this.#generation += 1
+    // A new map rather than clear(): a refresh that is running still writes to the old one.
+    this.#keys = new Map()
   }
 
   /**
@@ -112,32 +105,17 @@ export class Credentials {
   async #find(token: string): Promise<ServiceKey | undefined> {
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
-    this.#lookForChanges()
     const cached = this.#keys.get(digest)
     if (cached) return cached
     const generation = this.#generation
     this.#onLookUp()
     const key = await findServiceKeyByDigest(this.#storage.db, digest)
     // A change during the look-up may have made the answer old.
-    this.#lookForChanges()
     if (key && generation === this.#generation) {
       if (this.#keys.size >= CACHED_KEYS) this.#keys.clear()
       this.#keys.set(digest, key)
     }
     return key
-  }
-
-  /** What this process has revoked works no more at once. */
-  #lookForChanges() {
-    const { count } = this.#changes
-    if (count !== this.#seen) this.#forget()
-    this.#seen = count
-  }
-
-  #forget() {
-    this.#generation += 1
-    // Another map and not an empty one: what is being refreshed is written to the old one.
-    this.#keys = new Map()
   }
 
   async #refreshWhileDue() {
@@ -148,7 +126,7 @@ export class Credentials {
         await this.#refreshOnce(this.#keys)
       } catch {
         // Whether the store is overloaded or closed: what cannot be confirmed is not believed.
-        this.#forget()
+        this.forget()
       }
     }
     this.#isRefreshing = false

@@ -13,35 +13,19 @@ export type Bucket = { open: number; kept: number; filled_ms: number; rate: numb
 export type Share = { kept: number; refused: number; filled_ms: number }
 
 /** What a rate limiter remembers. */
-export type LimitCounts = {
-  /** Runs work, beside which nobody else reads or writes the counts. */
-  alone<Result>(work: () => Result): Result
-  bucket(name: string): Bucket | undefined
-  /**
-   * Keeps a bucket as it is now.
-   * @param isFull whether another one would be full by now: it need not be remembered
-   */
-  keepBucket(name: string, bucket: Bucket, isFull: (bucket: Bucket) => boolean): void
-  /** A copy of what was kept of a network; undefined where that has its full share. */
-  share(name: string): Share | undefined
-  keepShare(name: string, share: Share): void
-}
-
-/** The counts of one thread, which are all there are where it alone serves. */
-export class CountsHere implements LimitCounts {
+export class LimitCounts {
   readonly #buckets = new Map<string, Bucket>()
   #mostBuckets = BUCKETS
   readonly #shares = new RecentMap<Share>(NETWORKS)
-
-  alone<Result>(work: () => Result): Result {
-    return work()
-  }
 
   bucket(name: string): Bucket | undefined {
     return this.#buckets.get(name)
   }
 
-  /** One that is not full is never forgotten. */
+  /**
+   * Keeps a bucket. One that is not full is never forgotten.
+   * @param isFull whether another one would be full by now: it need not be remembered
+   */
   keepBucket(name: string, bucket: Bucket, isFull: (bucket: Bucket) => boolean): void {
     if (this.#buckets.has(name)) return
     if (this.#buckets.size >= this.#mostBuckets) {
@@ -52,6 +36,7 @@ export class CountsHere implements LimitCounts {
     this.#buckets.set(name, bucket)
   }
 
+  /** A copy of what was kept of a network; undefined where that has its full share. */
   share(name: string): Share | undefined {
     const share = this.#shares.get(name)
     return share && { ...share }

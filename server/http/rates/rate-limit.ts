@@ -1,5 +1,5 @@
 import { Problem } from '../../problems.ts'
-import { type Bucket, CountsHere, type LimitCounts, type Share } from './limit-counts.ts'
+import { type Bucket, LimitCounts, type Share } from './limit-counts.ts'
 
 /** The burst is what a key may send at once: this many seconds of its rate. */
 const BURST_SECONDS = 2
@@ -33,16 +33,12 @@ export type LimitedKey = {
 export class RateLimiter {
   readonly #defaultRate: number
   readonly #now: () => number
-  readonly #counts: LimitCounts
+  readonly #counts = new LimitCounts()
 
-  /**
-   * @param options.defaultRate events a second, for keys without a rate of their own
-   * @param options.counts where they are counted; else in this limiter alone
-   */
-  constructor({ defaultRate, now, counts = new CountsHere() }: RateLimiterOptions) {
+  /** @param options.defaultRate events a second, for keys without a rate of their own */
+  constructor({ defaultRate, now }: { defaultRate: number; now: () => number }) {
     this.#defaultRate = defaultRate
     this.#now = now
-    this.#counts = counts
   }
 
   /**
@@ -129,22 +125,20 @@ export class RateLimiter {
     return headers ?? {}
   }
 
-  /** Measures a request of a key, which nothing else does meanwhile. @returns undefined where the key has no limit */
+  /** Measures a request of a key. @returns undefined where the key has no limit */
   #measured<Result>(key: LimitedKey, work: (measure: Measure) => Result): Result | undefined {
     const { key_id, network } = key
     const rate = key.rate_limit ?? this.#defaultRate
     if (rate === 0) return undefined
     const now_ms = this.#now()
     const sizes = sizesOf(rate, network !== undefined)
-    return this.#counts.alone(() => {
-      const bucket = this.#bucket(key_id, sizes, now_ms)
-      const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
-      try {
-        return work({ bucket, share, sizes })
-      } finally {
-        this.#counts.keepBucket(key_id, bucket, (bucket) => isFull(bucket, now_ms))
-      }
-    })
+    const bucket = this.#bucket(key_id, sizes, now_ms)
+    const share = network === undefined ? NO_SHARE : this.#share(key_id, network, sizes, now_ms)
+    try {
+      return work({ bucket, share, sizes })
+    } finally {
+      this.#counts.keepBucket(key_id, bucket, (bucket) => isFull(bucket, now_ms))
+    }
   }
 
   #bucket(key_id: string, sizes: Sizes, now_ms: number): Bucket {
@@ -167,8 +161,6 @@ export class RateLimiter {
     return share
   }
 }
-
-type RateLimiterOptions = { defaultRate: number; now: () => number; counts?: LimitCounts }
 
 /** A key of which nothing is known has a full bucket. */
 function isFull(bucket: Bucket, now_ms: number): boolean {
