@@ -209,7 +209,7 @@ export interface paths {
          *     A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
          *     the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
          *     `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
-         *     and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
+         *     or without its secrets, and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
          *     no new refusal and is not counted as sent once more.
          *
          *     Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.
@@ -2143,8 +2143,16 @@ export interface components {
             /** @description The name of the event; null where it has none that could be one. */
             event_id: string | null;
             /**
-             * @description What was sent: the body as it was, or the event of a batch as JSON. The first 16 KiB where it was longer, which
-             *     `sent_bytes` tells. As it could be read as JSON, no NUL is in it.
+             * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB, which
+             *     `sent_bytes` tells, the first 16 KiB, of a list only the items that are whole in it.
+             *
+             *     Secrets are not kept. `[redacted by Cairn]` replaces service keys and one-time tokens of this server wherever they
+             *     stand, credentials after `Bearer` or `Basic`, and the values of fields whose name contains `password`, `secret`,
+             *     `credential` or `authorization` or ends with `token`, `api_key`, `service_key`, `access_key` or `private_key`, in
+             *     any case and with any separators. A request of which something was replaced cannot be replayed.
+             *
+             *     Once a customer is erased or a journey removed, requests that name it anywhere are removed; so are those that were
+             *     cut in the middle of an object, because the rest may have named it.
              */
             sent: string;
             /**
@@ -2216,7 +2224,7 @@ export interface components {
         /**
          * Outcome of sending again
          * @description `replayed`: it is stored now. `duplicate`: it was stored before. `refused`: again, and why `code` says. `incomplete`: it
-         *     is kept only in part and cannot be sent.
+         *     is kept only in part or without its secrets, and cannot be sent.
          * @enum {string}
          */
         RefusalReplayOutcome: "replayed" | "duplicate" | "refused" | "incomplete";

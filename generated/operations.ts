@@ -101,7 +101,7 @@ export const operationPaths = {
    * A call sends as many as `limit` says, fewer where they are long; `next_cursor` is where the next call goes on, with
    * the same body, and null at the end. Each has a result, which is kept with the refusal: `replayed`, it is stored now;
    * `duplicate`, it was stored before; `refused`, by the `code` that stands there; `incomplete`, it is kept only in part
-   * and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
+   * or without its secrets, and cannot be sent. A batch that was refused as a whole has the result of its worst event. What is refused again makes
    * no new refusal and is not counted as sent once more.
    *
    * Calling it again is safe: what is stored is a duplicate then. Every call that is no dry run is in the audit log.

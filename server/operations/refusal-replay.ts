@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Context } from '../contract.ts'
 import { unmadeId } from '../domain/identifiers.ts'
 import { parseJson } from '../domain/json.ts'
+import { isPartial } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
 import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
@@ -58,8 +59,8 @@ export async function replayed(
 
 async function attemptOf(row: RefusalRow, { checkBody }: Context): Promise<Attempt> {
   const { operation, item, refusal_id } = row
+  if (isPartial(row.sent, row.sent_bytes)) return { settled: { outcome: 'incomplete', id: null, code: null } }
   const sent = Buffer.from(row.sent)
-  if (sent.length < row.sent_bytes) return { settled: { outcome: 'incomplete', id: null, code: null } }
   try {
     if (operation === 'initializeCustomer') {
       return { customer: await checkBody('initializeCustomer', parseJson(sent)) }

@@ -78,6 +78,78 @@ describe('a customer who was erased', () => {
     expect(texts.filter((text) => stored.includes(text))).toEqual([])
   })
 
+  it('is found in no request that was rejected, however that named it', async () => {
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const { names, customer_id, event, path } = await newCustomer(workspace)
+    const { client_customer_id } = names
+    const number = String(Date.now())
+    const numbered = await client.initializeCustomer({ body: { ...names, client_customer_id: number } })
+    /** What each says about the customer, and what else is not to stay. */
+    const mark = `mark ${randomUUID()}`
+    const long = Array.from({ length: 1_000 }, (_, index) => ({ event_id: `filler ${index}`, journey_id }))
+    const escaped = [...client_customer_id]
+      .map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('')
+    const bodies = [
+      JSON.stringify({ mark, customerId: customer_id }),
+      JSON.stringify({ mark, clientCustomerId: client_customer_id }),
+      JSON.stringify({ mark, event: { ...event, journey_id: 'x' } }),
+      JSON.stringify({ mark, data: [event] }),
+      JSON.stringify([{ ...event, mark }]),
+      JSON.stringify({ mark, events: { first: event } }),
+      JSON.stringify({ ...event, mark, customer_id: ` ${customer_id}` }),
+      JSON.stringify({ mark, user: `\u00a0${client_customer_id} ` }),
+      JSON.stringify({ mark, [client_customer_id]: true }),
+      JSON.stringify({ mark, custom_variables: JSON.stringify({ user: client_customer_id }) }),
+      JSON.stringify({ mark, url: `https://example.com/${customer_id}/edit` }),
+      `{"mark":"${mark}","user":"${escaped}"}`,
+      // The head that is kept ends before the identifier, in it, and before an event that begins with something about it.
+      JSON.stringify({ events: [...long.slice(0, 280), { mark, pad: 'x'.repeat(9_000), customer_id }] }),
+      JSON.stringify({ note: mark, pad: 'x'.repeat(16_384 - 70), customerId: customer_id }),
+      JSON.stringify({ note: mark, pad: 'x'.repeat(20_000), customerId: customer_id }),
+    ]
+    const post = (path: string, body: string) =>
+      cairn.fetch(path, {
+        method: 'POST',
+        headers: { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' },
+        body,
+      })
+    for (const path of ['/events/create', '/events/batch', '/customers/initialize']) {
+      for (const body of bodies) expect((await post(path, body)).status).toBe(400)
+      expect((await post(path, `{"mark":"${mark}","customerId":${number}}`)).status).toBe(400)
+    }
+    const others = [
+      JSON.stringify({ mark: 'other', customerId: customer_id.slice(0, -1) }),
+      JSON.stringify({ mark: 'other', user: client_customer_id.slice(0, -1) }),
+      JSON.stringify({
+        events: [{ ...event, mark: 'other', customer_id: 'cus_unknown', message_id: 'other' }],
+      }),
+    ]
+    for (const body of others) expect((await post('/events/batch', body)).status).toBe(400)
+    const listed = async () =>
+      (await client.listRefusals({ query: { limit: 500 } })).data?.data.map(({ sent }) => sent) ?? []
+    await expect.poll(async () => (await listed()).length, withPatience).toBe(3 * (bodies.length + 1) + 3)
+    await erased(workspace, path)
+    await erased(workspace, { customer_id: numbered.data?.customer_id ?? '' })
+    expect((await listed()).filter((sent) => !sent.includes('filler')).toSorted()).toEqual(others.toSorted())
+    const stored = await storedText(cairn.databaseUrl)
+    expect([client_customer_id, number, mark].filter((text) => stored.includes(text))).toEqual([])
+
+    // What comes later and is refused for its form is not kept either, and other requests are.
+    for (const path of ['/events/create', '/events/batch', '/customers/initialize']) {
+      for (const body of bodies) expect((await post(path, body)).status).toBe(400)
+    }
+    const late = { ...names, unknown: true }
+    expect((await post('/customers/initialize', JSON.stringify(late))).status).toBe(400)
+    expect((await post('/events/create', '{"mark":"last"}')).status).toBe(400)
+    await expect.poll(async () => (await listed())[0], withPatience).toBe('{"mark":"last"}')
+    const kept = (await listed()).filter((sent) => !sent.includes('filler') && sent !== '')
+    expect(kept.toSorted()).toEqual([...others, '{"mark":"last"}'].toSorted())
+    const after = await storedText(cairn.databaseUrl)
+    expect([client_customer_id, names.customer_name, mark].filter((text) => after.includes(text))).toEqual([])
+  })
+
   it('is refused with 410 whatever comes of it: events, resends, initialization, trials and batches', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace

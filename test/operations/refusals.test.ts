@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/index.ts'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { createKey } from '../http/service-keys.ts'
 import { signUp } from '../people.ts'
+import { storedText } from '../storage/store.ts'
 import { customerInJourney } from './customer.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
@@ -24,6 +26,34 @@ async function post(path: string, key: string, body: string) {
 }
 
 describe('a request that is refused for its content', () => {
+  it('is kept without secrets, and is not sent again without them', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client, secret_key } = workspace
+    const password = 'nine-lives-of-a-moth'
+    const variables = { [secret_key]: secret_key, password, deep: JSON.stringify({ api_key: [password] }) }
+    await post('/events/create', secret_key, JSON.stringify({ ...event, service_key: secret_key, password }))
+    const late = {
+      ...event,
+      journey_id: 'jrn_unknown',
+      event_id: newServiceKey('secret'),
+      custom_variables: variables,
+    }
+    await post('/events/batch', secret_key, JSON.stringify({ events: [late] }))
+    const listed = async () => (await client.listRefusals()).data?.data ?? []
+    await expect.poll(async () => (await listed()).length).toBe(2)
+    const [item, whole] = await listed()
+    expect(item).toMatchObject({ event_id: '[redacted by Cairn]', code: 'journey_not_found' })
+    expect(JSON.parse(whole?.sent ?? '')).toMatchObject({
+      ...event,
+      service_key: '[redacted by Cairn]',
+      password: '[redacted by Cairn]',
+    })
+    const stored = await storedText(cairn.databaseUrl)
+    expect([secret_key, password].filter((secret) => stored.includes(secret))).toEqual([])
+    const { data } = await client.replayRefusals({ body: {} })
+    expect(data?.results.map(({ outcome }) => outcome)).toEqual(['incomplete', 'incomplete'])
+  })
+
   it('is kept with its reason, its references and what was sent', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key } = workspace

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
 import { type Browser, signUp } from '../people.ts'
+import { storedText } from '../storage/store.ts'
 import { initialize } from './customer.ts'
 import { settled } from './settled.ts'
 
@@ -116,7 +117,19 @@ describe('a journey', () => {
       body: { ...eventIn(gone, customer_id), message_id: randomUUID() },
     })
     expect(error?.code).toBe('journey_archived')
-    expect((await client.listRefusals()).data?.data).toHaveLength(1)
+    const mark = `mark ${randomUUID()}`
+    const bodies = [
+      { mark, journeyId: gone },
+      { mark, data: [{ journey: ` ${gone}` }] },
+      { pad: 'x'.repeat(20_000), mark, journey: gone },
+    ]
+    for (const body of bodies) {
+      const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
+      const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+      expect((await cairn.fetch('/events/create', sent)).status).toBe(400)
+    }
+    expect((await client.listRefusals()).data?.data).toHaveLength(1 + bodies.length)
+    expect(await storedText(cairn.databaseUrl)).toContain(mark)
     await remove(scene)
     expect(await completed(scene)).toMatchObject({
       action: 'journey_removed',
@@ -125,6 +138,8 @@ describe('a journey', () => {
       after: { enrolments: 1, events: 1 },
     })
     expect((await client.listRefusals()).data?.data).toEqual([])
+    // Nor in the bytes of a log.
+    expect(await storedText(cairn.databaseUrl)).not.toContain(mark)
     const journeys = await client.listCustomerJourneys({ path: { customer_id } })
     expect(journeys.data?.data).toMatchObject([{ journey_id: kept }])
     const report = await settled(() => client.getJourneyReport({ path: { journey_id: kept } }))

@@ -5,6 +5,7 @@ import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
+import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
@@ -99,6 +100,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
     limits: refusalLimits,
     now,
+    erasedNames: (workspaceId) => erasedNames(db, workspaceId),
     onFailure: onRefusalsFailure,
   })
   const probe = new WritableProbe(pools.watch, now)
@@ -141,8 +143,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     async sweep(removal) {
       if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
       if (removal.kind === 'journey') {
-        await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
-        return true
+        return await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
       }
       const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
       return !customer || (await refusals.removeOf(removal.workspace_id, customer))
@@ -196,13 +197,14 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     }),
     async close() {
       clearInterval(partitions)
-      const { ingestion, refusals: _, ...others } = pools
+      const { ingestion, refusals: _, lookUps, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [
         removing.close(),
         watch.end(),
         standings.close(),
-        refusals.close(),
+        // What is refused is looked up among erasures before it is kept.
+        refusals.close().finally(() => lookUps.close()),
         lists.close(),
         ...Object.values(others).map((pool) => pool.close()),
       ]

@@ -1,16 +1,18 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
-import { sentHead } from '../../domain/sent-head.ts'
+import { withoutOwnTokens } from '../../domain/redaction.ts'
+import { endOfItems, sentHead } from '../../domain/sent-head.ts'
 import { readPage, unindexed, walkEnd } from '../pages.ts'
 import type { Reading } from '../storage.ts'
 import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { RefusalQueue } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
-import { isAbout, type NamedCustomer } from './refused-customer.ts'
+import { candidatesOf, isAbout, isOpenEnded, type Names } from './refused-names.ts'
 
 type Problem = components['schemas']['Problem']
 
@@ -52,8 +54,14 @@ const WRITE_MS = 200
 /** So long a list waits at the most for what was refused before it was asked for. */
 const CATCH_UP_MS = 1_000
 
-/** So many are searched at a time for what is about a customer. */
-const SEARCHED_AT_ONCE = 500
+/** Maximum rows read at a time in a search for what is about a customer or a journey. */
+const SEARCHED_AT_ONCE = 100
+
+/** Maximum bytes of texts searched before other work of the main thread gets its turn: about 5 ms. */
+const SEARCHED_BYTES = 128 * 1024
+
+/** Maximum texts of a rejected request looked up among erasures: each takes two digests, 4 µs. What follows them is not kept. */
+const MOST_CANDIDATES = 256
 
 /** What is too old is removed so often. It is not shown any more before. */
 const SWEEP_MS = 3_600_000
@@ -66,6 +74,8 @@ export type RefusalsOptions = {
   table: RefusalTable
   limits: RefusalLimits
   now: () => number
+  /** @returns those of the texts that name a customer of the workspace who was erased; undefined where nobody was */
+  erasedNames: (workspaceId: string) => Promise<ErasedNames | undefined>
   /** Called when refusals could not be kept. Nothing else is the worse for it. */
   onFailure: (error: Error) => void
 }
@@ -196,19 +206,45 @@ export class Refusals {
   }
 
   /** Removes what has something about a customer. @returns false: it is in a log still; try again */
-  async removeOf(workspaceId: string, customer: NamedCustomer): Promise<boolean> {
+  removeOf(
+    workspaceId: string,
+    { customer_id, client_customer_id }: { customer_id: string; client_customer_id: string },
+  ): Promise<boolean> {
+    return this.#removeAbout(workspaceId, { id: customer_id, own: client_customer_id }, 'customer_id')
+  }
+
+  /** Removes what has something about a journey. @returns false: it is in a log still; try again */
+  removeOfJourney(workspaceId: string, journeyId: string): Promise<boolean> {
+    return this.#removeAbout(workspaceId, { id: journeyId }, 'journey_id')
+  }
+
+  async #removeAbout(workspaceId: string, names: Names, subject: 'customer_id' | 'journey_id') {
     await this.#write()
     const { compiler, run, cutLogOff } = this.#options.table
     for (let after = ''; ; ) {
       const page = compiler
         .selectFrom('refusals')
-        .select(['refusal_id', 'customer_id', 'sent'])
+        .select([
+          'refusal_id',
+          'customer_id',
+          'journey_id',
+          'event_id',
+          'field',
+          'faults',
+          'sent',
+          'sent_bytes',
+        ])
         .where('workspace_id', '=', workspaceId)
         .where('refusal_id', '>', after)
         .orderBy('refusal_id')
         .limit(SEARCHED_AT_ONCE)
       const [rows = []] = await run([page.compile()])
-      const ids = rows.filter((row) => isAbout(row, customer)).map(({ refusal_id }) => refusal_id)
+      const ids: string[] = []
+      const pause = pacer()
+      for (const row of rows) {
+        if (isAbout(row, names, subject)) ids.push(row.refusal_id)
+        await pause(row.sent.length)
+      }
       const removal = compiler
         .deleteFrom('refusals')
         .where('workspace_id', '=', workspaceId)
@@ -217,17 +253,6 @@ export class Refusals {
       if (rows.length < SEARCHED_AT_ONCE) return await cutLogOff()
       after = rows.at(-1)?.refusal_id ?? ''
     }
-  }
-
-  /** Removes what was sent to a journey. */
-  async removeOfJourney(workspaceId: string, journeyId: string): Promise<void> {
-    await this.#write()
-    const { compiler, run } = this.#options.table
-    const removal = compiler
-      .deleteFrom('refusals')
-      .where('workspace_id', '=', workspaceId)
-      .where('journey_id', '=', journeyId)
-    await run([removal.compile()])
   }
 
   /** Removes what was sent to a workspace. @returns false: it is in a log still; try again */
@@ -259,9 +284,12 @@ export class Refusals {
     const row = {
       ...refused,
       refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
-      field: fieldOf(refused.operation, errors),
+      journey_id: refused.journey_id && withoutOwnTokens(refused.journey_id),
+      customer_id: refused.customer_id && withoutOwnTokens(refused.customer_id),
+      event_id: refused.event_id && withoutOwnTokens(refused.event_id),
+      field: withoutOwnTokens(fieldOf(refused.operation, errors)),
       left_out: 0,
-      faults: JSON.stringify({ errors, errors_omitted }),
+      faults: withoutOwnTokens(JSON.stringify({ errors, errors_omitted })),
       sent: sentHead(sent.head, sent.bytes),
       sent_bytes: sent.bytes,
       replayed_ms: null,
@@ -295,9 +323,11 @@ export class Refusals {
     while (!this.#queue.isEmpty) {
       const group = this.#queue.take()
       try {
-        await this.#writeGroup(group)
-        this.#kept += group.rows.length
-        await this.#bounds.keep(group.rows)
+        const rows = await this.#notErased(group.rows)
+        await this.#writeGroup({ ...group, rows })
+        this.#kept += rows.length
+        this.#lost += group.rows.length - rows.length
+        await this.#bounds.keep(rows)
         this.#sweeping ??= await this.#startSweeping()
       } catch (error) {
         // Not tried again: what is refused meanwhile has the room that it would take.
@@ -305,6 +335,29 @@ export class Refusals {
         this.#options.onFailure(error instanceof Error ? error : new Error(String(error)))
       }
     }
+  }
+
+  /**
+   * What is about nobody who was erased. Ingestion answers 410 of an erased customer and keeps nothing; what it refuses for its
+   * form before it has looked the customer up is looked up here.
+   */
+  async #notErased(group: readonly RefusalRow[]): Promise<RefusalRow[]> {
+    const kept: RefusalRow[] = []
+    const pause = pacer()
+    for (const [workspaceId, rows] of Map.groupBy(group, ({ workspace_id }) => workspace_id)) {
+      const erased = await this.#options.erasedNames(workspaceId)
+      if (!erased) {
+        kept.push(...rows)
+        continue
+      }
+      for (const row of rows) {
+        const { texts, end } = candidatesOf(row.sent, MOST_CANDIDATES)
+        for (const name of [row.customer_id, row.event_id]) if (name !== null) texts.add(name)
+        if (!(await erased.hasAny(texts))) kept.push(closed({ ...row, sent: row.sent.slice(0, end) }))
+        await pause(row.sent.length)
+      }
+    }
+    return kept
   }
 
   async #writeGroup({ rows, leftOut }: ReturnType<RefusalQueue['take']>) {
@@ -331,6 +384,26 @@ export class Refusals {
     const { compiler, run } = this.#options.table
     await run([compiler.deleteFrom('refusals').where('received_ms', '<', this.#oldest_ms()).compile()])
   }
+}
+
+/** Which texts name a customer of a workspace who was erased. */
+export type ErasedNames = { hasAny(texts: ReadonlySet<string>): Promise<boolean> }
+
+/** Lets other work of the main thread go before, each time that so many bytes have been worked on. */
+function pacer(): (bytes: number) => Promise<void> {
+  let worked_bytes = 0
+  return async (bytes) => {
+    worked_bytes += bytes
+    if (worked_bytes < SEARCHED_BYTES) return
+    worked_bytes = 0
+    await nextRound()
+  }
+}
+
+/** A row that ends with a whole item, or with all of an object: where it does not say whom it is about, the rest may have. */
+function closed(row: RefusalRow): RefusalRow {
+  if (row.customer_id !== null || !isOpenEnded(row)) return row
+  return { ...row, sent: row.sent.slice(0, endOfItems(row.sent)) }
 }
 
 function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {

@@ -5,6 +5,7 @@ import { ownDigest } from '../../domain/own-digest.ts'
 import type { ForwardRows, Page } from '../../domain/paging.ts'
 import { type Authorship, insertAuditEntry } from '../audit-log.ts'
 import { findCustomer } from '../customers.ts'
+import type { ErasedNames } from '../refusals/refusals.ts'
 import { hasWorkspace } from '../workspaces.ts'
 import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
@@ -152,6 +153,53 @@ async function insertErasure(db: Transaction<DB>, noted: Omit<Erasure, 'number'>
   await db.insertInto('erasures').values(erasure).execute()
   return erasure
 }
+
+/**
+ * By what erased customers of a workspace are found: their `customer_id`, and what their sender calls them unless they may
+ * return.
+ * @returns undefined where nobody was erased
+ */
+export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<ErasedNames | undefined> {
+  const workspace = await db
+    .selectFrom('workspaces')
+    .select(['erasures', 'erasure_secret'])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  if (!workspace || workspace.erasures === 0) return undefined
+  const { erasure_secret } = workspace
+  const known = new Map<string, boolean>()
+  return {
+    async hasAny(texts) {
+      const unknown = [...texts].filter((text) => !known.has(text))
+      if (unknown.length > 0) {
+        const digests = new Map(
+          unknown.flatMap((client_customer_id) =>
+            CUSTOMER_TYPES.map((customer_type) => [
+              ownDigest(erasure_secret, { customer_type, client_customer_id }),
+              client_customer_id,
+            ]),
+          ),
+        )
+        const found = await db
+          .selectFrom('erasures')
+          .select(['customer_id', 'own_digest'])
+          .where('workspace_id', '=', workspaceId)
+          .where((eb) =>
+            eb.or([eb('customer_id', 'in', unknown), eb('own_digest', 'in', [...digests.keys()])]),
+          )
+          .execute()
+        for (const text of unknown) known.set(text, false)
+        for (const { customer_id, own_digest } of found) {
+          known.set(customer_id, true)
+          if (own_digest !== null) known.set(digests.get(own_digest) ?? '', true)
+        }
+      }
+      return [...texts].some((text) => known.get(text))
+    },
+  }
+}
+
+const CUSTOMER_TYPES = ['account', 'contact'] as const
 
 async function secretOf(db: Kysely<DB>, workspaceId: string): Promise<string> {
   const { erasure_secret } = await db

@@ -5,6 +5,7 @@ import { sumOfReads } from '../list-turns.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
+import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
@@ -55,6 +56,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     table: new SqliteRefusalTable(path),
     limits: refusalLimits,
     now,
+    erasedNames: (workspaceId) => erasedNames(db, workspaceId),
     onFailure: onRefusalsFailure,
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
@@ -82,8 +84,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     async sweep(removal) {
       if (removal.kind === 'workspace' && !(await sweepWorkspace(workspaces, removal))) return false
       if (removal.kind === 'journey') {
-        await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
-        return true
+        return await refusals.removeOfJourney(removal.workspace_id, removal.subject_id)
       }
       const customer = removal.kind === 'customer' ? ownNames(removal) : undefined
       if (customer) {
@@ -125,7 +126,9 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       refusals: refusals.statistics(),
     }),
     async close() {
-      const closing = [removing.close(), reader.close(), standings.close(), refusals.close()]
+      // What is refused is looked up among erasures before it is kept.
+      const refusalsEnd = refusals.close().finally(() => reader.close())
+      const closing = [removing.close(), standings.close(), refusalsEnd]
       await writer.close(Promise.all(closing))
     },
   }
