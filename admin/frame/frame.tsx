@@ -124,7 +124,8 @@ function Shell() {
         padding={{ base: 'md', md: 'xl' }}
         transitionDuration={0}
       >
-        <AppShell.Header>
+        {/* The navigation's z-index is 101, and the header's menus open over it. */}
+        <AppShell.Header zIndex={102}>
           <Group h="100%" px="md" gap="sm" wrap="nowrap">
             <Burger
               hiddenFrom="md"

@@ -12,6 +12,7 @@ import { freePort } from '../free-port.ts'
 import { newMember, newPerson, type SignedUp, signIn, signUp } from '../people.ts'
 import { inspectScreen, inspectState, openAdministration } from './administration.ts'
 import { axeViolations } from './axe.ts'
+import { expectLayersUncovered, inspectLayers } from './layers.ts'
 import { comeBackTo, heading, screenPath, signInDialog } from './screens.ts'
 
 declare global {
@@ -406,6 +407,9 @@ const states: Omit<Screen, 'route'>[] = [
   },
 ]
 
+/** The menus and lists of choices that were looked at on a screen before. */
+const layersSeen = new Set<string>()
+
 describe('Every screen', () => {
   it('of the routes is looked at here', () => {
     const source = readFileSync('admin/app.tsx', 'utf8')
@@ -425,6 +429,7 @@ describe('Every screen', () => {
       const files = new Set(loaded.filter((url) => new URL(url).pathname.startsWith('/admin/assets/')))
       expect(files.size).toBeGreaterThan(2)
       expect(files.size).toBeLessThan(30)
+      await inspectLayers(page, name, layersSeen)
     },
   )
 
@@ -439,6 +444,11 @@ describe('Every screen', () => {
     await navigation.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Navigation' }).click()
     await navigation.waitFor()
+    await page.getByRole('button', { name: /^Workspace / }).click()
+    await page.getByRole('menuitem', { name: 'New workspace' }).waitFor()
+    await expectLayersUncovered(page, 'beside the navigation')
+    await page.keyboard.press('Escape')
+    await page.setViewportSize({ width: 360, height: 800 })
     expect(await axeViolations(page)).toEqual([])
     await navigation.getByRole('link', { name: 'Members' }).click()
     await heading(page, 'Members').waitFor()

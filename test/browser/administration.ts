@@ -13,6 +13,7 @@ import { engine } from '../engine.ts'
 import type { SignedIn } from '../people.ts'
 import { axeViolations, colorViolations } from './axe.ts'
 import { lendContext } from './contexts.ts'
+import { expectLayersUncovered } from './layers.ts'
 
 type AdministrationOptions = Pick<
   BrowserContextOptions,
@@ -134,7 +135,8 @@ const looksAtState = [looks[0], looks[3]] as const
 
 /**
  * Looks at the page as it is now, in narrow windows and wide ones, and in both color schemes: nothing stands out at the side,
- * axe finds nothing, and a picture is kept where there is somebody who may look at it.
+ * nothing lies over a layer that is open, axe finds nothing, and a picture is kept where there is somebody who may look at
+ * it.
  */
 export async function inspectScreen(page: Page, name: string): Promise<void> {
   await inspect(page, name, looks)
@@ -163,6 +165,7 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
     // It takes longer than all the rest.
     if ('violations' in look) expect(await look.violations(page), where).toEqual([])
   }
+  await expectLayersUncovered(page, name)
   if (viewport) await page.setViewportSize(viewport)
 }
 
