@@ -4,6 +4,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
+import { instant, oneOf, text } from '../parts/filter-readers.ts'
 import { given, useFilters } from '../parts/filters.ts'
 import { InstantField } from '../parts/instant-field.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
@@ -26,6 +27,13 @@ const areas: { value: Schemas['AuditArea']; label: string }[] = [
   { value: 'customers', label: 'Customers' },
   { value: 'exports', label: 'Exports' },
 ]
+
+const readers = {
+  area: oneOf(areas.map(({ value }) => value)),
+  actor_id: text,
+  from: instant,
+  to: instant,
+}
 
 /** Who changed what in the workspace, newest first. */
 export function AuditLogScreen() {
@@ -50,13 +58,12 @@ export function AuditLogScreen() {
 function AuditLog() {
   const cairn = useCairn()
   const actors = useActorChoices()
-  const filters = useFilters(['area', 'actor_id', 'from', 'to'])
-  const { area, ...values } = filters.values
-  const knownArea = areas.find(({ value }) => value === area)?.value
-  const entries = usePages(useWorkspaceKey('audit-log', { ...values, area: knownArea }), (cursor) =>
+  const filters = useFilters(readers)
+  const { values } = filters
+  const entries = usePages(useWorkspaceKey('audit-log', values), (cursor) =>
     taken(
       cairn.listAuditLog({
-        query: { ...given(values), ...(knownArea && { area: knownArea }), ...(cursor && { cursor }) },
+        query: { ...given(values), ...(cursor && { cursor }) },
       }),
     ),
   )
@@ -66,7 +73,7 @@ function AuditLog() {
         <Select
           label="Area"
           data={areas}
-          value={knownArea ?? null}
+          value={values.area || null}
           onChange={(value) => filters.set('area', value ?? '')}
           placeholder="All areas"
           clearable

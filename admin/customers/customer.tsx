@@ -9,6 +9,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { SaveButton } from '../parts/export-button.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { text } from '../parts/filter-readers.ts'
 import { given, useFilters } from '../parts/filters.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -176,7 +177,7 @@ function CustomerTimeline({
 }) {
   const cairn = useCairn()
   const { workspace_id } = useMembership()
-  const filters = useFilters(['journey_id', 'event_id'])
+  const filters = useFilters({ journey_id: text, event_id: text })
   const { values } = filters
   const isFiltered = filters.count > 0
   const found = usePages(

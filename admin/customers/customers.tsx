@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/person.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ExportButton } from '../parts/export-button.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { oneOf, text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { FoundStatus } from '../parts/found-status.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
@@ -21,11 +22,11 @@ type CustomerFilter = { search?: string; customer_type?: Schemas['CustomerType']
 /** The customers of the workspace, newest first, searched by words of their names and by their identifiers. */
 export function CustomersScreen() {
   const cairn = useCairn()
-  const filters = useFilters(['search', 'type'])
+  const filters = useFilters({ search: text, type: oneOf(['account', 'contact']) })
   const { values } = filters
   // What was pasted often has blanks around it; identifiers hardly ever do.
   const search = values.search.trim()
-  const type = values.type === 'account' || values.type === 'contact' ? values.type : undefined
+  const type = values.type || undefined
 
   const filter: CustomerFilter = { ...(search && { search }), ...(type && { customer_type: type }) }
   const key = useWorkspaceKey('customers', 'list', { search, type })

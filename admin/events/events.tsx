@@ -12,6 +12,7 @@ import { useHasEvents, useHasEventsKey } from '../overview/has-events.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ExportButton } from '../parts/export-button.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { oneOf, text } from '../parts/filter-readers.ts'
 import { type Filters, given, useFilters } from '../parts/filters.ts'
 import { secondsText } from '../parts/instant-text.ts'
 import { LoadMore } from '../parts/load-more.tsx'
@@ -31,21 +32,28 @@ import { Histogram } from './histogram.tsx'
 import { merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
 import { useOpened } from './opened.ts'
-import { occurredWithin, type SpanFilters, spanNames, useSpan } from './span.ts'
+import { occurredWithin, type SpanFilters, spanReaders, useSpan } from './span.ts'
 import { hasVariable } from './variables-text.ts'
 
 type Event = Schemas['Event']
 
-type EventFilters = Filters<(typeof serverNames)[number] | 'variable' | 'time'>
+type EventFilters = Filters<keyof typeof readers>
 
-/** Those that the server knows, in the contract's names, so that an engineer can tell the request from the address. */
-const serverNames = ['journey_id', 'event_id', 'customer_id', 'key_id'] as const
+/** Those that the server knows have the contract's names, so that an engineer can tell the request from the address. */
+const readers = {
+  journey_id: text,
+  event_id: text,
+  customer_id: text,
+  key_id: text,
+  variable: text,
+  time: oneOf(['occurred']),
+}
 
 /** What happens in the workspace: the latest arrivals first, one line each, as they come. */
 export function EventsScreen() {
   const cairn = useCairn()
-  const filters = useFilters([...serverNames, 'variable', 'time'])
-  const spans = useFilters(spanNames)
+  const filters = useFilters(readers)
+  const spans = useFilters(spanReaders)
   const span = useSpan(spans)
   const { journey_id, event_id, customer_id, key_id, variable } = filters.values
   const time: ShownTime = filters.values.time === 'occurred' ? 'occurred_at' : 'received_at'

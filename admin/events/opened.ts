@@ -1,11 +1,14 @@
 import { useSearchParams } from 'react-router'
+import { type FilterReader, text } from '../parts/filter-readers.ts'
+import { useFilters } from '../parts/filters.ts'
 
 /** Moves to the next one of the list, or the previous one; undefined where there is none. */
 export type Moves = { next?: (() => void) | undefined; previous?: (() => void) | undefined }
 
 /** What of a list is open beside it, by its identifier in the address: to be handed on, and closed by the way back. */
 export function useOpened(name: 'event' | 'refusal') {
-  const [parameters, setParameters] = useSearchParams()
+  const [, setParameters] = useSearchParams()
+  const { values } = useFilters<Record<string, FilterReader>>({ [name]: text })
 
   function change(id: string, replace: boolean, others: Record<string, string> = {}) {
     // Not the parameters of the last rendering, as in `useFilters`.
@@ -16,7 +19,7 @@ export function useOpened(name: 'event' | 'refusal') {
     setParameters(current, { replace, preventScrollReset: true })
   }
 
-  const openedId = parameters.get(name) ?? ''
+  const openedId = values[name] ?? ''
   return {
     openedId,
     open: (id: string) => change(id, false),

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { instant, oneOf } from '../parts/filter-readers.ts'
 import type { Filters } from '../parts/filters.ts'
 import { instantText } from '../parts/instant-text.ts'
 
@@ -14,9 +15,9 @@ export const lastSpans = [
 ] as const
 
 /** The filters by which a screen knows its span. */
-export const spanNames = ['last', 'received_from', 'received_to'] as const
+export const spanReaders = { last: oneOf(['1h', '7d']), received_from: instant, received_to: instant }
 
-export type SpanFilters = Filters<(typeof spanNames)[number]>
+export type SpanFilters = Filters<keyof typeof spanReaders>
 
 /** A span of time. */
 export type Span = {

@@ -6,6 +6,7 @@ import { Link, useSearchParams } from 'react-router'
 import { journeyChoice, useJourneyChoices } from '../journeys/journey-choices.ts'
 import { NewJourneyDialog } from '../journeys/new-journey-dialog.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
@@ -22,11 +23,10 @@ import { KeyChoice, useKeyForCode } from './key-choice.tsx'
 export function FirstEventScreen() {
   const cairn = useCairn()
   const { workspace_id, canChange } = useMembership()
-  const [search] = useSearchParams()
-  const filters = useFilters(['journey'])
+  const filters = useFilters({ journey: text })
   const choices = useJourneyChoices('active')
   const [isCreating, setIsCreating] = useState(false)
-  const wanted = search.get('journey')
+  const wanted = filters.values.journey
   // The one that the address names, else the newest active one; null where there is none.
   const journey = useQuery({
     queryKey: useWorkspaceKey('journeys', 'of-first-event', wanted),

@@ -7,6 +7,7 @@ import type { Schemas } from '../../client/person.ts'
 import { Loading } from '../parts/loading.tsx'
 import { useNotified } from '../parts/notify.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { UnreadFilters } from '../parts/unread-filters.tsx'
 import { codeOf } from '../problem.ts'
 import { SessionContext, sessionQuery, useMembership, useSessionEnded } from '../session/session.ts'
 import { openSignIn } from '../session/sign-out.tsx'
@@ -159,7 +160,9 @@ function Shell() {
               <ArchivedNotice />
             </Suspense>
           )}
-          <Outlet />
+          <UnreadFilters>
+            <Outlet />
+          </UnreadFilters>
         </AppShell.Main>
       </AppShell>
       {isNotified && (

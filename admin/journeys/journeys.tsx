@@ -6,6 +6,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { oneOf, text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { Identifier } from '../parts/identifier.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -30,9 +31,12 @@ export function JourneysScreen() {
   const { workspace_id, canChange } = useMembership()
   const navigate = useNavigate()
   const [, setParameters] = useSearchParams()
-  const { values, set } = useFilters(['search', 'status'])
+  const { values, set } = useFilters({
+    search: text,
+    status: oneOf(['active', 'archived', 'all']),
+  })
   const [isCreating, setIsCreating] = useState(false)
-  const filter = filterOf(values.status)
+  const filter: Filter = values.status || 'active'
   const search = values.search.trim()
   const key = useWorkspaceKey('journeys', 'list', { filter, search })
   const journeys = usePages(
@@ -199,8 +203,4 @@ function NoJourneys({ filter, search }: { filter: Filter; search: string }) {
         : 'An owner or an admin of the workspace can create one.'}
     </EmptyState>
   )
-}
-
-function filterOf(status: string): Filter {
-  return status === 'archived' || status === 'all' ? status : 'active'
 }

@@ -6,6 +6,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { oneOf, text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { LoadMore } from '../parts/load-more.tsx'
 import { Loading } from '../parts/loading.tsx'
@@ -23,7 +24,7 @@ import { NewKeyDialog } from './new-key-dialog.tsx'
 export function KeysScreen() {
   const cairn = useCairn()
   const { canChange } = useMembership()
-  const filters = useFilters(['search', 'status'])
+  const filters = useFilters({ search: text, status: oneOf(['active', 'all']) })
   const [, setParameters] = useSearchParams()
   const [isCreating, setIsCreating] = useState(false)
   const [made, setMade] = useState<MadeKey>()

@@ -4,6 +4,7 @@ import type { Schemas } from '../../client/person.ts'
 import { ArrowKeys } from '../parts/arrow-keys.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { text } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { FoundStatus } from '../parts/found-status.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
@@ -21,7 +22,7 @@ const searchedFrom = 10
 /** The members of the workspace; whoever may, changes and removes them here. The search is in the query string. */
 export function MemberList() {
   const cairn = useCairn()
-  const filters = useFilters(['search'])
+  const filters = useFilters({ search: text })
   const search = filters.values.search.trim()
   const foundKey = useWorkspaceKey('members', 'found', search)
   const all = usePages(useWorkspaceKey('members'), (cursor) =>

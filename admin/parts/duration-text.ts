@@ -31,7 +31,8 @@ export function durationText(ms: number): string {
   return `${Math.round(ms / second)}\u00a0s`
 }
 
-const iso = /^P(?=.)(?:(\d+)W|(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?)$/
+/** With as many digits as the contract takes. */
+const iso = /^P(?=.)(?:(\d{1,4})W|(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?)$/
 
 /** The length in milliseconds of a duration in the contract's form, `P7D`; undefined for what is none. */
 export function lengthOf(duration: string): number | undefined {

@@ -1,9 +1,11 @@
-import { useEffect, useRef, useState } from 'react'
+import { createContext, useContext, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
+import type { FilterReader } from './filter-readers.ts'
 
 /** The filters of a list, kept in the query string, where '' means that a filter is not set. */
-export type Filters<Name extends string> = {
-  readonly values: Readonly<Record<Name, string>>
+export type Filters<Name extends string, Values extends Record<Name, string> = Record<Name, string>> = {
+  /** As their readers return them; '' also for what a reader does not understand. */
+  readonly values: Readonly<Values>
   /** How many are set. */
   readonly count: number
   set(name: Name, value: string): void
@@ -12,16 +14,51 @@ export type Filters<Name extends string> = {
   clear(): void
 }
 
+/** A filter in the address that its reader does not understand. */
+export type UnreadFilter = {
+  name: string
+  text: string
+  /** What it should be. */
+  form: string
+}
+
+/** Is told by each `useFilters`, under an identifier of its own, what it left out (unread-filters.tsx). */
+export const UnreadFiltersContext = createContext<(id: string, unread: readonly UnreadFilter[]) => void>(
+  () => undefined,
+)
+
+type ValuesOf<Readers extends Record<string, FilterReader>> = {
+  [Name in keyof Readers]: '' | Exclude<ReturnType<Readers[Name]['read']>, undefined>
+}
+
 /**
- * Reads the named filters from the query string and writes them there. A change replaces the entry in the browser's
- * history: Back leaves the list, and coming back to it finds the filters as they were.
+ * Reads filters from the query string, each by its reader, and writes them there. What a reader does not understand is left
+ * out, and the frame says so. A change replaces the entry in the browser's history: Back leaves the list, and coming back
+ * to it finds the filters as they were.
  */
-export function useFilters<const Name extends string>(names: readonly Name[]): Filters<Name> {
+export function useFilters<const Readers extends Record<string, FilterReader>>(
+  readers: Readers,
+): Filters<Extract<keyof Readers, string>, ValuesOf<Readers>> {
   const [parameters, setParameters] = useSearchParams()
-  const values = Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? ''])) as Record<
-    Name,
-    string
-  >
+  const names = Object.keys(readers)
+  const unread: UnreadFilter[] = []
+  const values = Object.fromEntries(
+    Object.entries(readers).map(([name, { read, form }]) => {
+      const text = parameters.get(name) ?? ''
+      const value = text === '' ? '' : read(text)
+      if (value === undefined) unread.push({ name, text, form })
+      return [name, value ?? '']
+    }),
+  ) as ValuesOf<Readers>
+
+  const id = useId()
+  const tell = useContext(UnreadFiltersContext)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is another in each rendering.
+  useEffect(() => {
+    if (unread.length === 0) return
+    tell(id, unread)
+    return () => tell(id, [])
+  }, [tell, id, JSON.stringify(unread)])
 
   function change(changes: Iterable<readonly [string, string | undefined]>) {
     // Not the parameters of the last rendering: another filter may have been set since.
@@ -37,18 +74,18 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
     values,
     count: names.filter((name) => values[name]).length,
     set: (name, value) => change([[name, value]]),
-    setAll: (values) => change(Object.entries<string | undefined>(values)),
+    setAll: (changes) => change(Object.entries<string | undefined>(changes)),
     clear: () => change(names.map((name) => [name, ''])),
   }
 }
 
 /** The filters that are set, as the query of an operation. */
-export function given<Name extends string>(
-  values: Readonly<Record<Name, string>>,
-): Partial<Record<Name, string>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as Partial<
-    Record<Name, string>
-  >
+export function given<Values extends Record<string, string>>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], ''> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as {
+    [Name in keyof Values]?: Exclude<Values[Name], ''>
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { JourneyPage } from '../journeys/journey-page.tsx'
 import { durationText, lengthOf } from '../parts/duration-text.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FilterBar } from '../parts/filter-bar.tsx'
+import { oneOf, stepLimit, stepNumber } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { FoundStatus } from '../parts/found-status.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -19,7 +20,7 @@ import { visibleName } from '../parts/visible-name.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { RecomputingAlert } from './recomputing-alert.tsx'
-import { ReportFilterFields, type ReportQuery, reportQuery } from './report-filters.tsx'
+import { ReportFilterFields, type ReportQuery, reportReaders, useReportFilters } from './report-filters.tsx'
 import { useReport, useReportsKey } from './report-query.ts'
 
 /** Who stands where in a journey, the newest entry first. Behind each number of the report is such a list. */
@@ -38,30 +39,27 @@ type Steps = readonly { step: number; name: string }[]
 
 function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
-  // The names of the contract, so that an engineer can tell the request from the address.
-  const filters = useFilters([
-    'reached',
-    'not_reached',
-    'standing',
-    'out_of_order',
-    'entered_from',
-    'entered_to',
-    'customer_type',
-    'window',
-  ])
-  const { values, set } = filters
-  const shared = reportQuery(values)
-  const { standing } = values
-  const query: CustomersQuery = {
-    ...shared,
-    ...numbered('reached', values.reached),
-    ...numbered('not_reached', values.not_reached),
-    ...numbered('out_of_order', values.out_of_order),
-    ...((standing === 'waiting' || standing === 'dropped') && { standing }),
-  }
+  const ofReport = useReportFilters()
   // The steps that the numbers are of, which the journey's own are not while all is counted anew.
-  const report = useReport(journey_id, shared)
+  const report = useReport(journey_id, ofReport.query)
   const steps = report.data?.steps ?? []
+  const step = stepNumber(report.data ? steps.length : stepLimit)
+  const filters = useFilters({
+    ...reportReaders,
+    reached: step,
+    not_reached: step,
+    standing: oneOf(['waiting', 'dropped']),
+    out_of_order: step,
+  })
+  const { values, set } = filters
+  const { reached, not_reached, out_of_order, standing } = values
+  const query: CustomersQuery = {
+    ...ofReport.query,
+    ...(reached && { reached: Number(reached) }),
+    ...(not_reached && { not_reached: Number(not_reached) }),
+    ...(out_of_order && { out_of_order: Number(out_of_order) }),
+    ...(standing && { standing }),
+  }
   const customers = usePages(
     [...useReportsKey(), journey_id, 'customers', query],
     (cursor, signal) =>
@@ -72,7 +70,11 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
           signal,
         }),
       ),
-    { keepsList: (earlier) => earlier[2] === journey_id },
+    {
+      // Until the steps are known nobody knows whether the journey has this one.
+      enabled: !report.isPending || !(reached || not_reached || out_of_order),
+      keepsList: (earlier) => earlier[2] === journey_id,
+    },
   )
   const stepChoices = steps.map(({ step, name }) => ({ value: String(step), label: `${step}. ${name}` }))
 
@@ -278,9 +280,3 @@ function sentenceOf(
 }
 
 const listFormat = new Intl.ListFormat('en')
-
-/** A step as a filter: from 1; none where the address has something else. */
-function numbered<const Name extends string>(name: Name, value: string): Partial<Record<Name, number>> {
-  const step = Number(value)
-  return Number.isInteger(step) && step > 0 ? ({ [name]: step } as Record<Name, number>) : {}
-}

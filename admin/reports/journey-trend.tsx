@@ -2,6 +2,7 @@ import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mant
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure, Lines, limitSeries, lookOf, type Series } from '../parts/chart-figure.tsx'
+import { oneOf, stepNumber } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { dayText, monthText } from '../parts/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
@@ -19,16 +20,20 @@ type Measure = 'of_enrolled' | 'of_previous' | 'count'
 
 /** How those who entered in each day, week or month come along. What is shown stands in the address. */
 export function JourneyTrendSection({
-  report: { journey_id },
+  report: { journey_id, steps: of },
   query,
 }: {
   report: Schemas['JourneyReport']
   query: ReportQuery
 }) {
   const cairn = useCairn()
-  const { values, set } = useFilters(['by', 'measure', 'line'])
-  const by = values.by === 'week' || values.by === 'month' ? values.by : 'day'
-  const measure = measures.find(({ value }) => value === values.measure)?.value ?? 'of_enrolled'
+  const { values, set } = useFilters({
+    by: oneOf(['day', 'week', 'month']),
+    measure: oneOf(measures.map(({ value }) => value)),
+    line: stepNumber(of.length),
+  })
+  const by = values.by || 'day'
+  const measure = values.measure || 'of_enrolled'
   const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const queryKey = [...useReportsKey(), journey_id, 'trend', by, query]
   const trend = useQuery({

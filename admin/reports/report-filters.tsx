@@ -3,13 +3,20 @@ import { useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
 import { durationOf, durationText, lengthOf } from '../parts/duration-text.ts'
 import { FilterBar } from '../parts/filter-bar.tsx'
+import { duration, instant, oneOf } from '../parts/filter-readers.ts'
 import { type Filters, given, useDraft, useFilters } from '../parts/filters.ts'
 import { InstantField } from '../parts/instant-field.tsx'
 
-const names = ['entered_from', 'entered_to', 'customer_type', 'window'] as const
+/** How the filters of a report are read. */
+export const reportReaders = {
+  entered_from: instant,
+  entered_to: instant,
+  customer_type: oneOf(['account', 'contact']),
+  window: duration,
+}
 
 /** The filters of a report by the names of the contract, so that an engineer can tell the request from the address. */
-export type ReportFilterName = (typeof names)[number]
+export type ReportFilterName = keyof typeof reportReaders
 
 /** What an operation of reports is asked with. */
 export type ReportQuery = {
@@ -21,15 +28,8 @@ export type ReportQuery = {
 
 /** The filters of a report, which stand in the address. */
 export function useReportFilters(): Filters<ReportFilterName> & { query: ReportQuery } {
-  const filters = useFilters(names)
-  return { ...filters, query: reportQuery(filters.values) }
-}
-
-/** Those of a report among the filters that are set, for its operations. */
-export function reportQuery(values: Readonly<Record<ReportFilterName, string>>): ReportQuery {
-  const { entered_from, entered_to, customer_type: type, window } = values
-  const customer_type = type === 'account' || type === 'contact' ? type : undefined
-  return { ...given({ entered_from, entered_to, window }), ...(customer_type && { customer_type }) }
+  const filters = useFilters(reportReaders)
+  return { ...filters, query: given(filters.values) }
 }
 
 /** The filters of a report as the query string of a link, with what else is given; '' for none. */

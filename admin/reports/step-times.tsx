@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure } from '../parts/chart-figure.tsx'
 import { durationText } from '../parts/duration-text.ts'
+import { stepNumber } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText } from '../parts/number-text.ts'
@@ -21,7 +22,7 @@ export function StepTimesSection({
   query: ReportQuery
 }) {
   const cairn = useCairn()
-  const { values, set } = useFilters(['to_step'])
+  const { values, set } = useFilters({ to_step: stepNumber(steps.length) })
   const chosen = steps[Number(values.to_step) - 1] ?? steps[1] ?? steps[0]
   const step = chosen?.step ?? 1
   const queryKey = [...useReportsKey(), journey_id, 'step-times', step, query]

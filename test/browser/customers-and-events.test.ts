@@ -314,6 +314,79 @@ describe('A customer', () => {
   })
 })
 
+describe('A filter in the address', () => {
+  it('that is not understood is named and left out, on every screen', async () => {
+    const { client, journey_id } = workspace
+    const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await customer('Ada Lovelace', 'user-1')
+    await event(customer_id, 'signed_up')
+    const tooLong = 'x'.repeat(256)
+    const span = { last: '2h', received_from: 'abc', received_to: '2026-02-30T00:00:00Z' }
+    const references = { journey_id: tooLong, event_id: tooLong, customer_id: tooLong, key_id: tooLong }
+    const entered = { entered_from: '2026-11-20', entered_to: '10000-01-01T00:00:00Z' }
+    const report = { ...entered, customer_type: 'person', window: 'P1M' }
+    const addresses: [screen: string, title: string, filters: Record<string, string>][] = [
+      ['events', 'Events', { ...span, ...references, variable: tooLong, time: 'later', event: tooLong }],
+      ['events/refused', 'Refused', { ...span, ...references, code: 'Not a code', refusal: tooLong }],
+      ['customers', 'Customers', { search: tooLong, type: 'person' }],
+      [`customers/${customer_id}`, 'Ada Lovelace', { journey_id: tooLong, event_id: tooLong }],
+      ['journeys', 'Journeys', { search: tooLong, status: 'gone' }],
+      ['keys', 'Service keys', { search: tooLong, status: 'gone' }],
+      ['members', 'Members', { search: tooLong }],
+      [
+        'audit-log',
+        'Audit log',
+        { area: 'gone', actor_id: tooLong, from: 'abc', to: '1899-12-31T00:00:00Z' },
+      ],
+      ['first-event', 'Send your first event', { journey: tooLong }],
+      [
+        `journeys/${journey_id}`,
+        'Onboarding',
+        { ...report, by: 'year', measure: 'most', line: '3', to_step: '0' },
+      ],
+      [
+        `journeys/${journey_id}/customers`,
+        'Onboarding',
+        { ...report, reached: '3', not_reached: 'all', out_of_order: '1.5', standing: 'gone' },
+      ],
+    ]
+    const page = await open('overview')
+    for (const [screen, title, filters] of addresses) {
+      await page.goto(`${cairn.url}/admin${screenPath(workspace, screen)}?${new URLSearchParams(filters)}`)
+      await heading(page, title).waitFor()
+      const notice = page.getByRole('alert').filter({ hasText: 'in this address' })
+      const named = async () =>
+        (await notice.getByRole('listitem').allInnerTexts()).map((text) => text.split(' ')[0]).sort()
+      await expect.poll(named, { message: screen }).toEqual(Object.keys(filters).sort())
+      await page.waitForLoadState('networkidle')
+      expect(await page.getByRole('alert').count(), screen).toBe(1)
+      if (screen === 'events') await inspectState(page, 'unread-filters')
+      await notice.getByRole('button', { name: 'Remove from the address' }).click()
+      await notice.waitFor({ state: 'hidden' })
+      expect(query(page), screen).toEqual({})
+    }
+  })
+
+  it('may have an offset, also one whose plus has become a blank', async () => {
+    await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
+    const page = await open('events')
+    const since = new Date(Date.now() - 3_600_000)
+    const written = `${new Date(since.getTime() + 3_600_000).toISOString().slice(0, 19)}+01:00`
+    for (const received_from of [written, encodeURIComponent(written)]) {
+      const asked = page.waitForRequest((request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        const from = searchParams.get('received_from')
+        return pathname === '/v1/events' && from === `${since.toISOString().slice(0, 19)}.000Z`
+      })
+      await page.goto(`${cairn.url}/admin${screenPath(workspace, 'events')}?received_from=${received_from}`)
+      await asked
+      await page.getByRole('button', { name: /^since / }).waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }
+  })
+})
+
 declare global {
   /** What the markup below would set if it ran. */
   var ran: unknown

@@ -8,6 +8,7 @@ import { useKeyName } from '../../keys/key-name.tsx'
 import { ArrowKeys } from '../../parts/arrow-keys.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
+import { code, text } from '../../parts/filter-readers.ts'
 import { type Filters, given, useFilters } from '../../parts/filters.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { countOf, countText } from '../../parts/number-text.ts'
@@ -21,13 +22,17 @@ import { type Chip, FilterLine } from '../filter-line.tsx'
 import { HappeningPage } from '../happening-page.tsx'
 import { Histogram } from '../histogram.tsx'
 import { useOpened } from '../opened.ts'
-import { type SpanFilters, spanNames, useSpan } from '../span.ts'
+import { type SpanFilters, spanReaders, useSpan } from '../span.ts'
 import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
 import { RefusedGroup } from './refused-group.tsx'
 import { SendAgain } from './send-again.tsx'
 
-const names = ['code', 'key_id', 'journey_id', 'event_id', 'customer_id'] as const
+const readers = { code, key_id: text, journey_id: text, event_id: text, customer_id: text }
+
+type Name = keyof typeof readers
+
+const names = Object.keys(readers) as Name[]
 
 /** What was refused, by what is wrong with it: each mistake once, with what to do about it. */
 export function RefusedScreen() {
@@ -48,8 +53,8 @@ export function RefusedScreen() {
 
 function Groups() {
   const cairn = useCairn()
-  const filters = useFilters(names)
-  const spans = useFilters(spanNames)
+  const filters = useFilters(readers)
+  const spans = useFilters(spanReaders)
   const span = useSpan(spans)
   const filter = given(filters.values)
   const { code: _, key_id: __, ...others } = filter
@@ -134,7 +139,7 @@ function RefusedFilterLine({
   filters: { values, set },
   spans,
 }: {
-  filters: Filters<(typeof names)[number]>
+  filters: Filters<Name>
   spans: SpanFilters
 }) {
   const journeys = useJourneyChoices()
@@ -197,7 +202,7 @@ function RefusedFilterLine({
   )
 }
 
-const labels: Record<(typeof names)[number], string> = {
+const labels: Record<Name, string> = {
   code: 'code',
   key_id: 'key',
   journey_id: 'journey',

@@ -1,0 +1,49 @@
+import { Alert, List, Text } from '@mantine/core'
+import { IconFilterOff } from '@tabler/icons-react'
+import { useSearchParams } from 'react-router'
+import type { UnreadFilter } from './filters.ts'
+
+/** Names the filters that are left out, and takes them out of the address. */
+export function UnreadFiltersAlert({ unread }: { unread: readonly UnreadFilter[] }) {
+  const [, setParameters] = useSearchParams()
+  function remove() {
+    setParameters(
+      (before) => {
+        for (const { name } of unread) before.delete(name)
+        return before
+      },
+      { replace: true, preventScrollReset: true },
+    )
+  }
+  return (
+    <Alert
+      mb="md"
+      color="yellow"
+      icon={<IconFilterOff size={18} aria-hidden />}
+      title={
+        unread.length === 1
+          ? 'A filter in this address was left out'
+          : `${unread.length} filters in this address were left out`
+      }
+      withCloseButton
+      closeButtonLabel="Remove from the address"
+      onClose={remove}
+    >
+      <List size="sm">
+        {unread.map(({ name, text, form }) => (
+          <List.Item key={name} style={{ overflowWrap: 'anywhere' }}>
+            <Text span inherit ff="monospace">
+              {name}
+            </Text>{' '}
+            should be {form}, not “<bdi>{shortened(text)}</bdi>”.
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function shortened(text: string): string {
+  const characters = [...text]
+  return characters.length <= 60 ? text : `${characters.slice(0, 59).join('')}…`
+}
