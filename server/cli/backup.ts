@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
+import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { COMPANIONS, DERIVED, ERASURES } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
@@ -47,6 +48,8 @@ async function backup(config: Config, place: string, { keep, overwrite = false, 
   assertFree(file, path, overwrite)
   const folder = dirname(resolve(file))
   try {
+    // Beside another name's log the copy would miss what is not moved into the file yet.
+    assertServedPath(path)
     const { events, newest_ms } = await withStoreCopy(path, folder, (copy, copied) => {
       put(copy, file, overwrite)
       sync(folder)

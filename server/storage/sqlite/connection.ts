@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makePrivate } from '../private-file.ts'
@@ -80,11 +80,34 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
  * Takes the one place of a server on this file and holds it until the connection is closed or the process dies: the
  * operating system then drops the lock, whatever the reason.
  * @returns undefined where another process has it
- * @throws {CannotOpen}
+ * @throws {CannotOpen} also where the file can be opened by another path, at which this lock is not seen
  */
 export function takeServerLock(path: string): Connection | undefined {
+  const target = targetOf(path)
+  const lock = lockOf(target)
   try {
-    return open(`${targetOf(path)}.lock`, { timeout: 0 }, (lock) => {
+    if (lock) assertOnlyPath(target)
+    return lock
+  } catch (error) {
+    lock?.close()
+    throw error
+  }
+}
+
+/**
+ * Refuses a file that can be opened by another path, unless a server holds this one. The engine keeps the log beside the
+ * path that it was given, so whoever uses the other path would not see what is written here.
+ * @throws {CannotOpen}
+ */
+export function assertServedPath(path: string): void {
+  if (!existsSync(path)) return
+  const target = realpathSync(path)
+  if (otherPaths(target) !== undefined) takeServerLock(target)?.close()
+}
+
+function lockOf(target: string): Connection | undefined {
+  try {
+    return open(`${target}.lock`, { timeout: 0 }, (lock) => {
       lock.pragma('journal_mode = MEMORY')
       lock.exec('BEGIN EXCLUSIVE')
     })
@@ -92,6 +115,51 @@ export function takeServerLock(path: string): Connection | undefined {
     if (error instanceof CannotOpen && isBusy(error.cause)) return undefined
     throw error
   }
+}
+
+/** @param target without symbolic links @throws {CannotOpen} */
+function assertOnlyPath(target: string) {
+  const why = otherPaths(target)
+  if (why !== undefined) throw new CannotOpen(target, why)
+}
+
+/**
+ * Why a file may be in use by a path at which neither our lock nor the engine's log is found, and what to do about it;
+ * undefined where it has one path.
+ */
+function otherPaths(target: string): string | undefined {
+  // A lock in a place common to all paths would not do: services and containers each have a /tmp of their own, and a POSIX
+  // lock on the file itself would be dropped whenever the engine closes one of its descriptors.
+  const names = statSync(target).nlink
+  if (names > 1) {
+    const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`
+    return (
+      `the file has ${names} names (hard links), and two servers on different names would damage it. ` +
+      `Stop every server that uses another name, then remove the other names or make this one a file of its own: ${copy}`
+    )
+  }
+  if (isMounted(target)) {
+    return (
+      'the file itself is a mount, so its write-ahead log and lock would not be beside the original. ' +
+      'Mount the folder that contains it instead.'
+    )
+  }
+  return undefined
+}
+
+/** Whether a file is bound to this path by a mount of its own (Linux, proc_pid_mountinfo(5)). */
+function isMounted(target: string): boolean {
+  let mounts: string
+  try {
+    mounts = readFileSync('/proc/self/mountinfo', 'latin1')
+  } catch {
+    // Other systems mount folders only.
+    return false
+  }
+  const unescaped = (text: string) =>
+    text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
+  const bytes = Buffer.from(target).toString('latin1')
+  return mounts.split('\n').some((line) => unescaped(line.split(' ')[4] ?? '') === bytes)
 }
 
 /**

@@ -2,19 +2,21 @@ import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import type { Database } from '../storage.ts'
-import { openWritable } from './connection.ts'
+import { assertServedPath, openWritable } from './connection.ts'
 import { LocalDialect } from './dialect.ts'
 import { migrateFile } from './migrate-file.ts'
 
 /**
  * The store of a command. A transaction takes the write lock when it begins.
  * @returns undefined where there is no file and none is to be made
+ * @throws {CannotOpen}
  */
 export async function openSqliteDatabase(
   path: string,
   { create }: { create: boolean },
 ): Promise<{ db: Database; close: () => Promise<void> } | undefined> {
   if (!create && !existsSync(path)) return undefined
+  assertServedPath(path)
   await migrateFile(path)
   const database = openWritable(path, { create: false })
   const db = new Kysely<DB>({ dialect: new LocalDialect({ database }) })

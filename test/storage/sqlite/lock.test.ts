@@ -1,9 +1,12 @@
-import { readdirSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { linkSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { serve, startChildServer } from '../../child-server.ts'
+import { cairnFile, runCairn, startCommand } from '../../command.ts'
+import { hasPrograms } from '../../deploy/programs.ts'
 import { openStoreForTest } from './file-store.ts'
 
 const another =
@@ -84,5 +87,117 @@ describe('a second server on one file', () => {
     expect(readdirSync(folder)).toContain('cairn.db')
     await first.close()
     await openStoreForTest({ path: join(folder, 'cairn.db') })
+  })
+})
+
+/** A store with a workspace, and a place in another folder that has another name of the same file. */
+async function newLinkedStore({ isServed = false } = {}) {
+  const path = join(temporaryFolder(), 'cairn.db')
+  const link = join(temporaryFolder(), 'other.db')
+  const { journey_id, secret_key } = await createWorkspace(`sqlite:${path}`, { workspace: 'A', journey: 'B' })
+  const server = isServed ? await startChildServer({ databaseUrl: `sqlite:${path}` }) : undefined
+  linkSync(path, link)
+  return { path, link, server, journey_id, secret_key }
+}
+
+const run = (path: string, ...args: string[]) =>
+  runCairn(args, { environment: { DATABASE_URL: `sqlite:${path}` } })
+
+const refusedAsLinked = {
+  code: 1,
+  stdout: '',
+  stderr: expect.stringMatching(/^cairn: .*the file has 2 names \(hard links\).* && mv .+\n$/),
+}
+
+/** What writes to a store, or reads it as a whole. */
+const uses: [string, (path: string) => Promise<unknown>][] = [
+  ['a server', (path) => serve({ databaseUrl: `sqlite:${path}` }).ended],
+  ['cairn key list', (path) => run(path, 'key', 'list')],
+  ['cairn backup', (path) => run(path, 'backup', join(temporaryFolder(), 'backup.db'))],
+  [
+    'cairn restore',
+    async (path) => {
+      const backup = join(temporaryFolder(), 'backup.db')
+      await createWorkspace(`sqlite:${backup}`, { workspace: 'A', journey: 'B' })
+      return await run(path, 'restore', backup)
+    },
+  ],
+  [
+    'cairn copy from it',
+    (path) => run(path, 'copy', '--from', `sqlite:${path}`, '--to', `sqlite:${temporaryFolder()}/copy.db`),
+  ],
+  [
+    'cairn copy into it',
+    async (path) => {
+      const from = join(temporaryFolder(), 'from.db')
+      await createWorkspace(`sqlite:${from}`, { workspace: 'A', journey: 'B' })
+      return await run(path, 'copy', '--from', `sqlite:${from}`, '--to', `sqlite:${path}`)
+    },
+  ],
+]
+
+describe('a hard link to a store', () => {
+  it.each(uses)('is refused to %s, whether a server runs on the other name or none', async (_name, use) => {
+    const { link } = await newLinkedStore()
+    expect(await use(link)).toMatchObject(refusedAsLinked)
+    const served = await newLinkedStore({ isServed: true })
+    expect(await use(served.link)).toMatchObject(refusedAsLinked)
+  })
+
+  it('made while a server runs stops neither that one nor the commands beside it', async () => {
+    const { path, server, secret_key } = await newLinkedStore({ isServed: true })
+    const client = server?.client(secret_key)
+    expect((await client?.createJourney({ body: { name: 'Renewal' } }))?.response.status).toBe(201)
+    expect(await run(path, 'key', 'list')).toMatchObject({ code: 0 })
+    expect(await run(path, 'backup', join(temporaryFolder(), 'backup.db'))).toMatchObject({ code: 0 })
+    // Nor has a command taken the lock away from the server.
+    expect(await serve({ databaseUrl: `sqlite:${path}` }).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(another),
+    })
+  })
+
+  it('is accepted once it is a file of its own, or the only name', async () => {
+    const { path, link } = await newLinkedStore()
+    expect(await run(link, 'key', 'list')).toMatchObject({ code: 1 })
+    const copy = `${link}.copy`
+    execFileSync('cp', [link, copy])
+    renameSync(copy, link)
+    await startChildServer({ databaseUrl: `sqlite:${link}` })
+    await startChildServer({ databaseUrl: `sqlite:${path}` })
+    const other = await newLinkedStore()
+    rmSync(other.path)
+    await startChildServer({ databaseUrl: `sqlite:${other.link}` })
+  })
+})
+
+// Only the administrator may mount, or whom the system lets make a namespace of users.
+describe.runIf(hasPrograms('unshare', 'mount'))('a store that is mounted', () => {
+  /** Runs a server where what is at the first path is at the second one too. */
+  function serveMounted(from: string, to: string, databaseUrl: string) {
+    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    const server = [process.execPath, cairnFile, 'serve']
+    const args = ['--map-root-user', '--mount', 'sh', '-c', script, 'sh', from, to, ...server]
+    return startCommand('unshare', args, { environment: { DATABASE_URL: databaseUrl, PORT: '0' } }).ended
+  }
+
+  it('with its folder is known as the same', async () => {
+    const { path } = await newLinkedStore({ isServed: true })
+    const folder = temporaryFolder()
+    expect(await serveMounted(dirname(path), folder, `sqlite:${folder}/cairn.db`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(another),
+    })
+  })
+
+  it('by itself is refused', async () => {
+    const path = join(temporaryFolder(), 'cairn.db')
+    await createWorkspace(`sqlite:${path}`, { workspace: 'A', journey: 'B' })
+    const mounted = join(temporaryFolder(), 'a name.db')
+    writeFileSync(mounted, '')
+    expect(await serveMounted(path, mounted, `sqlite:${mounted}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Mount the folder that contains it instead.'),
+    })
   })
 })
