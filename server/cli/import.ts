@@ -46,8 +46,10 @@ identifier. New are the identifiers, received_at and created_at. FOLDER.identifi
 are called now: {"kind", "old", "new"}.
 
 It can be stopped and run again: an event without a message_id gets one that is made from what the line says and how
-many lines before it said the same, so that what is stored already is recognised. That holds for a file that was moved
-or has grown at its end.
+many lines before it said the same, so that what is stored already is recognised. That holds for a file that was moved,
+has grown at its end, or was written again with its fields, or its numbers and times, in another form.
+
+Where lines give one customer several names, the customer ends with that of the last line.
 
 Exit code 4: the import came to its end, and the refused lines are in a file of their own, each as
 {"line_number", "code", "detail", "line"}. Correct each line there and import that file, or correct FILE and import it

@@ -10,6 +10,7 @@ import {
   newImport,
   ownEvent,
   startFaultyProxy,
+  startOverlapWatch,
   storedNumbers,
   textOf,
   upTo,
@@ -65,6 +66,56 @@ describe('cairn import', () => {
     writeFileSync(moved, readFileSync(own.file, 'utf8') + textOf([ownEvent(5), ownEvent(1)]))
     expect((await own.import(moved)).summary).toMatchObject({ created: 2, duplicate: 6 })
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
+  })
+
+  it('recognises an event whose line says the same in another way', async () => {
+    const { client, write, ...own } = await newImport(cairn)
+    const common =
+      '"client_customer_id":"u","customer_type":"contact","customer_name":"Ada","event_id":"signed_up"'
+    const nested = '{"x":{"10":true,"2":null},"y":[{"b":1,"a":2},3]}'
+    write([
+      `{${common},"occurred_at":"2026-01-01T00:00:00.000Z","custom_variables":{"a":1,"b":"é/","c":${nested}}}`,
+      `{${common},"custom_variables":{"b":"2026-01-01T00:00:00Z"}}`,
+    ])
+    expect((await own.import()).summary).toMatchObject({ created: 2 })
+    const reordered = '{ "y": [{"a": 2, "b": 1}, 3], "x": {"2": null, "10": true} }'
+    write([
+      `{"custom_variables":{"c":${reordered},"b":"\\u00e9\\/","a":1.0e0},"occurred_at":"2026-01-01T01:00:00+01:00",${common}}`,
+      `{"custom_variables":{"\\u0062":"2026-01-01T00:00:00Z"},${common}}`,
+    ])
+    expect((await own.import()).summary).toMatchObject({ created: 0, duplicate: 2 })
+    // What is another value is another event.
+    write([
+      `{${common},"occurred_at":"2026-01-01T00:00:00.000Z","custom_variables":{"a":1,"b":"é/","c":${nested.replace('{"b":1,"a":2},3', '3,{"b":1,"a":2}')}}}`,
+      `{${common},"custom_variables":{"b":"2026-01-01T00:00:00.000Z"}}`,
+    ])
+    expect((await own.import()).summary).toMatchObject({ created: 2, duplicate: 0 })
+    expect(await listAll(client)).toHaveLength(4)
+  })
+
+  it.each([
+    ['events', { event_id: 'signed_up' }],
+    ['customers', {}],
+  ])('leaves a customer with the name of the last line that gives one, of %s', async (_what, more) => {
+    const { client, journey_id, secret_key } = await newImport(cairn)
+    const { data: other } = await client.createJourney({ body: { name: 'Renewal' } })
+    const watch = await startOverlapWatch(cairn.url)
+    const own = importerOf(`${watch.url}/v1`, secret_key, journey_id)
+    const line = (n: number, customer_name?: string) => {
+      return { client_customer_id: `user-${n}`, customer_type: 'contact', customer_name, ...more }
+    }
+    own.write(
+      upTo(10).flatMap((n) => [
+        line(n, 'Ada'),
+        { ...line(n, 'Ada King'), journey_id: other?.journey_id },
+        line(n, 'Ada'),
+        ...('event_id' in more ? [line(n)] : []),
+      ]),
+    )
+    expect(await own.import()).toMatchObject({ code: 0 })
+    const { data } = await client.listCustomers({ query: { limit: 500 } })
+    expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada'))
+    expect(watch.overlapping).toEqual([])
   })
 
   it('takes events by customer_id after the line that enters the customer in the journey', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, request } from 'node:http'
+import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { type Cairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
@@ -84,6 +85,29 @@ export function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n)
 }
 
+/**
+ * Hands requests on, and notes which customers' initializations were on their way at the same time: of those nobody knows
+ * which the server takes first.
+ */
+export async function startOverlapWatch(target: string) {
+  const inFlight = new Set<string>()
+  const overlapping: string[] = []
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming)
+    const { client_customer_id } = incoming.url?.endsWith('/initialize') ? JSON.parse(String(body)) : {}
+    if (inFlight.has(client_customer_id)) overlapping.push(client_customer_id)
+    if (client_customer_id !== undefined) inFlight.add(client_customer_id)
+    const { method, headers } = incoming
+    const forwarded = request(`${target}${incoming.url}`, { method, headers }, (answer) => {
+      inFlight.delete(client_customer_id)
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(outgoing)
+    })
+    forwarded.end(body)
+  }).listen(0, '127.0.0.1')
+  return { url: await listening(server), overlapping }
+}
+
 /** On a server of its own, with a key that has a rate. */
 export async function newLimitedImport(rate: number) {
   const limited = await startCairnForTest()
@@ -123,6 +147,10 @@ export async function startFaultyProxy(target: string, faultOf: (count: number) 
     })
     return incoming.pipe(forwarded)
   }).listen(0, '127.0.0.1')
+  return await listening(server)
+}
+
+async function listening(server: Server): Promise<string> {
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()

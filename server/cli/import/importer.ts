@@ -47,6 +47,12 @@ export type ImporterOptions = {
   stop: AbortController
 }
 
+type Initialization = {
+  /** Undefined where the line left it as it was. */
+  name: string | undefined
+  outcome: Promise<CustomerOutcome>
+}
+
 type Pending = {
   line: Line
   event: Schemas['EventCreation']
@@ -71,7 +77,8 @@ export class Importer {
   }
   readonly #options: ImporterOptions
   readonly #reader: LineReader
-  readonly #customers = new Map<string, Promise<CustomerOutcome>>()
+  /** By the customer alone and by the customer in a journey, the last initialization that was begun. */
+  readonly #customers = new Map<string, Initialization>()
   readonly #customerTasks: Tasks
   readonly #batchTasks: Tasks
   #batch: Pending[] = []
@@ -122,43 +129,56 @@ export class Importer {
       return
     }
     const { event, customer } = record
-    if (customer && !this.#customers.has(keyOf(customer))) {
+    if (customer && this.#isNews(customer)) {
       await this.#customerTasks.room()
       this.#initialize(customer)
     }
     const bytes = (line.bytes?.length ?? 0) + ADDED_BYTES
     if (this.#batchBytes + bytes > BATCH_BYTES) await this.#flush()
-    this.#batch.push({ line, event, customer: customer && this.#customers.get(keyOf(customer)) })
+    this.#batch.push({
+      line,
+      event,
+      customer: customer && this.#customers.get(enrolmentKey(customer))?.outcome,
+    })
     this.#batchBytes += bytes
     const limit = this.#isFirst ? 1 : Math.min(BATCH_EVENTS, this.#options.delivery.pace.batchSize)
     if (this.#batch.length >= limit) await this.#flush()
   }
 
+  /** Whether no line so far has entered the customer in the journey, or the last one to name the customer said another name. */
+  #isNews(customer: OwnCustomer): boolean {
+    const { customer_name } = customer
+    if (!this.#customers.has(enrolmentKey(customer))) return true
+    return customer_name !== undefined && this.#customers.get(customerKey(customer))?.name !== customer_name
+  }
+
   /** @param line where it is a line of its own that names the customer, and not an event */
   #initialize(customer: OwnCustomer, line?: Line) {
+    // One after the other: a name takes the place of the one before in the order in which the server gets them.
+    const before = this.#customers.get(customerKey(customer))?.outcome
     const outcome = this.#customerTasks.start(async () => {
+      await before?.catch(() => {})
       const outcome = await this.#options.delivery.initialize(customer)
       if ('customer_id' in outcome) this.#countCustomer(outcome)
       else if (line) this.#refuse({ ...outcome, line })
       return outcome
     })
-    this.#remember(keyOf(customer), outcome)
-    // Lines without a name mean the same customer.
-    const { customer_name: _, ...unnamed } = customer
-    this.#remember(keyOf(unnamed), outcome)
+    const initialization = { name: customer.customer_name, outcome }
+    this.#remember(customerKey(customer), initialization)
+    this.#remember(enrolmentKey(customer), initialization)
   }
 
   /** What was refused is forgotten: the next line may say it better. */
-  #remember(key: string, outcome: Promise<CustomerOutcome>) {
+  #remember(key: string, initialization: Initialization) {
     this.#customers.delete(key)
-    this.#customers.set(key, outcome)
+    this.#customers.set(key, initialization)
     const [oldest] = this.#customers.keys()
     if (this.#customers.size > KNOWN_CUSTOMERS && oldest !== undefined) this.#customers.delete(oldest)
     const forgetRefused = (customer?: CustomerOutcome) => {
       const isRefused = customer === undefined || 'code' in customer
-      if (isRefused && this.#customers.get(key) === outcome) this.#customers.delete(key)
+      if (isRefused && this.#customers.get(key) === initialization) this.#customers.delete(key)
     }
-    outcome.then(forgetRefused, () => forgetRefused())
+    initialization.outcome.then(forgetRefused, () => forgetRefused())
   }
 
   #countCustomer({ created }: { created: boolean }) {
@@ -204,9 +224,13 @@ export class Importer {
   }
 }
 
-/** With the name: another one is sent to the server, where it takes the place of the one before. */
-function keyOf({ journey_id, customer_type, client_customer_id, customer_name }: OwnCustomer): string {
-  return JSON.stringify([journey_id, customer_type, client_customer_id, customer_name])
+/** A customer has one name in all journeys. */
+function customerKey({ customer_type, client_customer_id }: OwnCustomer): string {
+  return JSON.stringify([customer_type, client_customer_id])
+}
+
+function enrolmentKey({ journey_id, customer_type, client_customer_id }: OwnCustomer): string {
+  return JSON.stringify([journey_id, customer_type, client_customer_id])
 }
 
 /** Work that goes on at the same time, up to a limit. */

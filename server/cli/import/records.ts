@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Schemas } from '../../../client/index.ts'
+import { instant_ms, instantText } from '../../domain/instants.ts'
 import { type JsonValue, parseJson } from '../../domain/json.ts'
 import { type Fault, Problem, type ProblemCode } from '../../problems.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
@@ -40,7 +41,8 @@ const OWN_FIELDS = ['client_customer_id', 'customer_type', 'customer_name']
  *
  * An event without a `message_id` gets one that is the same whenever the file is read: a digest of its journey,
  * customer, name, time and variables, and how many lines said the same before. So what was stored in an earlier run is
- * recognised, also when the file was moved or has grown at its end, and two lines that say the same are two events.
+ * recognised, also when the file was moved, was written again with its names in another order, or has grown at its end, and
+ * two lines that say the same are two events.
  */
 export class LineReader {
   readonly #journeyId: string | undefined
@@ -100,12 +102,32 @@ export class LineReader {
     const event = eventOf(fields)
     if ('message_id' in fields) return event
     const { journey_id, customer_id = names, event_id, occurred_at, custom_variables } = event
-    const content = JSON.stringify([journey_id, customer_id, event_id, occurred_at, custom_variables])
+    const content = canonicalText([
+      journey_id,
+      customer_id as JsonValue | undefined,
+      event_id,
+      instantOf(occurred_at),
+      custom_variables as JsonValue | undefined,
+    ])
     const digest = createHash('sha256').update(content).digest()
     // Beyond what can be counted the number of the line serves: it stays the same too while the file only grows.
     const occurrence = this.#occurrences.next(digest) ?? `line-${line.number}`
     return { ...event, message_id: `import:${digest.toString('base64url')}:${occurrence}` }
   }
+}
+
+/** An instant in one form, whatever its offset and digits, as the server compares it; anything else as it is. */
+function instantOf(occurred_at: unknown): JsonValue | undefined {
+  const ms = typeof occurred_at === 'string' ? instant_ms(occurred_at) : Number.NaN
+  return Number.isNaN(ms) ? (occurred_at as JsonValue | undefined) : instantText(ms)
+}
+
+/** JSON text that is the same for equal values: RFC 8785, the JSON Canonicalization Scheme. What is absent is null. */
+function canonicalText(value: JsonValue | undefined | (JsonValue | undefined)[]): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name])}`).join()}}`
 }
 
 function journeyMissing({ number }: Line): CommandFailure {
