@@ -47,9 +47,15 @@ export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(cellText).join()}\r\n`
 }
 
-/** What a spreadsheet takes for a formula by its beginning, in full width too (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-const QUOTED = /[",\r\n]/
+/**
+ * What a spreadsheet takes for a formula by its beginning, in full width too (OWASP, "CSV Injection"), also behind what it
+ * may trim or does not show: white space (with NBSP and a byte order mark), zero-width and other format characters. A tab
+ * or a line break begins a cell of its own where a file is read with another separator.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠﹢﹣﹦﹫−])/u
+
+/** With what some spreadsheets take for a separator: there an unquoted text would end at it, and a formula could follow. */
+const QUOTED = /[",;\t\r\n]/
 
 function cellText(cell: string | null): string {
   if (cell === null) return ''
