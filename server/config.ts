@@ -1,5 +1,5 @@
 import proxyaddr from 'proxy-addr'
-import { readAddress } from './domain/postgres-urls.ts'
+import { isPort, readAddress } from './domain/postgres-urls.ts'
 
 /** The only store whose folder is made: in any other place a missing one is more likely a slip of the pen. */
 export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
@@ -99,7 +99,27 @@ export type Config = {
 }
 
 /** A path to a file: not in memory, no folder, and no host, which `data` would be in `sqlite://data/cairn.db`. */
-const SQLITE_URL = /^sqlite:(?!:memory:|\/\/(?!\/)).*[^/]$/
+const SQLITE_URL = /^sqlite:(?!:memory:|file:|\/\/(?!\/)).*[^/]$/
+
+/**
+ * What an env file or a shell leaves in a value by mistake. It is refused, and not cut off: then every program that reads
+ * the same variable means the same.
+ */
+const LEFTOVERS: [RegExp, string][] = [
+  [/[\r\n]/, 'has a line break (an env file with Windows line ends, perhaps)'],
+  [/^\s|\s$/, 'begins or ends with a blank'],
+  [/^["'`]|["'`]$/, 'begins or ends with a quotation mark; not every reader of an env file takes them away'],
+  [/\p{Cc}/u, 'has a control character'],
+]
+
+/** What would be part of the file's name: the store of that name would be a new one, and empty. */
+const NOT_OF_A_PATH: [RegExp, string][] = [
+  [/\?/, 'has a ? in it: a sqlite: URL has no parameters, and its path is taken as it is'],
+  [/#/, 'has a # in it: a sqlite: URL has no fragment, and its path is taken as it is'],
+  [/%[0-9A-Fa-f]{2}/, 'is encoded with %; the path of a sqlite: URL is written as it is'],
+  [/\$[{A-Za-z_]/, 'has a variable that was not replaced by its value'],
+  [/^sqlite:["'`\s]/, 'has a path that begins with a quotation mark or a blank'],
+]
 
 /** What fits into the header (RFC 6750), and cannot be guessed: 32 hexadecimal digits are 128 bits. */
 const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,255}$/
@@ -112,6 +132,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = []
+  const values = new Map(settings.map(({ name, default: value }) => [name, tidy(name) || value]))
   const config = {
     port: integer('PORT', 0, 65535),
     host: text('HOST'),
@@ -143,14 +164,24 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     )
   }
   if (!LOG_LEVELS.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
-  const databaseFault = faultOf(config.databaseUrl)
+  const databaseFault = faultOf(config.databaseUrl, environment)
   if (databaseFault !== undefined) faults.push(databaseFault)
   if (faults.length > 0) throw new Error(faults.join('\n'))
   return { ...config, rateLimitMax: mostOf(config) }
 
   function text(name: SettingName): string {
-    const setting = settings.find((setting) => setting.name === name)
-    return environment[name] || setting?.default || ''
+    return values.get(name) ?? ''
+  }
+
+  /** Without what it is: it may have a password. */
+  function tidy(name: SettingName): string | undefined {
+    const value = environment[name]
+    // A list, whose members blanks and line breaks part.
+    if (name === 'CAIRN_TRUSTED_PROXIES') return value
+    const leftover = value && LEFTOVERS.find(([form]) => form.test(value))
+    if (!leftover) return value
+    faults.push(`${name} ${leftover[1]}`)
+    return undefined
   }
 
   function accounts(value: string): Config['accounts'] {
@@ -208,14 +239,19 @@ function areProxies(list: string[]): boolean {
 }
 
 /** Never with what it is: it may have a password. */
-function faultOf(databaseUrl: string): string | undefined {
-  if (SQLITE_URL.test(databaseUrl)) return undefined
+function faultOf(databaseUrl: string, environment: NodeJS.ProcessEnv): string | undefined {
+  if (SQLITE_URL.test(databaseUrl)) {
+    const strange = NOT_OF_A_PATH.find(([form]) => form.test(databaseUrl))
+    return strange && `DATABASE_URL ${strange[1]}`
+  }
   if (!/^postgres(ql)?:/.test(databaseUrl)) {
     return 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
   }
   try {
-    readAddress(databaseUrl)
-    return undefined
+    const { hosts } = readAddress(databaseUrl)
+    const { PGPORT } = environment
+    if (!PGPORT || hosts.every(({ port }) => port !== undefined) || isPort(PGPORT)) return undefined
+    return 'PGPORT, which DATABASE_URL leaves the port to, must be a number from 1 to 65535'
   } catch (error) {
     return `DATABASE_URL: ${error instanceof Error ? error.message : error}`
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -23,6 +24,9 @@ const REFUSALS = [
   'CAIRN_REFUSALS_MEGABYTES must be a whole number from 0 to 100000',
   'CAIRN_REFUSALS_ROWS must be a whole number from 0 to 10000000',
 ]
+const BLANK = 'begins or ends with a blank'
+const LINE_BREAK = 'has a line break (an env file with Windows line ends, perhaps)'
+const QUOTED = 'begins or ends with a quotation mark; not every reader of an env file takes them away'
 const DATABASE = 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
 
 describe('the configuration', () => {
@@ -60,6 +64,7 @@ describe('the configuration', () => {
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.7'],
     ['LOG_LEVEL', 'silent'],
     ['DATABASE_URL', 'sqlite:cairn.db'],
+    ['DATABASE_URL', 'sqlite:./my data/Löwe & 100%.db'],
     ['DATABASE_URL', 'sqlite:/var/lib/cairn.db'],
     ['DATABASE_URL', 'sqlite:///var/lib/cairn.db'],
   ])('takes %s=%s', (name, value) => {
@@ -71,7 +76,14 @@ describe('the configuration', () => {
     ['PORT', '-1', PORT],
     ['PORT', '80.5', PORT],
     ['PORT', '0x50', PORT],
-    ['PORT', ' 80', PORT],
+    ['PORT', ' 80', `PORT ${BLANK}`],
+    ['PORT', '80\r', `PORT ${LINE_BREAK}`],
+    ['PORT', '"80"', `PORT ${QUOTED}`],
+    ['HOST', '127.0.0.1\r', `HOST ${LINE_BREAK}`],
+    ['CAIRN_ACCOUNTS', "'operator'", `CAIRN_ACCOUNTS ${QUOTED}`],
+    ['CAIRN_ERASURES_FILE', '/var/lib/erasures ', `CAIRN_ERASURES_FILE ${BLANK}`],
+    ['CAIRN_ERASURES_FILE', '"/var/lib/erasures"', `CAIRN_ERASURES_FILE ${QUOTED}`],
+    ['LOG_LEVEL', 'info\n', `LOG_LEVEL ${LINE_BREAK}`],
     ['PORT', 'http', PORT],
     ['CAIRN_RATE_LIMIT', '1000001', RATE],
     ['CAIRN_RATE_LIMIT', '1e3', RATE],
@@ -80,13 +92,17 @@ describe('the configuration', () => {
     ['CAIRN_ACCOUNTS', 'open', ACCOUNTS],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(31), TOKEN],
     ['CAIRN_METRICS_TOKEN', 'x'.repeat(256), TOKEN],
-    ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, TOKEN],
+    ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)} `, `CAIRN_METRICS_TOKEN ${BLANK}`],
+    ['CAIRN_METRICS_TOKEN', `${'x'.repeat(32)}é`, TOKEN],
     ['CAIRN_METRICS_TOKEN', 'é'.repeat(32), TOKEN],
     ['CAIRN_PUBLIC_URL', 'cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/admin', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'ftp://cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/?x', PUBLIC_URL],
+    ['CAIRN_PUBLIC_URL', ' https://cairn.example.com', `CAIRN_PUBLIC_URL ${BLANK}`],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.\texample.com', 'CAIRN_PUBLIC_URL has a control character'],
     ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],
+    ['CAIRN_TRUSTED_PROXIES', '"10.0.0.7"', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
     ['LOG_LEVEL', 'verbose', LEVEL],
     ['LOG_LEVEL', 'INFO', LEVEL],
@@ -103,9 +119,67 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'sqlite::memory:', DATABASE],
     ['DATABASE_URL', 'sqlite://data/cairn.db', DATABASE],
     ['DATABASE_URL', 'sqlite://', DATABASE],
+    ['DATABASE_URL', 'sqlite:file:cairn.db', DATABASE],
+    ['DATABASE_URL', 'SQLITE:./cairn.db', DATABASE],
+    ['DATABASE_URL', 'sqlite:./cairn.db ', `DATABASE_URL ${BLANK}`],
+    ['DATABASE_URL', 'sqlite:./cairn.db\u00a0', `DATABASE_URL ${BLANK}`],
+    ['DATABASE_URL', ' sqlite:./cairn.db', `DATABASE_URL ${BLANK}`],
+    ['DATABASE_URL', 'sqlite:./cairn.db\r', `DATABASE_URL ${LINE_BREAK}`],
+    ['DATABASE_URL', 'sqlite:./cairn\r.db', `DATABASE_URL ${LINE_BREAK}`],
+    ['DATABASE_URL', 'sqlite:./cairn\t.db', 'DATABASE_URL has a control character'],
+    ['DATABASE_URL', '"sqlite:./cairn.db"', `DATABASE_URL ${QUOTED}`],
+    ['DATABASE_URL', "sqlite:./cairn.db'", `DATABASE_URL ${QUOTED}`],
+    ['DATABASE_URL', 'postgres://cairn:secret@localhost/cairn\r', `DATABASE_URL ${LINE_BREAK}`],
+    [
+      'DATABASE_URL',
+      'sqlite:./cairn.db?mode=ro',
+      'DATABASE_URL has a ? in it: a sqlite: URL has no parameters, and its path is taken as it is',
+    ],
+    [
+      'DATABASE_URL',
+      'sqlite:./cairn.db#main',
+      'DATABASE_URL has a # in it: a sqlite: URL has no fragment, and its path is taken as it is',
+    ],
+    [
+      'DATABASE_URL',
+      'sqlite:./my%20cairn.db',
+      'DATABASE_URL is encoded with %; the path of a sqlite: URL is written as it is',
+    ],
+    ['DATABASE_URL', 'sqlite:./$NAME.db', 'DATABASE_URL has a variable that was not replaced by its value'],
+    [
+      'DATABASE_URL',
+      'sqlite: ./cairn.db',
+      'DATABASE_URL has a path that begins with a quotation mark or a blank',
+    ],
   ])('refuses %s=%s', (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
   })
+
+  it('reads a list of proxies whatever parts its members', () => {
+    const { trustedProxies } = readConfig({ CAIRN_TRUSTED_PROXIES: '10.0.0.7\nloopback, 10.1.0.0/16\r\n' })
+    expect(trustedProxies).toEqual(['10.0.0.7', 'loopback', '10.1.0.0/16'])
+  })
+
+  it('checks the port that a DATABASE_URL leaves to the environment', () => {
+    const PGPORT = '$PORT'
+    expect(() => readConfig({ DATABASE_URL: 'postgres://db/cairn', PGPORT })).toThrow(
+      'PGPORT, which DATABASE_URL leaves the port to, must be a number from 1 to 65535',
+    )
+    readConfig({ DATABASE_URL: 'postgres://db:5432/cairn', PGPORT })
+    readConfig({ DATABASE_URL: 'sqlite:./cairn.db', PGPORT })
+    readConfig({ DATABASE_URL: 'postgres://db/cairn', PGPORT: '6432' })
+  })
+
+  it.each([' ', '\r', '?mode=ro'])(
+    'that adds %j to the path of a store makes no other store of it',
+    async (added) => {
+      const folder = temporaryFolder()
+      const args = ['init', '--workspace', 'A', '--journey', 'B']
+      const DATABASE_URL = `sqlite:${join(folder, 'cairn.db')}${added}`
+      expect(await runCairn(args, { environment: { DATABASE_URL } })).toMatchObject({ code: 2, stdout: '' })
+      expect(readdirSync(folder)).toEqual([])
+    },
+  )
 
   it.each([
     ['501', '500', 501],

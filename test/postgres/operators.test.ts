@@ -8,6 +8,8 @@ import { scrape, sumOf } from '../http/exposition.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'
 import { newDatabase } from './databases.ts'
+import { ownServer } from './own-server.ts'
+import { postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
 /** As many connections as README tells operators to leave room for. */
@@ -25,6 +27,27 @@ describe('a command that is for files', () => {
       expect(existsSync(file)).toBe(false)
     },
   )
+})
+
+describe('a role and a database whose names a URL may have to encode', () => {
+  it.each([
+    ['ca+irn', 'ca+irn'],
+    ['100%25 @%2F', 'a b/c?d%23'],
+  ])('are those that the URL says, as libpq reads it: %s', async (role, database) => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    const quoted = (name: string) => `"${decodeURIComponent(name)}"`
+    await runSql(owner, `CREATE ROLE ${quoted(role)} LOGIN`)
+    await runSql(owner, `CREATE DATABASE ${quoted(database)} OWNER ${quoted(role)}`)
+    const encoded = (name: string) =>
+      name.replaceAll(' ', '%20').replaceAll('@', '%40').replaceAll(/[/?]/g, encodeURIComponent)
+    const made = await runCairn(['init', '--workspace', 'A', '--journey', 'B'], {
+      environment: {
+        DATABASE_URL: `postgres://${encoded(role)}:p#%2Fw@/${encoded(database)}?host=${encodeURIComponent(server.folder)}`,
+      },
+    })
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+  })
 })
 
 describe('the connections of a server', () => {

@@ -3,6 +3,7 @@ import { Client, type ClientConfig, types } from 'pg'
 import type { Address } from '../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
 import { statementName } from './statement-names.ts'
+import { tlsOptions } from './tls-options.ts'
 
 /** What a statement came to. */
 export type Rows<Row> = { rows: Row[]; changes: number; command: string }
@@ -72,17 +73,18 @@ export class Connection {
     let cause: unknown
     for (let tried = 0; tried < address.hosts.length; tried += 1) {
       const index = (first + tried) % address.hosts.length
+      // It knows what the environment adds to the address.
+      const client = new Client(clientConfig(address, index, settings))
       try {
-        return await openAt(address, index, settings)
+        return await openWith(client, index)
       } catch (error) {
         cause = error
-        failures.push(`${address.hosts[index]?.name}: ${reasonOf(error)}`)
+        failures.push(`${nameOf(client)}: ${reasonOf(error)}`)
       }
     }
     throw new CannotConnect(failures.join('; '), cause)
 
-    async function openAt(address: Address, index: number, settings: ConnectionSettings) {
-      const client = new Client(clientConfig(address, index, settings))
+    async function openWith(client: Client, index: number) {
       const connection = new Connection(client, settings, index)
       try {
         await client.connect()
@@ -181,9 +183,16 @@ function backendOf(client: Client): Partial<Record<'processID' | 'secretKey', nu
   return client as Partial<Record<'processID' | 'secretKey', number>>
 }
 
+function nameOf({ host, port }: Client): string {
+  return host.startsWith('/') ? host : `${host}:${port}`
+}
+
+/** @throws {CannotConnect} where a file that the address names cannot be read */
 function clientConfig(address: Address, index: number, { statement_ms }: ConnectionSettings): ClientConfig {
-  const { connectTimeout_ms, bindsChannel } = address
+  const { hosts, login, tls, connectTimeout_ms, bindsChannel } = address
+  const { sslnegotiation } = tls
   return {
+    ...given({ ...hosts[index], ...login, sslnegotiation, ssl: tlsOptions(tls) }),
     fallback_application_name: 'cairn',
     connectionTimeoutMillis: connectTimeout_ms,
     statement_timeout: statement_ms,
@@ -192,8 +201,12 @@ function clientConfig(address: Address, index: number, { statement_ms }: Connect
     enableChannelBinding: bindsChannel,
     // Of this connection alone: others of the process may want something else.
     types: { getTypeParser },
-    ...{ connectionString: address.hosts[index]?.connectionString },
   }
+}
+
+/** Without what is undefined: the driver takes that from the environment. */
+function given(config: Record<string, unknown>): ClientConfig {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
 }
 
 /** The error without what PostgreSQL says of the rows at fault: it ends up in the log, which has nothing that was sent. */
