@@ -67,7 +67,7 @@ export class CustomerWriter {
       const due = [...plans.values()].filter(isDue)
       // What was read has been committed by whoever wrote it.
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
-      if (done === due.length) return outcomesOf(calls, { statuses, plans, newIds })
+      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
     }
     throw new Error('customers are renamed faster than they can be found')
   }
@@ -78,10 +78,10 @@ export class CustomerWriter {
     return calls.map((call) => {
       const status = statuses.get(call.journey_id)
       if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
-      if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
       const customer_id = known.get(keyOf(call))?.customer_id
       if (customer_id === undefined && erased.has(keyOf(call)))
         return { status: 'refused', code: 'customer_erased' }
+      if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
       return {
         status: 'stored',
         customer_id: customer_id ?? unmadeId('cus'),
@@ -151,19 +151,24 @@ export class CustomerWriter {
   }
 }
 
-type Found = { statuses: Map<string, string>; newIds: Map<string, string>; erased?: ReadonlySet<string> }
+type Found = {
+  statuses: Map<string, string>
+  known: Map<string, Known>
+  erased: ReadonlySet<string>
+  newIds: Map<string, string>
+}
 
 /** By customer, of the calls that are not refused. */
 function plansOf(
   calls: readonly Initialization[],
-  { statuses, newIds, erased, known: stored }: Found & { known: Map<string, Known> },
+  { statuses, newIds, erased, known: stored }: Found,
 ): Map<string, Plan> {
   const plans = new Map<string, Plan>()
   for (const { journey_id, ...call } of calls) {
     if (statuses.get(journey_id) !== 'active') continue
     const key = keyOf(call)
     const known = stored.get(key)
-    if (!known && erased?.has(key)) continue
+    if (!known && erased.has(key)) continue
     const customer_id = known?.customer_id ?? newIds.get(key) ?? ''
     const plan = plans.get(key) ?? { ...call, known, customer_id, journeys: new Set() }
     // The last of several names stays.
@@ -185,15 +190,17 @@ function changeOf({ known, customer_name }: Plan): 'made' | 'renamed' | 'none' {
 
 function outcomesOf(
   calls: readonly Initialization[],
-  { statuses, plans, newIds }: Found & { plans: Map<string, Plan> },
+  { statuses, known, erased, plans, newIds }: Found & { plans: Map<string, Plan> },
 ): InitializeOutcome[] {
   const told = new Set<string>()
   return calls.map((call) => {
     const status = statuses.get(call.journey_id)
     if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
+    // No restored journey helps whoever was erased.
+    if (!known.has(keyOf(call)) && erased.has(keyOf(call)))
+      return { status: 'refused', code: 'customer_erased' }
     const plan = plans.get(keyOf(call))
-    if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
-    if (!plan) return { status: 'refused', code: 'customer_erased' }
+    if (status !== 'active' || !plan) return { status: 'refused', code: 'journey_archived' }
     const { customer_id } = plan
     // Of several calls that made it the first one did.
     const created = customer_id === newIds.get(keyOf(call)) && !told.has(customer_id)

@@ -191,8 +191,10 @@ export class EventWriter {
       const status = statuses.get(event.journey_id)
       if (status === undefined) return 'journey_not_found'
       const refusal = outside.size > 0 ? outside.get(pairOf(event)) : undefined
-      if (refusal) return refusal
+      // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
+      if (refusal === 'customer_erased') return refusal
       if (status === 'archived') return 'journey_archived'
+      if (refusal) return refusal
       return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
     }
     return { journeyOf, refusalOf }

@@ -29,11 +29,9 @@ export class CustomerWriter {
 
   initialize(unit: Initialization, now_ms: number): InitializeOutcome {
     const { workspace_id, customer_type, client_customer_id, customer_name } = unit
-    const journey = this.#journey(unit)
-    if (typeof journey === 'string') return { status: 'refused', code: journey }
-
-    const known = this.#known(unit)
-    if (!known && this.#isErased(unit)) return { status: 'refused', code: 'customer_erased' }
+    const place = this.#place(unit)
+    if (typeof place === 'string') return { status: 'refused', code: place }
+    const { journey, known } = place
     const customer_id = known?.customer_id ?? newId('cus')
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
@@ -61,10 +59,9 @@ export class CustomerWriter {
 
   /** What `initialize` would answer now. */
   check(unit: Initialization): InitializeOutcome {
-    const journey = this.#journey(unit)
-    if (typeof journey === 'string') return { status: 'refused', code: journey }
-    const known = this.#known(unit)
-    if (!known && this.#isErased(unit)) return { status: 'refused', code: 'customer_erased' }
+    const place = this.#place(unit)
+    if (typeof place === 'string') return { status: 'refused', code: place }
+    const { known } = place
     return {
       status: 'stored',
       customer_id: known?.customer_id ?? unmadeId('cus'),
@@ -72,11 +69,14 @@ export class CustomerWriter {
     }
   }
 
-  /** The journey, or why nobody can enter it. */
-  #journey({ workspace_id, journey_id }: Initialization) {
-    const journey = this.#references.journey(workspace_id, journey_id)
+  /** The journey and the customer if it is known, or why it cannot enter. */
+  #place(unit: Initialization) {
+    const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
     if (!journey) return 'journey_not_found'
-    return journey.status === 'archived' ? 'journey_archived' : journey
+    const known = this.#known(unit)
+    // No restored journey helps whoever was erased.
+    if (!known && this.#isErased(unit)) return 'customer_erased'
+    return journey.status === 'archived' ? 'journey_archived' : { journey, known }
   }
 
   #known({ workspace_id, customer_type, client_customer_id }: Initialization): KnownCustomer | undefined {

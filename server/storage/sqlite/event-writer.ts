@@ -244,8 +244,10 @@ export class EventWriter {
     const journey = this.#references.journey(workspace_id, event.journey_id)
     if (!journey) return 'journey_not_found'
     const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
-    if (typeof customer_ref === 'string') return customer_ref
+    // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
+    if (customer_ref === 'customer_erased') return customer_ref
     if (journey.status === 'archived') return 'journey_archived'
+    if (typeof customer_ref === 'string') return customer_ref
     if (isInFuture(event, now_ms)) return 'occurred_at_in_future'
     return { journey, customer_ref }
   }
