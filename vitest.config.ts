@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { processEnvironment } from './server/config.ts'
 import { withPatience } from './test/patience.ts'
 import { installedPrograms } from './test/postgres/programs.ts'
+import { type TestFile, testFiles } from './test/test-files.ts'
 
 const coverage = 'test/contract/coverage.test.ts'
 
@@ -24,86 +25,40 @@ const resolve = {
   ],
 }
 
+/** The coverage of the contract has a project of its own, after all others. */
+const files = testFiles('test').filter(({ path }) => path !== coverage)
+
+const sqlite = projectsOf(
+  files.filter(({ engines }) => engines.includes('sqlite') || engines.length === 0),
+  { env, name: 'cairn', setupFiles: 'test/contract/record-replies.ts' },
+)
+const postgres = projectsOf(
+  files.filter(({ engines }) => engines.includes('postgres')),
+  {
+    env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
+    name: 'postgres',
+    globalSetup: 'test/postgres/run.ts',
+    setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
+  },
+)
+
 /**
- * What measures the memory or the processor time of its own process has it to itself. All others share one for each worker:
- * to load what they use, and to compile the contract, takes longer than what most of them try.
+ * Two projects per engine. Most files share one process per worker: to load what they use, and to compile the contract,
+ * takes longer than what most of them try. A file that measures the memory or the processor time of its process has one to
+ * itself.
  */
-const alone = [
-  'test/http/body-limits.test.ts',
-  'test/http/json-bodies.test.ts',
-  'test/http/media-types.test.ts',
-  'test/http/rate-limit.test.ts',
-  'test/http/sign-in-attempts.test.ts',
-]
-
-/** What is the engine's own. */
-const ofPostgres = ['test/postgres/**/*.test.ts', 'test/storage/postgres/**/*.test.ts']
-
-/** One suite for every engine: what Cairn promises, whatever keeps the data. */
-const onEveryEngine = [
-  'test/browser/reports.test.ts',
-  'test/cli/*.test.ts',
-  'test/contract/*.test.ts',
-  'test/durability/*.test.ts',
-  'test/hostile/activity.test.ts',
-  'test/http/*.test.ts',
-  'test/operations/*.test.ts',
-  'test/storage/*.test.ts',
-]
-
-/** Of those, what opens no store, or one whose engine it names. */
-const storeless = [
-  'test/cli/cairn.test.ts',
-  'test/cli/configuration.test.ts',
-  'test/cli/dev.test.ts',
-  'test/cli/import-command.test.ts',
-  'test/cli/launcher.test.ts',
-  'test/cli/options.test.ts',
-  'test/contract/additive.test.ts',
-  'test/contract/components.test.ts',
-  'test/contract/request-part.test.ts',
-  'test/contract/roles-table.test.ts',
-]
-
-/** Of those, what is settled before a store is asked for more than the caller's key: no engine has a part in it. */
-const beforeStores = [
-  'test/http/body-limits.test.ts',
-  'test/http/json-bodies.test.ts',
-  'test/http/malformed-http.test.ts',
-  'test/http/media-types.test.ts',
-  'test/http/rate-limit.test.ts',
-  'test/http/read-bodies.test.ts',
-  'test/http/reference.test.ts',
-  'test/http/request-id.test.ts',
-  'test/http/security-headers.test.ts',
-  'test/http/unknown-proxy.test.ts',
-]
-
-/** Of each engine two projects: what shares a process, and what is alone in it. */
-const sqlite = projectsOf({
-  env,
-  name: 'cairn',
-  include: ['test/**/*.test.ts'],
-  exclude: [...configDefaults.exclude, coverage, ...ofPostgres],
-  setupFiles: 'test/contract/record-replies.ts',
-})
-const postgres = projectsOf({
-  env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
-  name: 'postgres',
-  include: [...ofPostgres, ...onEveryEngine],
-  exclude: [...configDefaults.exclude, coverage, ...storeless, ...beforeStores],
-  globalSetup: 'test/postgres/run.ts',
-  setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
-})
-
-type Tests = { name: string; exclude: string[] } & TestProjectInlineConfiguration['test']
-
-function projectsOf(tests: Tests): TestProjectInlineConfiguration[] {
-  const { name, exclude } = tests
-  const test = { ...timeouts, ...tests, sequence: { groupOrder: 1 } }
+function projectsOf(
+  files: TestFile[],
+  settings: { name: string } & TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration[] {
+  const test = { ...timeouts, ...settings, sequence: { groupOrder: 1 } }
+  const pathsOf = (files: TestFile[]) => files.map(({ path }) => path)
   return [
-    { resolve, test: { ...test, exclude: [...exclude, ...alone], isolate: false } },
-    { resolve, test: { ...test, name: `${name}-alone`, include: alone } },
+    { resolve, test: { ...test, include: pathsOf(files.filter(({ alone }) => !alone)), isolate: false } },
+    {
+      resolve,
+      test: { ...test, name: `${settings.name}-alone`, include: pathsOf(files.filter(({ alone }) => alone)) },
+    },
   ]
 }
 

@@ -1,3 +1,5 @@
+// engines: sqlite (the README starts with SQLite)
+
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'

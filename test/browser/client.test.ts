@@ -1,3 +1,5 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,5 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'

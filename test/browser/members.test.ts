@@ -1,3 +1,5 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'

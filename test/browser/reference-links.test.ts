@@ -1,3 +1,5 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problems } from '../../server/problems.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { durationOf, durationText, lengthOf } from '../../admin/parts/duration-text.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (a browser sees only the API, which is tested on both engines)
+
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../server/config.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (reads settings; one server that serves a file is enough for the rest)
+
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:net'

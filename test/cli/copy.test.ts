@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it, vi } from 'vitest'
 import { startCairn, unmadeStore } from '../cairn.ts'
 import { cairnFile, startCommand } from '../command.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (`cairn dev` has a SQLite file of its own)
+
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'

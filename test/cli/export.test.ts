@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,5 @@
+// engines: sqlite (reads files and prints; import.test.ts stores on both engines)
+
 import {
   chmodSync,
   existsSync,

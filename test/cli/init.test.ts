@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, inject, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { startCairnForTest, unmadeStore } from '../cairn.ts'
 import { runCairn } from '../command.ts'

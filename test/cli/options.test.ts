@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { count, duration_ms, name, origin, rate } from '../../server/cli/options.ts'
 

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { it } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'
 import { expectMoved } from './moved-workspace.ts'

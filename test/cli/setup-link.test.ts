@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { createPersonClient } from '../../client/person.ts'
 import { type Answer, html, json, problem, reset, startScriptedServer } from './scripted-server.ts'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { createClient, UnexpectedResponseError } from '../../client/index.ts'
 import { type Answer, html, json, problem, startScriptedServer } from './scripted-server.ts'

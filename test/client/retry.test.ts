@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { createServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,3 +1,5 @@
+// engines: sqlite (the client sees only the API, which is tested on both engines)
+
 import { setImmediate } from 'node:timers/promises'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {

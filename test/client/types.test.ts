@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expectTypeOf, it } from 'vitest'
 import type {
   Client,

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'

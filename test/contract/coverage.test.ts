@@ -1,3 +1,5 @@
+// engines: none (compares what other tests recorded)
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'

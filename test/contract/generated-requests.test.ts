@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allowed, broken } from './arbitraries.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { expect, it } from 'vitest'
 import { requestPart } from '../../server/http/checks/request-part.ts'
 import { contractDocument } from './document.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (a role is checked before the store is asked for more than the key)
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newMember, signIn } from '../people.ts'
 import { type ContractOperation, contractDocument, operations } from './document.ts'

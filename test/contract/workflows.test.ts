@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

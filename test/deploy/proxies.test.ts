@@ -1,3 +1,5 @@
+// engines: sqlite (the samples of deploy/ are about what stands around the server)
+
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

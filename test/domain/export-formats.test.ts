@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { csvLine } from '../../server/domain/export-formats.ts'
 

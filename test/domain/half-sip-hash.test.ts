@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { expect, it } from 'vitest'
 import { halfSipHash } from '../../server/domain/half-sip-hash.ts'
 

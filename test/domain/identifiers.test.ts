@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { randomBytes } from 'node:crypto'
 import { TypeID } from 'typeid-js'
 import { expect, it } from 'vitest'

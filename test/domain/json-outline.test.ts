@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { type Outline, outlineInSlices, outlineOf } from '../../server/domain/json-outline.ts'
 

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { cursorPosition } from '../../server/domain/cursors.ts'
 import { fittingPage, PAGE_BYTES } from '../../server/domain/paging.ts'

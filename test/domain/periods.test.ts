@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { duration_ms } from '../../server/domain/durations.ts'
 import { type PeriodUnit, periodsBefore, periodsOf } from '../../server/domain/periods.ts'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { describe, expect, it } from 'vitest'
 import { REDACTED, redacted } from '../../server/domain/redaction.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'

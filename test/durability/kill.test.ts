@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest'
 import type { Client, Schemas } from '../../client/index.ts'
 import { processEnvironment } from '../../server/config.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'

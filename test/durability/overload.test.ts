@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type ClientRequest, request as startRequest } from 'node:http'

@@ -1,3 +1,5 @@
+// engines: sqlite (reading and writing share one process only here)
+
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// engines: sqlite (fills the file itself, past the server)
+
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+
 import { gzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
 import { scrape, sumOf } from '../http/exposition.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (reading and writing share one process only here)
+
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (what leaves the server is the same from either engine)
+
 import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { scrape, sumOf } from '../http/exposition.ts'

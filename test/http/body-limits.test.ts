@@ -1,3 +1,6 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+// alone: measures the processor time of its own process
+
 import { once } from 'node:events'
 import { type ClientRequest, request as startRequest } from 'node:http'
 import { gzipSync } from 'node:zlib'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'

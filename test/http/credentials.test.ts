@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EMAIL } from '../../server/domain/emails.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { type Cairn, startCairn } from '../cairn.ts'

@@ -1,3 +1,6 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+// alone: measures the processor time of its own process
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { spawnSync } from 'node:child_process'
 import { createServer, get } from 'node:http'
 import { createServer as createListener } from 'node:net'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newServiceKey } from '../../server/domain/service-keys.ts'

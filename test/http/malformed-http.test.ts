@@ -1,3 +1,5 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'

@@ -1,3 +1,6 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+// alone: measures the memory and the processor time of its own process
+
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { type IncomingMessage, request } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { buffer } from 'node:stream/consumers'

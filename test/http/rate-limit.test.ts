@@ -1,3 +1,6 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+// alone: measures the memory of its own process
+
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

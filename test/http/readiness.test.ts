@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'
 import { scrape, sumOf } from './exposition.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (settled before the store is asked for more than the key)
+
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { withPatience } from '../patience.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 import { type Cairn, type CairnOptions, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'

@@ -1,3 +1,6 @@
+// engines: sqlite, postgres
+// alone: measures the memory of its own process
+
 import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

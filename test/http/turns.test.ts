@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../../server/domain/fair-queue.ts'

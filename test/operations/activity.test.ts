@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { customerInJourney } from './customer.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest, Schemas } from '../../client/person.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { connectTo } from '../storage/store.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import type { Context } from '../../server/contract.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'

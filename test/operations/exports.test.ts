@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'

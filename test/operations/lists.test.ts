@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { inStore } from '../../server/cli/store.ts'

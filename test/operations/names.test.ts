@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isVisible } from '../../admin/parts/visible-name.ts'
 import { inStore } from '../../server/cli/store.ts'

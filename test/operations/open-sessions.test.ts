@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'

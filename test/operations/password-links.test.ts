@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { runCairn } from '../command.ts'

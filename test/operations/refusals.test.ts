@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/index.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/person.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'

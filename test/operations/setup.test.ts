@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'

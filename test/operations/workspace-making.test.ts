@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (a package sees only the API, which is tested on both engines)
+
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

@@ -1,3 +1,5 @@
+// engines: sqlite (no engine knows the version)
+
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { temporaryFolder } from '../cairn.ts'

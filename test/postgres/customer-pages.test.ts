@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { Connection } from '../../server/storage/postgres/connection.ts'

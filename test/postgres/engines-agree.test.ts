@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { expect, it } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'
 import { newEmail, newPerson, OWN_PAGE } from '../people.ts'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'

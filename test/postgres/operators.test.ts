@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { describe, expect, it } from 'vitest'
 import { PACKED_EVENT, PackedEvents } from '../../server/storage/postgres/packed-events.ts'
 import { newDatabase } from './databases.ts'

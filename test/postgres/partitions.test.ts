@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { describe, expect, it, vi } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 import { dropEmptyPartitions } from '../../server/storage/postgres/partitions.ts'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { join } from 'node:path'
 import { it } from 'vitest'
 import { startCairnForTest, temporaryFolder } from '../cairn.ts'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'

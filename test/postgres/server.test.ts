@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

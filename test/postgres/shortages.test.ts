@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

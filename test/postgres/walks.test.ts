@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { expect, it } from 'vitest'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'

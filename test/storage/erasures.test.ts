@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { expect, it } from 'vitest'
 import { firstPosition } from '../../server/domain/cursors.ts'
 import { assertThere } from '../../server/operations/exports.ts'

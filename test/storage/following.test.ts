@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Position } from '../../server/domain/cursors.ts'
 import { newId } from '../../server/domain/identifiers.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Cairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { engine } from '../engine.ts'

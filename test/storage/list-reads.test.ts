@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { withPatience } from '../patience.ts'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from './counted-lists.ts'

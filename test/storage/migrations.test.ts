@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
 import { newStore, unmadeStore } from '../cairn.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DB } from '../../generated/tables.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
 import { insertJourney } from '../../server/storage/journeys.ts'

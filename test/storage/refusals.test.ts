@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { describe, expect, it } from 'vitest'
 import { cursorPosition, cursorText } from '../../server/domain/cursors.ts'
 import type { RefusalLimits } from '../../server/storage/refusals/refusal-bounds.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { type Cairn, startCairnForTest } from '../cairn.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findJourney, insertJourney, updateJourney } from '../../server/storage/journeys.ts'

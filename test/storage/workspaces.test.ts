@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
 import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'

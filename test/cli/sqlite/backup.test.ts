@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import {
   copyFileSync,
   existsSync,

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'

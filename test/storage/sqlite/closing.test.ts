@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { copyFileSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { findCustomer } from '../../../server/storage/customers.ts'

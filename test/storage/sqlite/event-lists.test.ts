@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { randomInt, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { existsSync, renameSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { describe, expect, it } from 'vitest'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from '../counted-lists.ts'
 import { readingIn } from '../store.ts'

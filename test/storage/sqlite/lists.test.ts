@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { Kysely } from 'kysely'

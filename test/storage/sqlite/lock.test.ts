@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { execFileSync } from 'node:child_process'
 import { linkSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'

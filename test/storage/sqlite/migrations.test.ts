@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

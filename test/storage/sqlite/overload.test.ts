@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { describe, expect, it } from 'vitest'
 import { newEvent, newSubject } from '../store.ts'
 import { connect, openStoreForTest } from './file-store.ts'

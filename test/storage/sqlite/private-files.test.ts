@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'

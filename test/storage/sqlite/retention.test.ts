@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { statSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { removals } from '../../../server/storage/removals/removals.ts'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/storage/number-bytes.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventFilter, NewEvent } from '../../../server/storage/event-store.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../cairn.ts'

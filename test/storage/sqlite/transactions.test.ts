@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { statSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { withPatience } from '../../patience.ts'

@@ -1,3 +1,5 @@
+// engines: none (opens no store)
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Standing } from '../../../server/domain/journey-standing.ts'

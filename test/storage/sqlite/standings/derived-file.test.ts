@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { copyFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'

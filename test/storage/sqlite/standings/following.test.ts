@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../../server/cli/init.ts'

@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { expect, it, onTestFinished } from 'vitest'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
 import { TailRing } from '../../../../server/storage/sqlite/tail.ts'

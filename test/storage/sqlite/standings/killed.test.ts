@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { describe, it } from 'vitest'
 import { sqlitePath } from '../../../../server/storage/sqlite/file-url.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../../child-server.ts'

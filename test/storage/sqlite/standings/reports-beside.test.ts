@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'

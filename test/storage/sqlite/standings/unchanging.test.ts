@@ -1,3 +1,5 @@
+// engines: sqlite (what only SQLite has)
+
 import { expect, it, vi } from 'vitest'
 import { withPatience } from '../../../patience.ts'
 import { initialize, newEvent, newSubject, readingIn } from '../../store.ts'
