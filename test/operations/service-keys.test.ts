@@ -296,6 +296,8 @@ describe('a key that has ended stays ended', () => {
   it.each(ways)('%s', async (_name, end) => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
+    // A key's use is noted after the answer, and is part of what is compared below.
+    await expect.poll(async () => (await listedKey(key_id))?.last_used_at).not.toBe(null)
     expect((await end(key_id)).error).toBe(undefined)
     now += 1000
     const ended = await listedKey(key_id)
