@@ -138,6 +138,8 @@ describe('refusals', () => {
     const store = await openStoreForTest(atNow)
     offer(store, 1_500)
     offer(store, 10, { code: 'journey_archived' })
+    const settled = () => store.statistics().refusals.kept + store.statistics().refusals.leftOut
+    await expect.poll(settled, withPatience).toBe(1_510)
     const rows = await listed(store)
     const flooded = rows.filter(({ code }) => code === 'customer_not_found')
     // Some more where the machine was slow.
@@ -158,6 +160,7 @@ describe('refusals', () => {
     const names = [...Array.from({ length: 149 }, (_, index) => `/f${index}`), `/${'~1'.repeat(200)}\u0000`]
     for (const pointer of [...names, '/f7'])
       offer(store, 1, { code, errors: [{ pointer, detail: 'is new' }] })
+    await expect.poll(() => store.statistics().refusals.kept, withPatience).toBe(151)
     const summary = await store.refusals.summary(workspace_id, { code }, 2, readingIn(workspace_id))
     expect(summary).toMatchObject({ count: 151, groups_omitted: 50, counts: [0, 151] })
     expect(summary.groups).toHaveLength(100)
