@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
+import proxyaddr from 'proxy-addr'
 import type { Caller, Operation, OperationId, Route } from '../contract.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { networkOf, plainAddress } from '../domain/networks.ts'
@@ -11,6 +12,7 @@ import { securityHeaders } from './answers/security-headers.ts'
 import { sendStreamed } from './answers/streamed-file.ts'
 import { noteBegun } from './begun-requests.ts'
 import { writeCookies } from './callers/cookies.ts'
+import { senderAddress } from './callers/sender-address.ts'
 import { ProxyWatch } from './callers/unknown-proxy.ts'
 import type { ExportPlaces } from './export-places.ts'
 import { loggedFaults } from './log-faults.ts'
@@ -52,12 +54,16 @@ export function createApp(options: AppOptions): Express {
   app.set('case sensitive routing', true)
   app.set('query parser', false)
   app.set('etag', false)
-  app.set('trust proxy', [...options.trustedProxies])
+  const isTrusted = proxyaddr.compile([...options.trustedProxies])
+  app.set('trust proxy', isTrusted)
   app.disable('x-powered-by')
   app.use((req, res, next) => {
+    // Now: a connection that is closed has no address any more.
+    const address = senderAddress(req, (address) => isTrusted(address, 0))
+    res.locals.address = address
     beginRequest(req, res, { ...options, told })
     const peer = plainAddress(req.socket.remoteAddress ?? '')
-    proxies.look({ headers: req.headers, peer, address: res.locals.address })
+    proxies.look({ headers: req.headers, peer, address })
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
     // Only what changes nothing: who sends many events on one connection wants them written together.

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isIP } from 'node:net'
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
-import { plainAddress } from '../domain/networks.ts'
 import { isServiceKey } from '../domain/service-keys.ts'
 import type { Fault } from '../problems.ts'
 import type { ServedMetrics } from '../served-metrics.ts'
@@ -25,9 +23,7 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
   const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
   const requestId = isValid ? given : randomUUID()
   res.locals.requestId = requestId
-  // Now: a connection that is closed has none any more.
-  const address = addressOf(req)
-  res.locals.address = address
+  const { address } = res.locals
   res.locals.headers = { 'X-Request-Id': requestId }
   res.once('close', () => {
     const { operation, key_id, person_id, code, rejected, faults = [] } = res.locals
@@ -50,9 +46,4 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
       duration_ms,
     })
   })
-}
-
-/** The caller's address in its plain form: what a proxy says is believed only where it is one. */
-function addressOf({ ip = '', socket }: Request): string {
-  return plainAddress(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
