@@ -3,6 +3,7 @@ import { Button, Group, Popover, SegmentedControl, Stack, Text, VisuallyHidden }
 import { IconFilter, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { InstantField } from '../parts/instant-field.tsx'
+import { timeZoneText } from '../parts/time-zone.ts'
 import { lastSpans, type SpanFilters } from './span.ts'
 
 /** A filter that is set, in words. */
@@ -79,9 +80,7 @@ export function FilterLine({
                 value={received_to}
                 onChange={(value) => spans.set('received_to', value)}
               />
-              <Text size="xs">
-                Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
-              </Text>
+              <Text size="xs">{timeZoneText()}</Text>
             </Stack>
           </Popover.Dropdown>
         </Popover>

@@ -12,8 +12,8 @@ export type Series = { name: string; label: string; color: string; dashes: strin
 export type LinePoint = {
   label: string
   values: Readonly<Record<string, number | null>>
-  /** Whether the values may still change without anything being late. */
-  isOpen: boolean
+  /** The series whose value may still change without anything being late. */
+  open: readonly string[]
 }
 
 /** `key` tells it from others of the same name. */

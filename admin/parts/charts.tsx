@@ -12,7 +12,7 @@ const countAxis = { width: 64, allowDecimals: false }
 const shareAxis = { width: 64, domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] }
 
 /**
- * Lines over time. A point that is not settled yet is hollow; where there is nothing to tell, a line goes on from what there
+ * Lines over time. A point of a line that is not settled yet is hollow; where there is nothing to tell, a line goes on from what there
  * was before.
  */
 export function Lines({
@@ -28,7 +28,7 @@ export function Lines({
   return (
     <LineChart
       h="100%"
-      data={points.map(({ label, values, isOpen }) => ({ label, isOpen, ...values }))}
+      data={points.map(({ label, values, open }) => ({ label, open, ...values }))}
       dataKey="label"
       series={series.map(({ name, label, color, dashes }) => ({
         name,
@@ -41,7 +41,7 @@ export function Lines({
       connectNulls
       accessibilityLayer={false}
       tooltipAnimationDuration={0}
-      lineProps={({ color }) => ({
+      lineProps={({ name, color }) => ({
         isAnimationActive: false,
         dot: ({ key, cx, cy, payload }) => (
           <circle
@@ -50,7 +50,7 @@ export function Lines({
             cy={cy ?? 0}
             r={cy === undefined || cy === null ? 0 : 3}
             stroke={String(color)}
-            fill={payload.isOpen ? 'var(--mantine-color-body)' : String(color)}
+            fill={payload.open.includes(name) ? 'var(--mantine-color-body)' : String(color)}
           />
         ),
       })}

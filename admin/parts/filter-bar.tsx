@@ -2,6 +2,7 @@ import { Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useId, useState } from 'react'
 import { useIsNarrow } from './narrow.ts'
+import { timeZoneText } from './time-zone.ts'
 
 /**
  * The fields that narrow a list. On a narrow screen they are behind a button that tells how many are set, so that the
@@ -41,9 +42,7 @@ export function FilterBar({
             {children}
           </SimpleGrid>
           <Group justify="space-between" mt="sm" gap="xs">
-            <Text size="sm">
-              Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
-            </Text>
+            <Text size="sm">{timeZoneText()}</Text>
             {/* Never gone and never truly disabled: either would take the focus away from who has just pressed it. */}
             <Button
               variant="default"

@@ -1,15 +1,18 @@
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' })
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const ofMonth = { month: 'short', year: 'numeric' } as const
+const month = new Intl.DateTimeFormat('en-GB', ofMonth)
+const monthInUtc = new Intl.DateTimeFormat('en-GB', { ...ofMonth, timeZone: 'UTC' })
+const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', ...ofMonth })
+const dateInUtc = new Intl.DateTimeFormat('en-GB', { day: 'numeric', ...ofMonth, timeZone: 'UTC' })
 
-/** A day in the viewer's time zone, as all of the interface writes it: `20 Nov 2026`. */
-export function dayText(instant: Date): string {
-  return date.format(instant)
+/** A day in the viewer's time zone, or in UTC, as all of the interface writes it: `20 Nov 2026`. */
+export function dayText(instant: Date, zone?: 'UTC'): string {
+  return (zone ? dateInUtc : date).format(instant)
 }
 
-/** A month in the viewer's time zone, `Nov 2026`. */
-export function monthText(instant: Date): string {
-  return month.format(instant)
+/** A month in the viewer's time zone, or in UTC: `Nov 2026`. */
+export function monthText(instant: Date, zone?: 'UTC'): string {
+  return (zone ? monthInUtc : month).format(instant)
 }
 
 /** A time of day, `09:30`. */

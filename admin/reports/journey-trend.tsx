@@ -2,25 +2,27 @@ import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mant
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { Bars, ChartFigure, Lines, limitSeries, lookOf, type Series } from '../parts/chart-figure.tsx'
+import { durationText } from '../parts/duration-text.ts'
 import { oneOf, stepNumber } from '../parts/filter-readers.ts'
 import { useFilters } from '../parts/filters.ts'
 import { dayText, monthText } from '../parts/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { taken } from '../problem.ts'
+import { viewerTimeZone } from '../parts/time-zone.ts'
+import { codeOf, taken } from '../problem.ts'
 import { useCairn } from '../session/session.ts'
 import type { ReportQuery } from './report-filters.tsx'
 import { isOfSame, refreshChartsEveryMs, useReportsKey } from './report-query.ts'
 
-type Trend = Schemas['JourneyTrend']
+type Trend = Schemas['JourneyTrend'] & { time_zone: string }
 type Cohort = Schemas['JourneyCohort']
-type Period = 'day' | 'week' | 'month'
+type Periods = { by: 'day' | 'week' | 'month'; time_zone: string }
 type Measure = 'of_enrolled' | 'of_previous' | 'count'
 
 /** How those who entered in each day, week or month come along. What is shown stands in the address. */
 export function JourneyTrendSection({
-  report: { journey_id, steps: of },
+  report: { journey_id, steps: counted },
   query,
 }: {
   report: Schemas['JourneyReport']
@@ -30,16 +32,29 @@ export function JourneyTrendSection({
   const { values, set } = useFilters({
     by: oneOf(['day', 'week', 'month']),
     measure: oneOf(measures.map(({ value }) => value)),
-    line: stepNumber(of.length),
+    line: stepNumber(counted.length),
   })
   const by = values.by || 'day'
   const measure = values.measure || 'of_enrolled'
-  const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const zone = viewerTimeZone()
   const queryKey = [...useReportsKey(), journey_id, 'trend', by, query]
   const trend = useQuery({
     queryKey,
-    queryFn: ({ signal }) =>
-      taken(cairn.getJourneyTrend({ path: { journey_id }, query: { ...query, by, time_zone }, signal })),
+    queryFn: async ({ signal }) => {
+      const readIn = async (time_zone = 'UTC') => ({
+        ...(await taken(
+          cairn.getJourneyTrend({ path: { journey_id }, query: { ...query, by, time_zone }, signal }),
+        )),
+        time_zone,
+      })
+      try {
+        return await readIn(zone)
+      } catch (error) {
+        // A browser may know zones that are newer than the server.
+        if (codeOf(error) !== 'time_zone_unknown') throw error
+        return await readIn()
+      }
+    },
     refetchInterval: refreshChartsEveryMs,
     placeholderData: (before, earlier) => (isOfSame(queryKey, earlier?.queryKey) ? before : undefined),
   })
@@ -82,12 +97,27 @@ export function JourneyTrendSection({
       </Group>
       <ProblemAlert error={trend.error} onRetry={() => trend.refetch()} />
       {trend.isPending && <Loading lines={5} />}
-      {trend.data && !trend.error && <TrendFigure trend={trend.data} by={by} measure={measure} line={line} />}
+      {trend.data && !trend.error && (
+        <TrendFigure
+          trend={sinceFirstEntry(trend.data)}
+          by={by}
+          measure={measure}
+          line={line}
+          takes_ms={query.window ? undefined : timesTo(counted)}
+        />
+      )}
       <Text size="xs" c="dimmed">
-        By when a customer entered the journey. Days begin in your time zone, {time_zone}.
+        By when a customer entered the journey. {daysText(zone, trend.data?.time_zone ?? zone)}
       </Text>
     </Stack>
   )
+}
+
+/** In which time zone days begin; `used` is undefined until the first answer where the browser names none. */
+function daysText(zone: string | undefined, used: string | undefined): string {
+  if (zone === undefined) return 'Days begin in UTC: your browser does not know your time zone.'
+  if (used !== zone) return `Days begin in UTC: this server does not know your time zone, ${zone}.`
+  return `Days begin in your time zone, ${zone}.`
 }
 
 const measures: { value: Measure; label: string }[] = [
@@ -96,18 +126,52 @@ const measures: { value: Measure; label: string }[] = [
   { value: 'count', label: 'Number of customers' },
 ]
 
-function TrendFigure({
-  trend: { steps, cohorts },
-  by,
-  measure,
-  line,
-}: {
+/** A year is empty at its beginning where a journey is younger. */
+function sinceFirstEntry(trend: Trend): Trend {
+  const first = trend.cohorts.findIndex(({ enrolled }) => enrolled > 0)
+  return { ...trend, cohorts: trend.cohorts.slice(Math.max(first, 0)) }
+}
+
+/**
+ * How long customers may take from entering the journey to each step: the times in which nine of ten take each step, added
+ * up.
+ */
+function timesTo(steps: Schemas['JourneyReport']['steps']): number[] {
+  let sum_ms = 0
+  return steps.map(({ times: { p90_ms } }) => {
+    sum_ms += p90_ms ?? 0
+    return sum_ms
+  })
+}
+
+type Figure = {
   trend: Trend
-  by: Period
+  by: Periods['by']
   measure: Measure
   /** The only step that is drawn, from 1; 0 for all. */
   line: number
-}) {
+  /** How long customers may take to each step; undefined where a time limit says it. */
+  takes_ms: readonly number[] | undefined
+}
+
+/**
+ * Whether the number of a cohort that have reached a step can be compared with that of an earlier cohort: with a time limit
+ * nobody has time left, without one nine of ten of those who get there have had the time to.
+ */
+function isSettled({ complete, ends_at }: Cohort, step: number, { trend, takes_ms }: Figure): boolean {
+  if (!complete || !takes_ms) return complete
+  const asOf_ms = trend.as_of === null ? Date.now() : Date.parse(trend.as_of)
+  return Date.parse(ends_at) + (takes_ms[step - 1] ?? 0) <= asOf_ms
+}
+
+function TrendFigure(figure: Figure) {
+  const {
+    trend: { steps, cohorts, time_zone },
+    by,
+    measure,
+    line,
+    takes_ms,
+  } = figure
   const shown = line ? [line] : steps.map((_, index) => index + 1)
   const series: Series[] = [
     ...(measure === 'count' ? [{ name: 'enrolled', label: 'Entered', ...lookOf(limitSeries - 1) }] : []),
@@ -118,8 +182,11 @@ function TrendFigure({
     })),
   ]
   const points = cohorts.map((cohort) => ({
-    label: periodText(cohort, by),
-    isOpen: !cohort.complete,
+    label: periodText(cohort, { by, time_zone }),
+    open: [
+      ...(cohort.complete ? [] : ['enrolled']),
+      ...shown.filter((step) => !isSettled(cohort, step, figure)).map((step) => `step_${step}`),
+    ],
     values: Object.fromEntries([
       ['enrolled', cohort.enrolled],
       ...shown.map((step) => [`step_${step}`, measured(cohort, step, measure)]),
@@ -131,21 +198,21 @@ function TrendFigure({
   const numbers = measure === 'count' ? {} : { shareText }
   return (
     <ChartFigure
-      sentence={sentenceOf({ steps, cohorts, by, measure, line })}
+      sentence={sentenceOf(figure)}
       series={isAlone ? [] : series}
       columns={[
         { key: 'period', label: capitalized(by) },
         { key: 'enrolled', label: 'Entered' },
         ...steps.map(({ event_id, name }) => ({ key: event_id, label: name })),
-        { key: 'complete', label: 'Complete' },
+        { key: 'complete', label: takes_ms ? 'Comparable' : 'Complete' },
       ]}
       rows={cohorts.toReversed().map((cohort) => ({
         key: cohort.starts_at,
         cells: [
-          periodText(cohort, by),
+          periodText(cohort, { by, time_zone }),
           countText(cohort.enrolled),
           ...steps.map((_, index) => cellText(cohort, index + 1, measure)),
-          cohort.complete ? 'yes' : 'not yet',
+          isSettled(cohort, line || steps.length, figure) ? 'yes' : 'not yet',
         ],
       }))}
     >
@@ -162,14 +229,15 @@ function TrendFigure({
   )
 }
 
-/** What the chart shows: in words, with the last cohort that can change no more. */
-function sentenceOf({
-  steps,
-  cohorts,
-  by,
-  measure,
-  line,
-}: Pick<Trend, 'steps' | 'cohorts'> & { by: Period; measure: Measure; line: number }): string {
+/** What the chart shows: in words, with the last cohort that can be compared with those before it. */
+function sentenceOf(figure: Figure): string {
+  const {
+    trend: { steps, cohorts, time_zone },
+    by,
+    measure,
+    line,
+    takes_ms,
+  } = figure
   const number = line || steps.length
   const name = steps[number - 1]?.name ?? ''
   const what = line ? `have reached “${name}”` : 'have reached each step'
@@ -180,30 +248,40 @@ function sentenceOf({
   }[measure]
   const [only, another] = cohorts.filter(({ enrolled }) => enrolled > 0)
   if (only && !another) {
-    const isOpen = only.complete ? '' : ', which is not complete yet'
-    return `${subject}. Here all entered in the ${by} of ${periodText(only, by)}${isOpen}.`
+    const yet = takes_ms && only.complete ? 'is too recent to compare' : 'is not complete yet'
+    const isOpen = isSettled(only, number, figure) ? '' : `, which ${yet}`
+    return `${subject}. Here all entered in the ${by} of ${periodText(only, { by, time_zone })}${isOpen}.`
   }
-  const settled = cohorts.filter(({ complete, enrolled }) => complete && enrolled > 0)
+  const settled = cohorts.filter((cohort) => cohort.enrolled > 0 && isSettled(cohort, number, figure))
   const [last, before] = [settled.at(-1), settled.at(-2)]
-  const open = cohorts.filter(({ complete }) => !complete).length
-  const told = (cohort: Cohort) => `${cellText(cohort, number, measure)} of ${countText(cohort.enrolled)}`
+  const open = cohorts.filter((cohort) => !isSettled(cohort, number, figure)).length
+  const told = (cohort: Cohort) =>
+    `${cellText(cohort, number, measure)} of ${countText(wholeOf(cohort, number, measure))}`
   return [
     `${subject}.`,
     last &&
-      `“${name}”: ${told(last)} in the ${by} of ${periodText(last, by)}, the last complete one that anybody entered in${
+      `“${name}”: ${told(last)} in the ${by} of ${periodText(last, { by, time_zone })}, the last ${takes_ms ? 'comparable' : 'complete'} one that anybody entered in${
         before ? `; before that ${told(before)}` : ''
       }.`,
-    open > 0 && `Hollow points: ${countOf(open, by)} not complete yet.`,
+    open > 0 &&
+      (takes_ms?.[number - 1]
+        ? `Hollow points are too recent to compare: “${name}” takes nine of ten customers up to ${durationText(takes_ms[number - 1] ?? 0)}, so the last ${countOf(open, by)} may still rise.`
+        : `Hollow points: ${countOf(open, by)} not complete yet.`),
   ]
     .filter(Boolean)
     .join(' ')
 }
 
-function measured({ enrolled, reached }: Cohort, step: number, measure: Measure): number | null {
-  const count = reached[step - 1] ?? 0
+function measured(cohort: Cohort, step: number, measure: Measure): number | null {
+  const count = cohort.reached[step - 1] ?? 0
   if (measure === 'count') return count
-  const whole = measure === 'of_enrolled' ? enrolled : (reached[step - 2] ?? (step === 1 ? enrolled : 0))
+  const whole = wholeOf(cohort, step, measure)
   return whole === 0 ? null : count / whole
+}
+
+/** Of how many a measure counts those who have reached a step. */
+function wholeOf({ enrolled, reached }: Cohort, step: number, measure: Measure): number {
+  return measure === 'of_previous' && step > 1 ? (reached[step - 2] ?? 0) : enrolled
 }
 
 /** A number and, where shares are shown, its share. */
@@ -214,9 +292,11 @@ function cellText(cohort: Cohort, step: number, measure: Measure): string {
   return value === null ? count : `${count} (${shareText(value)})`
 }
 
-function periodText({ starts_at }: Cohort, by: Period): string {
+function periodText({ starts_at }: Cohort, { by, time_zone }: Periods): string {
   const start = new Date(starts_at)
-  return by === 'month' ? monthText(start) : dayText(start)
+  // Else a day that begins in UTC would have the name of the day before it in America.
+  const zone = time_zone === 'UTC' ? 'UTC' : undefined
+  return by === 'month' ? monthText(start, zone) : dayText(start, zone)
 }
 
 function capitalized(word: string): string {
