@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { scrape, sumOf } from '../http/exposition.ts'
 import { customerInJourney } from './customer.ts'
 
 const query = { dry_run: true }
@@ -15,14 +16,18 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** How many customers and events there are, and what was counted of events. */
+const COUNTERS = ['cairn_customers_initialized_total', 'cairn_events_received_total', 'cairn_events_total']
+
+/** How many customers and events there are, and what was counted of them. */
 async function kept({ client }: Workspace) {
   const [customers, events, activity] = [
     await client.listCustomers(),
     await client.listEvents(),
     await client.getActivity(),
   ]
-  return [customers.data?.data.length, events.data?.data.length, activity.data?.total]
+  const samples = await scrape(cairn)
+  const counters = COUNTERS.map((name) => sumOf(samples, name))
+  return [customers.data?.data.length, events.data?.data.length, activity.data?.total, counters]
 }
 
 describe('initializeCustomer with dry_run', () => {
@@ -152,7 +157,9 @@ describe('createEvents with dry_run', () => {
   })
 
   it('counts against the rate of the key', async () => {
-    const limited = await startCairn({ rateLimit: 1 })
+    // The clock stands: nothing is refilled, however long a request takes.
+    const now_ms = Date.now()
+    const limited = await startCairn({ rateLimit: 1, now: () => now_ms })
     const { workspace, event } = await customerInJourney(limited)
     const { response } = await workspace.client.createEvent({ body: event, query })
     expect(response.status).toBe(201)

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/index.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
+import { scrape, sumOf } from '../http/exposition.ts'
 import { createKey } from '../http/service-keys.ts'
 import { signUp } from '../people.ts'
 import { storedText } from '../storage/store.ts'
@@ -318,6 +319,12 @@ describe('replayRefusals', () => {
     const { client, restore } = await archived()
     const dry_run = true
     const query = { dry_run }
+    const counted = async () => {
+      const samples = await scrape(cairn)
+      const names = ['cairn_customers_initialized_total', 'cairn_events_received_total']
+      return names.map((name) => sumOf(samples, name))
+    }
+    const countedBefore = await counted()
     const before = await client.replayRefusals({ body: {}, query })
     expect(before.data).toMatchObject({ replayed: 0, refused: 3, dry_run })
     await restore()
@@ -327,6 +334,7 @@ describe('replayRefusals', () => {
     const { data: list } = await client.listRefusals()
     expect(list?.data.map(({ replay }) => replay)).toEqual([null, null, null])
     expect((await client.getActivity()).data?.total.created).toBe(0)
+    expect(await counted()).toEqual(countedBefore)
   })
 
   it('finds a duplicate in what its sender has sent again meanwhile, as it was', async () => {

@@ -290,6 +290,30 @@ describe('getJourneyTrend', () => {
     ])
   })
 
+  it('begins weeks on Monday, and has none that begins at the end of the span', async () => {
+    const workspace = await stepped()
+    const { client, journey_id } = workspace
+    const entries = [
+      '2026-03-29T23:59:59.999Z',
+      '2026-03-30T00:00:00Z',
+      '2026-04-05T23:59:59.999Z',
+      '2026-04-06T00:00:00Z',
+    ]
+    for (const [index, entry] of entries.entries()) {
+      await does(workspace, await initialize(workspace, `user-${index}`), [['signed_up', entry]])
+    }
+    const query = {
+      entered_from: '2026-03-25T00:00:00Z',
+      entered_to: '2026-04-06T00:00:00Z',
+      by: 'week',
+    } as const
+    const { cohorts } = await settled(() => client.getJourneyTrend({ path: { journey_id }, query }))
+    expect(cohorts.map(({ starts_at, ends_at, enrolled }) => [starts_at, ends_at, enrolled])).toEqual([
+      ['2026-03-23T00:00:00.000Z', '2026-03-30T00:00:00.000Z', 1],
+      ['2026-03-30T00:00:00.000Z', '2026-04-06T00:00:00.000Z', 2],
+    ])
+  })
+
   it('marks a cohort as incomplete while its period lasts, and while a window in it is open', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace

@@ -34,6 +34,13 @@ describe('events of different months', () => {
       ...first,
       status: 'duplicate',
     })
+    for (const other of [{ event_id: 'another' }, { custom_variables: '"another"' }, { occurred_ms: now }]) {
+      expect(await insert(store, subject, { message_id: 'last of November', ...other })).toEqual({
+        status: 'rejected',
+        code: 'message_id_conflict',
+      })
+    }
+    expect(await partitions(databaseUrl)).toHaveLength(2)
     const { bytes } = await store.events.customerEvents(
       subject.workspace_id,
       subject.customer_id,
