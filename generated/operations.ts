@@ -347,7 +347,8 @@ export const personOperationPaths = {
    * So a few addresses, however long they go on, hold up nobody but themselves: it takes twenty to make new browsers wait.
    * They must be able to wait, because an account that many addresses guess at is under attack, and without a limit that
    * they share each would have guesses of its own. Its owner goes on in any case: a browser that has signed in to the
-   * account before has a count of its own, ten guesses, and nothing that others do counts there; and a new password, also
+   * account before has a count of its own, ten guesses, and nothing that others do counts there. It also has a queue of its
+   * own: when more sign-ins arrive than passwords can be compared, the others get 503. A new password, also
    * one that an operator gives with `cairn member set-password`, starts without any. The addresses of an IPv6 network
    * (64 bits) count as one. A guess that an outage kept from being compared does not count.
    */

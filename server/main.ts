@@ -78,17 +78,18 @@ export async function startServer({
       log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
   })
   const served = new ServedMetrics()
+  const passwords = new Passwords()
   server = new HttpServer({
     config,
     contract,
     storage,
-    passwords: new Passwords(),
+    passwords,
     attempts: new Attempts(new GuessLedger({ now, counts: storage.guesses ?? new GuessesHere() })),
     limiter: new RateLimiter({ defaultRate: config.rateLimit, now }),
     exports: new ExportPlaces(),
     notedReaders: new RecentMap<number>(1_000),
     metrics: served,
-    exposition: () => metrics.exposition(storage.statistics(), served),
+    exposition: () => metrics.exposition(storage.statistics(), served, passwords.statistics()),
     log,
     now,
     patience,

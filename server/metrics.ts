@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PasswordStatistics } from './passwords.ts'
 import { SECONDS, type ServedMetrics } from './served-metrics.ts'
 import type { CommittedGroup, StorageStatistics } from './storage/storage.ts'
 
@@ -15,6 +16,7 @@ export class Metrics {
   readonly #listReads: Counter
   readonly #refusals: Counter
   readonly #refusing: Gauge
+  readonly #passwordsRefused: Counter
   readonly #gauges: { gauge: Gauge; read: (statistics: StorageStatistics) => number }[] = []
   #connections: Gauge | undefined
 
@@ -55,6 +57,12 @@ export class Metrics {
       name: 'cairn_refusals_total',
       help: 'Refusals of what was sent for its content: kept to be looked at, or left out where more came than are kept.',
       labelNames: ['outcome'],
+      registers,
+    })
+    this.#passwordsRefused = new Counter({
+      name: 'cairn_passwords_refused_total',
+      help: 'Passwords that were not compared or hashed because too many waited (503): of known browsers, sessions and links, or of others.',
+      labelNames: ['lane'],
       registers,
     })
     this.#gauge('cairn_waiting_rows', 'Rows that wait to be written.', (now) => now.waitingRows)
@@ -114,6 +122,7 @@ export class Metrics {
   async exposition(
     statistics: StorageStatistics,
     served: ServedMetrics,
+    passwords: Record<string, PasswordStatistics>,
   ): Promise<{ contentType: string; text: string }> {
     for (const { gauge, read } of this.#gauges) gauge.set(read(statistics))
     if (statistics.connections !== undefined) {
@@ -128,6 +137,8 @@ export class Metrics {
       this.#refusing.set({ reason }, statistics.disk.refusing === reason ? 1 : 0)
     }
     const { kept, leftOut } = statistics.refusals
+    this.#passwordsRefused.reset()
+    for (const [lane, { refused }] of Object.entries(passwords)) this.#passwordsRefused.inc({ lane }, refused)
     this.#refusals.reset()
     this.#refusals.inc({ outcome: 'kept' }, kept)
     this.#refusals.inc({ outcome: 'left_out' }, leftOut)

@@ -86,7 +86,7 @@ async function add(config: Config, options: AddOptions) {
     throw new CommandFailure('say what the new person is called with --name', ExitCode.usage)
   }
   // Outside the transaction: it takes as long as a person types.
-  const password_hash = known?.password_hash ?? (await new Passwords().hash(await readPassword()))
+  const password_hash = known?.password_hash ?? (await new Passwords().hash(await readPassword(), options.email))
   const made = await inStore(config.databaseUrl, async (db) => {
     const { workspace_id } = await workspaceOf(db, options.workspace)
     const joined_ms = Date.now()
@@ -128,7 +128,7 @@ async function listedMembers(db: Database, workspaceId: string): Promise<Member[
 async function setPassword(config: Config, { email }: { email: string }) {
   const person = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
   if (!person) throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
-  const hash = await new Passwords().hash(await readPassword())
+  const hash = await new Passwords().hash(await readPassword(), email)
   await inStore(config.databaseUrl, async (db) => {
     const changed = { ...person, password_hash: hash }
     await replacePassword(db, changed, commandLine(Date.now()), 'password_changed')

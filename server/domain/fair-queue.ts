@@ -65,6 +65,22 @@ export class FairQueue<Item extends { owner: Owner }> {
     this.#busy.delete(owner.workspaceId)
   }
 
+  /**
+   * Makes room for one more of an owner, where its workspace would then still have fewer waiting than another one has.
+   * @returns the item that came last of those who have most waiting, taken out; undefined where there is no such
+   */
+  crowdOut({ workspaceId }: Owner): Item | undefined {
+    const sizeOf = (callers: Map<string, Set<Item>>) =>
+      [...callers.values()].reduce((sum, own) => sum + own.size, 0)
+    const [most] = [...this.#waiting.values()].sort((a, b) => sizeOf(b) - sizeOf(a))
+    const own = this.#waiting.get(workspaceId)
+    if (!most || sizeOf(most) <= (own ? sizeOf(own) : 0) + 1) return undefined
+    const [items] = [...most.values()].sort((a, b) => b.size - a.size)
+    const last = [...(items ?? [])].at(-1)
+    if (last) this.delete(last)
+    return last
+  }
+
   /** All that waits. */
   items(): Item[] {
     return [...this.#waiting.values()].flatMap((callers) => [...callers.values()].flatMap((own) => [...own]))

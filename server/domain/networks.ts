@@ -12,6 +12,13 @@ export function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`
 }
 
+/** What a provider gives to one site (RFC 6177: 48 bits of IPv6), or 24 bits of IPv4. @param network by `networkOf` */
+export function siteOf(network: string): string {
+  return network.includes(':')
+    ? `${network.split(':').slice(0, 3).join(':')}::/48`
+    : `${network.split('.').slice(0, 3).join('.')}.0/24`
+}
+
 /** What `::ffff:203.0.113.9` is in the canonical form: the last 32 bits are the IPv4 address. */
 const IPV4_MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
 

@@ -81,7 +81,7 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
   // Where only operators make accounts, somebody without one is answered like somebody with a wrong password.
   const isNew = person_id === null && allowed.accounts === 'invitation'
   const person = isNew
-    ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password) }
+    ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password, email) }
     : await personWithPassword(context, { email, password })
   return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, token)

@@ -31,6 +31,7 @@ export async function personWithPassword(
 /**
  * Compares a password with that of an account, and counts the guess.
  * @param email by which the account is known, if there is one
+ * @param options.isSignedIn whether the person has a session
  * @returns the person; undefined where the password is wrong or there is no such account
  * @throws {Problem} `too_many_attempts`
  */
@@ -39,17 +40,18 @@ export async function guessPassword(
   email: string,
   password: string,
   person: StoredPerson | undefined,
+  { isSignedIn = false } = {},
 ): Promise<StoredPerson | undefined> {
   const { device } = cookies
+  const network = networkOf(address)
+  const isKnownDevice = person !== undefined && device !== undefined && isDevice(device, person.password_hash)
+  const guessing = person && (isKnownDevice || isSignedIn) ? { person: person.person_id } : { network }
   const compare = async () => {
-    return (await passwords.matches(password, person?.password_hash)) ? person : undefined
+    return (await passwords.matches(password, person?.password_hash, guessing)) ? person : undefined
   }
-  if (person && device !== undefined && isDevice(device, person.password_hash)) {
-    return await attempts.guess({ own: { by: 'device', value: device } }, compare)
-  }
+  if (isKnownDevice) return await attempts.guess({ own: { by: 'device', value: device } }, compare)
   // With the password's hash: a new password, for example by `cairn member set-password`, has no guesses against it yet.
   const account = `${emailKey(email)} ${person?.password_hash}`
-  const network = networkOf(address)
   const shared = [
     { by: 'network', value: network },
     { by: 'account', value: account },

@@ -38,8 +38,10 @@ export const findPasswordLink: Operation<'findPasswordLink'> = async ({ body }, 
 export const resetPassword: Operation<'resetPassword'> = async ({ body }, context) => {
   const { storage, now, passwords } = context
   const { token, password } = body
-  await foundByLink(context, () => links.findPasswordLink(storage.db, token, now()))
-  const password_hash = await passwords.hash(password)
+  const { email: account } = await foundByLink(context, () =>
+    links.findPasswordLink(storage.db, token, now()),
+  )
+  const password_hash = await passwords.hash(password, account)
   return await context.change(async (db) => {
     // Again, because it may have been used or voided meanwhile.
     const link = await links.findPasswordLink(db, token, now())

@@ -78,14 +78,16 @@ export const changePassword: Operation<'changePassword'> = async ({ body }, cont
   const { storage, passwords } = context
   const session = sessionOf(context.caller)
   const found = await findPerson(storage.db, session.person_id)
-  const person = await guessPassword(context, session.email, body.current_password, found)
+  const person = await guessPassword(context, session.email, body.current_password, found, {
+    isSignedIn: true,
+  })
   if (!person) {
     await context.change((db) => {
       return noteEverywhere(db, session, authorOf(context), { action: 'password_change_failed' })
     })
     throw new Problem('password_wrong')
   }
-  const password_hash = await passwords.hash(body.new_password)
+  const password_hash = await passwords.hash(body.new_password, session.person_id)
   return await context.change(async (db) => {
     // Again, because somebody may have given another password meanwhile, to keep out whoever knows this one.
     const before = await findPerson(db, person.person_id)

@@ -21,7 +21,7 @@ export const setUp: Operation<'setUp'> = async ({ body }, context) => {
   await foundByLink(context, () => links.findSetupLink(storage.db, token, now()))
   // Before the password is hashed, which takes a while, and below again.
   if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
-  const password_hash = await passwords.hash(password)
+  const password_hash = await passwords.hash(password, email)
   return await context.change(async (db) => {
     const created_ms = now()
     // Again, because another request may have used the link meanwhile.

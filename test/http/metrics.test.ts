@@ -192,6 +192,7 @@ describe('the text', () => {
         'cairn_events_total',
         'cairn_events_unavailable_total',
         'cairn_indexing_pause_seconds_max',
+        'cairn_passwords_refused_total',
         'cairn_request_duration_seconds_bucket',
         'cairn_slow_peers_total',
         'cairn_requests_total',
@@ -246,7 +247,7 @@ describe('the text', () => {
       refusals: { waiting: 0, kept: 0, leftOut: 0 },
       disk: { log_bytes: 0, unmoved_bytes: 0, free_bytes: null, refusing: null },
     }
-    const samples = parseExposition((await metrics.exposition(idle, served)).text)
+    const samples = parseExposition((await metrics.exposition(idle, served, {})).text)
     const received = samples.filter(({ name }) => name === 'cairn_events_received_total')
     expect(received).toHaveLength(201)
     expect(sumOf(received, 'cairn_events_received_total', { key_id: 'key_199' })).toBe(4)

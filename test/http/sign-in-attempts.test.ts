@@ -107,7 +107,7 @@ describe('whether there is an account', () => {
   it('is not told by the time that the answer takes', async () => {
     const workspace = await cairn.workspace()
     // What the server itself makes of a password.
-    const password_hash = new Passwords().hash('enigma-is-a-machine')
+    const password_hash = new Passwords().hash('enigma-is-a-machine', 'ada')
     const { person_id, email } = await newPerson(cairn, { password_hash })
     await addMember(cairn, workspace, { person_id }, 'owner')
     const addresses = newAddresses(34)

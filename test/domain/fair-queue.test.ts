@@ -1,0 +1,23 @@
+// engines: none (opens no store)
+
+import { expect, it } from 'vitest'
+import { FairQueue, type Owner } from '../../server/domain/fair-queue.ts'
+
+it('makes room at the cost of whoever has most waiting, and never for one who has as many', () => {
+  const queue = new FairQueue<{ owner: Owner; name: string }>({ perCaller: 10, inAll: 5 })
+  const add = (workspaceId: string, caller: string, name: string) =>
+    queue.add({ owner: { workspaceId, caller }, name })
+  expect(['1', '2', '3'].map((name) => add('crowd', name === '3' ? 'b' : 'a', name))).toEqual([
+    true,
+    true,
+    true,
+  ])
+  expect([add('other', 'c', '4'), add('other', 'c', '5'), add('new', 'd', '6')]).toEqual([true, true, false])
+  expect(queue.crowdOut({ workspaceId: 'crowd', caller: 'e' })).toBeUndefined()
+  expect(queue.crowdOut({ workspaceId: 'other', caller: 'c' })).toBeUndefined()
+  // The last of the caller with most.
+  expect(queue.crowdOut({ workspaceId: 'new', caller: 'd' })).toMatchObject({ name: '2' })
+  expect(add('new', 'd', '6')).toBe(true)
+  expect(queue.crowdOut({ workspaceId: 'more', caller: 'f' })).toMatchObject({ name: '3' })
+  expect(queue.size).toBe(4)
+})
