@@ -164,12 +164,13 @@ describe('a key with allowed origins', () => {
     'https://other.example.com',
     'http://app.example.com',
     'https://app.example.com:8443',
-    'https://app.example.com:443',
+    'https://app.example.com:80',
     'https://app.example.com/',
     'https://app.example.com.evil.test',
     'https://evil.test/https://app.example.com',
     'https://x.app.example.com',
-    'https://APP.example.com',
+    'https://app.example.com.',
+    'https://user@app.example.com',
     'null',
     '*',
     '',
@@ -178,6 +179,19 @@ describe('a key with allowed origins', () => {
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [ORIGIN] })
     const reply = await createEvent(key, { origin })
     expect(await refusal(reply)).toEqual({ status: 403, code: 'origin_not_allowed' })
+  })
+
+  it.each([
+    ['https://app.example.com:443', ORIGIN],
+    ['https://APP.example.com', ORIGIN],
+    ['HTTPS://app.example.com', ORIGIN],
+    [ORIGIN, 'https://app.example.com:443'],
+    ['http://localhost', 'http://localhost:80'],
+    ['http://[::1]:5173', 'http://[0:0:0:0:0:0:0:1]:5173'],
+    ['http://[0:0::1]', 'http://[::1]'],
+  ])('works for %j where its list has %j, which is the same origin', async (origin, allowed) => {
+    const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [allowed] })
+    expect((await createEvent(key, { origin })).status).toBe(201)
   })
 
   it('is refused where two origins are sent', async () => {

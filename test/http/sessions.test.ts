@@ -86,6 +86,11 @@ describe('the cookie of a session', () => {
     ['CAIRN_PUBLIC_URL says so', { publicUrl: 'https://cairn.example.com' }, {}],
     ['a trusted proxy says so', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
     ['the page says so', {}, { origin: 'https://cairn.example.com', host: 'cairn.example.com' }],
+    [
+      'the page says so beside a port',
+      {},
+      { origin: 'https://cairn.example.com', host: 'cairn.example.com:443' },
+    ],
   ])('goes over HTTPS alone, and can be set by no other host, where %s', async (_name, options, headers) => {
     const at = await cairnWith(options)
     const reply = await signInReply(at, await newPerson(at), { ...OWN_PAGE, ...headers })
@@ -533,6 +538,43 @@ describe('a request from a page of the server', () => {
     ]) {
       expect([headers, await statuses(cairn, headers)]).toEqual([headers, [201, 201]])
     }
+  })
+
+  it('is known whatever the letter case, and with or without the port that the scheme implies', async () => {
+    for (const headers of [
+      { origin: 'http://cairn.lan', host: 'cairn.lan:80' },
+      { origin: 'http://cairn.lan:80', host: 'cairn.lan' },
+      { origin: 'https://cairn.lan', host: 'cairn.lan:443' },
+      { origin: 'https://cairn.lan:443', host: 'cairn.lan' },
+      { origin: 'http://cairn.lan', host: 'CAIRN.lan' },
+      { origin: 'HTTP://CAIRN.LAN', host: 'cairn.lan' },
+      { origin: 'http://cairn.lan.', host: 'cairn.lan.' },
+      { origin: 'http://[fd00::7]', host: '[FD00:0::7]:80' },
+      { origin: 'http://[fd00::7]:3000', host: '[fd00::7]:3000' },
+    ]) {
+      expect([headers, await statuses(cairn, headers)]).toEqual([headers, [201, 201]])
+    }
+    for (const headers of [
+      { origin: 'http://cairn.lan', host: 'cairn.lan:443' },
+      { origin: 'https://cairn.lan', host: 'cairn.lan:80' },
+      { origin: 'http://cairn.lan', host: 'cairn.lan:8080' },
+      // Browsers take these for two hosts.
+      { origin: 'http://cairn.lan.', host: 'cairn.lan' },
+      { origin: 'http://cairn.lan', host: 'evil.test@cairn.lan' },
+      { origin: 'http://cairn.lan/', host: 'cairn.lan' },
+      { origin: 'http://evil.test@cairn.lan', host: 'cairn.lan' },
+      { origin: 'ftp://cairn.lan', host: 'cairn.lan' },
+    ]) {
+      expect([headers, await statuses(cairn, headers)]).toEqual([headers, [403, 403]])
+    }
+  })
+
+  it.each([
+    ['https://CAIRN.example.com:443/', 'https://cairn.example.com'],
+    ['https://cairn.example.com', 'https://Cairn.example.com:443'],
+    ['http://[FD00:0::7]:80', 'http://[fd00::7]'],
+  ])('is known where CAIRN_PUBLIC_URL is %s and its Origin %s', async (publicUrl, origin) => {
+    expect(await statuses(await startCairnForTest({ publicUrl }), { origin })).toEqual([201, 201])
   })
 
   it('is known by CAIRN_PUBLIC_URL where there is one, whatever Host says', async () => {

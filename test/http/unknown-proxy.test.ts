@@ -15,6 +15,16 @@ describe('the log says once that a proxy seems to be unknown', () => {
   it.each<[name: string, CairnOptions, Record<string, string>[]]>([
     ['which says for whom it asks', {}, [{ 'x-forwarded-for': '203.0.113.7' }]],
     ['before a page of https', {}, [{ host: 'cairn.example.com', origin: 'https://cairn.example.com' }]],
+    [
+      'before a page of https, with the port',
+      {},
+      [{ host: 'CAIRN.example.com:443', origin: 'https://cairn.example.com' }],
+    ],
+    [
+      'at the public address, with the port',
+      { publicUrl: 'https://cairn.example.com' },
+      [{ host: 'cairn.example.com:443' }],
+    ],
     ['at the public address', { publicUrl: 'https://cairn.example.com' }, [{ host: 'cairn.example.com' }]],
     ['behind which many programs ask', {}, many],
   ])('%s', async (_name, options, requests) => {

@@ -9,6 +9,7 @@ import {
   serviceKeysByDigest,
 } from '../../storage/service-keys.ts'
 import type { ServedStorage, Transaction } from '../../storage/storage.ts'
+import { originOf } from './origins.ts'
 
 /** `last_used` is written at most this often. */
 const LAST_USED_MS = 60_000
@@ -80,9 +81,7 @@ export class Credentials {
     if (!key || keyStatus(key, now_ms) !== 'active') throw unauthorized(accepts)
     if (!isForKeys(accepts)) throw new Problem('session_required')
     if (!accepts.includes(key.kind)) throw new Problem('secret_key_required')
-    if (origin !== undefined && key.allowed_origins.length > 0 && !key.allowed_origins.includes(origin)) {
-      throw new Problem('origin_not_allowed')
-    }
+    if (origin !== undefined && !isAllowed(origin, key)) throw new Problem('origin_not_allowed')
     this.#touch(key, now_ms)
     return key
   }
@@ -152,6 +151,13 @@ export class Credentials {
     this.#noted_ms.set(key_id, now_ms)
     this.#storage.noteKeyUse(key_id).catch(this.#onError)
   }
+}
+
+function isAllowed(origin: string, { allowed_origins }: ServiceKey): boolean {
+  // First as text, which is how browsers send it and nearly every list has it.
+  if (allowed_origins.length === 0 || allowed_origins.includes(origin)) return true
+  const page = originOf(origin)
+  return page !== undefined && allowed_origins.some((allowed) => originOf(allowed) === page)
 }
 
 /** No valid credential of those that an operation accepts. It says no more, on purpose. */

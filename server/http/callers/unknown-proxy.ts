@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 import type { Logger } from 'pino'
+import { isHttpsOrigin, originOf } from './origins.ts'
 
 /** So many kinds of programs at one address of the inner network are those of many people. */
 const MANY_PROGRAMS = 20
@@ -67,8 +68,8 @@ export class ProxyWatch {
       return 'forwarding header'
     // We speak no TLS: between a page or an address of https and us there is somebody who does.
     const { host, origin } = headers
-    if (host !== undefined && origin === `https://${host}`) return 'page of https'
-    if (this.#publicUrl?.protocol === 'https:' && host === this.#publicUrl.host)
+    if (host !== undefined && isHttpsOrigin(origin, host)) return 'page of https'
+    if (this.#publicUrl?.protocol === 'https:' && this.#publicUrl.origin === originOf(`https://${host}`))
       return 'public address of https'
     return this.#hasManyPrograms(peer, headers['user-agent']) ? 'many programs at one address' : undefined
   }
