@@ -20,6 +20,9 @@ export interface paths {
          *     Call it as often as you like: a customer is unique by `customer_type` and `client_customer_id` in your
          *     workspace, and keeps its `customer_id` for ever, in every journey. A different `customer_name` replaces the
          *     one before. However many first calls arrive at once, one customer is made and one call answers 201.
+         *
+         *     Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
+         *     answer is 200 with `created: false` for a new customer too; see [Keys](#section/Keys).
          */
         post: operations["initializeCustomer"];
         delete?: never;
@@ -876,7 +879,7 @@ export interface paths {
         };
         /**
          * The workspace
-         * @description The workspace that the request is about, with how long it keeps events.
+         * @description The workspace that the request is about, with its settings.
          */
         get: operations["getWorkspace"];
         put?: never;
@@ -885,11 +888,14 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename the workspace, or say how long it keeps events
+         * Change the name or a setting of the workspace
          * @description Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
          *
          *     With `retention_days` events are removed that were received longer ago, now and from then on; see
          *     [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
+         *
+         *     `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
+         *     [Keys](#section/Keys). Requests obey a change within a second.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -1415,7 +1421,10 @@ export interface components {
          */
         InitializedCustomer: {
             customer_id: components["schemas"]["CustomerId"];
-            /** @description Whether this call made the customer; of a dry run, whether it would have. */
+            /**
+             * @description Whether this call made the customer; of a dry run, whether it would have. Always false for a publishable key where
+             *     the workspace protects its customers.
+             */
             created: boolean;
             dry_run?: components["schemas"]["DryRunMark"];
         };
@@ -2499,7 +2508,14 @@ export interface components {
         WorkspaceUpdate: {
             name?: components["schemas"]["Name"];
             retention_days?: components["schemas"]["RetentionDays"];
+            protect_customers?: components["schemas"]["ProtectCustomers"];
         };
+        /**
+         * Protection of customers
+         * @description Whether publishable keys neither rename a known customer nor learn who is one. On in a new workspace; off in one
+         *     that is older than this setting, until an owner turns it on.
+         */
+        ProtectCustomers: boolean;
         /**
          * Workspace
          * @description A workspace, and the role in it of who asks.
@@ -2511,6 +2527,7 @@ export interface components {
             status: components["schemas"]["WorkspaceStatus"];
             retention_days: components["schemas"]["RetentionDays"];
             events_since: components["schemas"]["EventsSince"];
+            protect_customers: components["schemas"]["ProtectCustomers"];
         };
         /**
          * Status of a workspace
@@ -2827,7 +2844,7 @@ export interface components {
          * @description What was done. More may be added.
          * @enum {string}
          */
-        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
+        AuditAction: "signed_in" | "sign_in_failed" | "signed_out" | "signed_out_everywhere" | "session_ended" | "person_renamed" | "password_changed" | "password_change_failed" | "password_reset" | "workspace_created" | "workspace_renamed" | "workspace_retention_changed" | "workspace_protection_changed" | "workspace_archived" | "workspace_restored" | "setup_link_created" | "store_restored" | "member_added" | "member_invited" | "invitation_revoked" | "member_joined" | "member_role_changed" | "member_removed" | "password_link_created" | "service_key_created" | "service_key_updated" | "service_key_rotated" | "service_key_revoked" | "journey_created" | "journey_updated" | "journey_archived" | "journey_restored" | "journey_removed" | "refusals_read" | "refusals_replayed" | "customer_erased" | "events_exported" | "customers_exported" | "customer_exported";
         /**
          * Actor
          * @description Who did it.
@@ -3557,7 +3574,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The customer was known; its name is up to date and it takes part in the journey. */
+            /**
+             * @description The customer is stored and takes part in the journey. It was known, and its name is up to date; or the workspace
+             *     does not tell a publishable key whether it was known.
+             */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -10,6 +10,9 @@ export const operationPaths = {
    * Call it as often as you like: a customer is unique by `customer_type` and `client_customer_id` in your
    * workspace, and keeps its `customer_id` for ever, in every journey. A different `customer_name` replaces the
    * one before. However many first calls arrive at once, one customer is made and one call answers 201.
+   *
+   * Where the workspace protects its customers (`protect_customers`), a publishable key does not replace a name, and the
+   * answer is 200 with `created: false` for a new customer too; see [Keys](#section/Keys).
    */
   initializeCustomer: ['POST', '/customers/initialize'],
   /**
@@ -415,16 +418,19 @@ export const personOperationPaths = {
   /**
    * The workspace
    *
-   * The workspace that the request is about, with how long it keeps events.
+   * The workspace that the request is about, with its settings.
    */
   getWorkspace: ['GET', '/workspace'],
   /**
-   * Rename the workspace, or say how long it keeps events
+   * Change the name or a setting of the workspace
    *
    * Replaces what is given of the workspace that the request is about. Keys, links and sessions go on.
    *
    * With `retention_days` events are removed that were received longer ago, now and from then on; see
    * [Retention](#section/Retention). `getRetentionPreview` says how many that would be now.
+   *
+   * `protect_customers` decides whether publishable keys may rename customers and learn who is one; see
+   * [Keys](#section/Keys). Requests obey a change within a second.
    */
   updateWorkspace: ['PATCH', '/workspace'],
   /**

@@ -159,6 +159,7 @@ export interface Workspaces {
   erasures: Generated<number>;
   events_since_ms: number | null;
   name: string;
+  protect_customers: Generated<number>;
   removed_ms: number | null;
   retention_days: number | null;
   workspace_id: string;

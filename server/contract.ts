@@ -22,7 +22,7 @@ import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Passwords } from './passwords.ts'
 import { areEnough, Problem } from './problems.ts'
-import type { ServiceKey } from './storage/service-keys.ts'
+import type { CallingKey } from './storage/service-keys.ts'
 import type { StoredSession } from './storage/sessions.ts'
 import type { Reading, ReadingDatabase, ServedStorage, Transaction } from './storage/storage.ts'
 import type { Tally } from './tally.ts'
@@ -76,7 +76,7 @@ export type Context = {
 
 /** Who calls. */
 export type Caller =
-  | { kind: 'key'; key: ServiceKey }
+  | { kind: 'key'; key: CallingKey }
   | {
       kind: 'person'
       session: StoredSession

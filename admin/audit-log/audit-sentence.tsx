@@ -50,6 +50,10 @@ function predicate(entry: Entry): ReactNode {
       return <>renamed the workspace to {subject}</>
     case 'workspace_retention_changed':
       return 'changed how long events are kept'
+    case 'workspace_protection_changed':
+      return after?.protect_customers
+        ? 'protected customers from publishable keys'
+        : 'let publishable keys rename and recognize customers'
     case 'workspace_archived':
       return 'archived the workspace'
     case 'workspace_restored':

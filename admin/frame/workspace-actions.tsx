@@ -5,6 +5,7 @@ import {
   IconHourglass,
   IconPencil,
   IconPlus,
+  IconShieldLock,
   IconTrash,
 } from '@tabler/icons-react'
 import { useMembership, useSession } from '../session/session.ts'
@@ -22,6 +23,9 @@ export function WorkspaceActions({ onChoose }: { onChoose: (action: WorkspaceAct
       </Menu.Item>
       <Menu.Item leftSection={<IconHourglass size={16} aria-hidden />} onClick={() => onChoose('keep')}>
         How long events are kept
+      </Menu.Item>
+      <Menu.Item leftSection={<IconShieldLock size={16} aria-hidden />} onClick={() => onChoose('protect')}>
+        What publishable keys can do
       </Menu.Item>
       <Menu.Item leftSection={<ArchivingIcon size={16} aria-hidden />} onClick={() => onChoose('archive')}>
         {isArchived ? 'Restore this one' : 'Archive this one'}

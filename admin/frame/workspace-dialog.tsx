@@ -4,11 +4,12 @@ import { taken } from '../problem.ts'
 import { useCairn, useMembership } from '../session/session.ts'
 import { WorkspaceArchiving } from './workspace-archiving.tsx'
 import { WorkspaceNameForm } from './workspace-name-form.tsx'
+import { WorkspaceProtection } from './workspace-protection.tsx'
 import { WorkspaceRemoval } from './workspace-removal.tsx'
 import { WorkspaceRetention } from './workspace-retention.tsx'
 
 /** What owners do about the workspace in the URL; `make`: another one. */
-export type WorkspaceAction = 'rename' | 'keep' | 'archive' | 'remove' | 'make'
+export type WorkspaceAction = 'rename' | 'keep' | 'protect' | 'archive' | 'remove' | 'make'
 
 type DialogProps = { opened: boolean; onClose: () => void }
 
@@ -19,6 +20,8 @@ export function WorkspaceDialog({ action, ...props }: DialogProps & { action: Wo
       return <RenameWorkspaceDialog {...props} />
     case 'keep':
       return <RetentionDialog {...props} />
+    case 'protect':
+      return <ProtectionDialog {...props} />
     case 'archive':
       return props.opened && <WorkspaceArchiving onClose={props.onClose} />
     case 'remove':
@@ -72,6 +75,15 @@ function RetentionDialog({ opened, onClose }: DialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="How long events are kept">
       <WorkspaceRetention onSaved={onClose} />
+    </Modal>
+  )
+}
+
+/** Says and changes what publishable keys may do about customers of the workspace in the URL. */
+function ProtectionDialog({ opened, onClose }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="What publishable keys can do">
+      <WorkspaceProtection />
     </Modal>
   )
 }

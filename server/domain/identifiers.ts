@@ -10,6 +10,18 @@ export function newId(prefix: IdPrefix): string {
 }
 
 /**
+ * A new identifier whose time says nothing: it is a random one between two instants. The time of others tells whether
+ * they were made just now.
+ */
+export function newIdBetween(prefix: IdPrefix, from_ms: number, to_ms: number): string {
+  const ms = from_ms + Math.floor(Math.random() * (to_ms - from_ms + 1))
+  // The first ten of the digits are the 48 bits of the time.
+  let time = ''
+  for (let rest = ms; time.length < 10; rest = Math.floor(rest / 32)) time = DIGITS.charAt(rest % 32) + time
+  return `${prefix}_${time}${newId(prefix).slice(prefix.length + 1 + time.length)}`
+}
+
+/**
  * What a dry run answers in the place of an identifier that nothing has yet (contract: "Trying without storing"). New ones
  * begin with the time and never have it.
  */

@@ -2,24 +2,26 @@ import type { components } from '../../generated/contract.ts'
 import type { Caller, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { EventOutcome } from '../storage/event-store.ts'
+import type { Discretion, EventOutcome, EventRejection } from '../storage/event-store.ts'
 import { newBatchEvent, newEvent } from './new-event.ts'
 
 type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body, query },
-  { storage, tally, rejected },
+  { storage, tally, rejected, caller },
 ) => {
+  const discretion = discretionOf(caller)
   const outcome = query.dry_run
-    ? await storage.events.checkCustomer(workspaceId, body)
-    : await storage.events.initializeCustomer(workspaceId, body)
+    ? await storage.events.checkCustomer(workspaceId, body, discretion)
+    : await storage.events.initializeCustomer(workspaceId, body, discretion)
   if (outcome.status === 'refused') {
     rejected(1)
     throw new Problem(outcome.code)
   }
   if (!query.dry_run) tally.customer(outcome)
-  const { customer_id, created } = outcome
+  const { customer_id } = outcome
+  const created = outcome.created && !discretion
   return { status: created ? 201 : 200, body: { customer_id, created, ...markOf(query) } }
 }
 
@@ -28,13 +30,16 @@ export const createEvent: Operation<'createEvent'> = async (
   { storage, tally, rejected, caller },
 ) => {
   const events = [newEvent(body)]
+  const isDiscreet = discretionOf(caller) !== undefined
   const [outcome] = query.dry_run
-    ? await storage.events.checkEvents(workspaceId, events)
+    ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
     : await tally.events(1, () => storage.events.insertEvents(workspaceId, events, keyIdOf(caller)))
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
-    throw new Problem(outcome.code)
+    throw new Problem(toldCode(outcome.code, isDiscreet), {
+      isForgotten: outcome.code === 'customer_erased',
+    })
   }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
@@ -50,8 +55,9 @@ export const createEvents: Operation<'createEvents'> = async (
 ) => {
   const { events } = body
   const rows = events.map(newBatchEvent)
+  const isDiscreet = discretionOf(caller) !== undefined
   const outcomes = query.dry_run
-    ? await storage.events.checkEvents(workspaceId, rows)
+    ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
     : await tally.events(rows.length, () => storage.events.insertEvents(workspaceId, rows, keyIdOf(caller)))
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
@@ -60,7 +66,7 @@ export const createEvents: Operation<'createEvents'> = async (
       const { code } = outcome
       refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
     }
-    return resultOf(outcome, events[index]?.message_id ?? null)
+    return resultOf(outcome, events[index]?.message_id ?? null, isDiscreet)
   })
   if (count.rejected > 0) rejected(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
@@ -70,16 +76,25 @@ function markOf({ dry_run }: { dry_run?: boolean }) {
   return dry_run ? ({ dry_run: true } as const) : undefined
 }
 
+function discretionOf(caller: Caller): Discretion | undefined {
+  return caller.kind === 'key' ? caller.key.discretion : undefined
+}
+
+/** Both are refusals, so that nothing is lost by it: whether there was such a customer is not said. */
+function toldCode(code: EventRejection, isDiscreet: boolean): EventRejection {
+  return isDiscreet && code === 'customer_erased' ? 'customer_not_found' : code
+}
+
 function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
 }
 
-function resultOf(outcome: EventOutcome, message_id: string | null): EventResult {
+function resultOf(outcome: EventOutcome, message_id: string | null, isDiscreet: boolean): EventResult {
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }
   }
-  const { code } = outcome
+  const code = toldCode(outcome.code, isDiscreet)
   const problem = { type: `/docs/problems#${code}`, ...problems[code], code }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

@@ -33,12 +33,14 @@ export const getWorkspace: Operation<'getWorkspace'> = async ({ workspaceId }, {
 }
 
 export const updateWorkspace: Operation<'updateWorkspace'> = async ({ workspaceId, body }, context) => {
-  const { name, retention_days } = body
+  const { name, retention_days, protect_customers } = body
   const author = authorOf(context)
   const workspace = await context.change(async (db, caller) => {
     const isFree = name === undefined || (await audited.renameWorkspace(db, workspaceId, name, author))
     if (!isFree) throw new Problem('workspace_exists')
     if (retention_days !== undefined) await audited.changeRetention(db, workspaceId, retention_days, author)
+    if (protect_customers !== undefined)
+      await audited.changeProtection(db, workspaceId, protect_customers, author)
     return await workspaceOf(db, workspaceId, caller)
   })
   if (retention_days !== undefined) context.storage.removals.begin()
@@ -89,7 +91,15 @@ async function changeArchived(workspaceId: string, isArchived: boolean, context:
 }
 
 async function workspaceOf(db: ReadingDatabase | Transaction, workspaceId: string, caller: Caller) {
-  const { archived_ms, events_since_ms, ...workspace } = await findWorkspace(db, workspaceId)
-  const events_since = events_since_ms === null ? null : instantText(events_since_ms)
-  return { ...workspace, status: workspaceStatus(archived_ms), events_since, role: ownRole(caller) }
+  const { archived_ms, events_since_ms, protect_customers, ...workspace } = await findWorkspace(
+    db,
+    workspaceId,
+  )
+  return {
+    ...workspace,
+    status: workspaceStatus(archived_ms),
+    events_since: events_since_ms === null ? null : instantText(events_since_ms),
+    protect_customers: protect_customers === 1,
+    role: ownRole(caller),
+  }
 }

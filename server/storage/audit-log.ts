@@ -44,6 +44,7 @@ const AREAS: Record<AuditAction, AuditArea> = {
   workspace_created: 'members',
   workspace_renamed: 'members',
   workspace_retention_changed: 'members',
+  workspace_protection_changed: 'members',
   workspace_archived: 'members',
   workspace_restored: 'members',
   setup_link_created: 'members',

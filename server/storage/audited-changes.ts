@@ -14,6 +14,7 @@ import {
   findWorkspace,
   insertWorkspace,
   updateArchived,
+  updateProtection,
   updateRetention,
   updateWorkspaceName,
   workspaceName,
@@ -66,6 +67,25 @@ export async function changeRetention(
   const subject = { kind: 'workspace', id: workspaceId, name } as const
   await insertAuditEntry(db, workspaceId, author, {
     action: 'workspace_retention_changed',
+    subject,
+    ...changes,
+  })
+}
+
+/** Says whether publishable keys may neither rename customers nor learn who is one; where it is so already, it stays. */
+export async function changeProtection(
+  db: Transaction<DB>,
+  workspaceId: string,
+  protect_customers: boolean,
+  author: Authorship,
+): Promise<void> {
+  const { name, ...before } = await findWorkspace(db, workspaceId)
+  const changes = changedFields({ protect_customers: before.protect_customers === 1 }, { protect_customers })
+  if (!changes) return
+  await updateProtection(db, workspaceId, protect_customers)
+  const subject = { kind: 'workspace', id: workspaceId, name } as const
+  await insertAuditEntry(db, workspaceId, author, {
+    action: 'workspace_protection_changed',
     subject,
     ...changes,
   })

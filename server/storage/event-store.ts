@@ -17,6 +17,15 @@ export type NewEvent = EventContent & {
   isUndated?: true
 }
 
+/**
+ * A customer is registered by somebody who may neither change nor recognize one who is known. Where only the answer is asked
+ * for it is the same for everybody whom the journey takes.
+ */
+export type Discretion = {
+  /** A new customer gets an identifier with a random time since then: the true one would tell that it is new. */
+  since_ms: number
+}
+
 export type InitializeOutcome =
   | { status: 'stored'; customer_id: string; created: boolean }
   | { status: 'refused'; code: 'journey_not_found' | 'journey_archived' | 'customer_erased' }
@@ -68,8 +77,12 @@ export const COUNTING_MS = 2_000
  * @throws {Unavailable} from every method where the store cannot take the work now; nothing was acknowledged
  */
 export type EventStore = {
-  /** Makes the customer or finds it, updates its name, and enters it in the journey. */
-  initializeCustomer(workspaceId: string, customer: Customer): Promise<InitializeOutcome>
+  /** Makes the customer or finds it, updates its name, unless with discretion, and enters it in the journey. */
+  initializeCustomer(
+    workspaceId: string,
+    customer: Customer,
+    discretion?: Discretion,
+  ): Promise<InitializeOutcome>
 
   /**
    * Stores events, committed together, each with an outcome of its own, in order.
@@ -77,14 +90,18 @@ export type EventStore = {
    */
   insertEvents(workspaceId: string, events: readonly NewEvent[], keyId?: string): Promise<EventOutcome[]>
 
-  /** What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`. */
-  checkCustomer(workspaceId: string, customer: Customer): Promise<InitializeOutcome>
+  /**
+   * What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`, and with discretion so
+   * is everybody.
+   */
+  checkCustomer(workspaceId: string, customer: Customer, discretion?: Discretion): Promise<InitializeOutcome>
 
   /**
    * What `insertEvents` would answer now. Nothing is stored, and nothing counted; what would be created is the `unmadeId`,
    * received now.
+   * @param isDiscreet nothing is said of customers: every one is as if it took part in the journey
    */
-  checkEvents(workspaceId: string, events: readonly NewEvent[]): Promise<EventOutcome[]>
+  checkEvents(workspaceId: string, events: readonly NewEvent[], isDiscreet?: boolean): Promise<EventOutcome[]>
 
   /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
   newestEvents(

@@ -4,6 +4,7 @@ import { nameWords, wordsText } from '../domain/name-words.ts'
 import type { Page, PageRows } from '../domain/paging.ts'
 import { type KeyKind, type KeyStatus, lastFour } from '../domain/service-keys.ts'
 import { tokenDigest } from '../domain/tokens.ts'
+import type { Discretion } from './event-store.ts'
 import { behind, upTo } from './keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
 import { hasWords } from './prefixes.ts'
@@ -27,6 +28,12 @@ export type ServiceKey = {
   last_used_ms: number | null
   expires_ms: number | null
   revoked_ms: number | null
+}
+
+/** A key as requests are checked with it, with what its workspace has settled about it. */
+export type CallingKey = ServiceKey & {
+  /** How it registers customers; undefined: it may know and rename them. */
+  discretion: Discretion | undefined
 }
 
 /** Stores a new key by the text that its owner will send. */
@@ -56,23 +63,47 @@ export async function insertServiceKey(
 export async function findServiceKeyByDigest(
   db: Kysely<DB>,
   digest: string,
-): Promise<ServiceKey | undefined> {
-  const row = await db.selectFrom('service_keys').selectAll().where('digest', '=', digest).executeTakeFirst()
-  return row && keyOf(row)
+): Promise<CallingKey | undefined> {
+  const row = await callingKeys(db).where('digest', '=', digest).executeTakeFirst()
+  return row && callingKeyOf(row)
 }
 
 /** The keys with these digests, by digest, as far as there are any. */
 export async function serviceKeysByDigest(
   db: Kysely<DB>,
   digests: readonly string[],
-): Promise<Map<string, ServiceKey>> {
-  const rows = await db.selectFrom('service_keys').selectAll().where('digest', 'in', digests).execute()
-  return new Map(rows.map((row) => [row.digest, keyOf(row)]))
+): Promise<Map<string, CallingKey>> {
+  const rows = await callingKeys(db).where('digest', 'in', digests).execute()
+  return new Map(rows.map((row) => [row.digest, callingKeyOf(row)]))
 }
 
-export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<ServiceKey | undefined> {
-  const row = await db.selectFrom('service_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst()
-  return row && keyOf(row)
+export async function findServiceKey(db: Kysely<DB>, keyId: string): Promise<CallingKey | undefined> {
+  const row = await callingKeys(db).where('key_id', '=', keyId).executeTakeFirst()
+  return row && callingKeyOf(row)
+}
+
+function callingKeys(db: Kysely<DB>) {
+  return db
+    .selectFrom('service_keys')
+    .innerJoin('workspaces', 'workspaces.workspace_id', 'service_keys.workspace_id')
+    .selectAll('service_keys')
+    .select(['workspaces.protect_customers', 'workspaces.created_ms as workspace_ms'])
+}
+
+function callingKeyOf({
+  protect_customers,
+  workspace_ms,
+  ...row
+}: Selectable<ServiceKeys> & { protect_customers: number; workspace_ms: number }): CallingKey {
+  const isDiscreet = row.kind === 'publishable' && protect_customers === 1
+  return { ...keyOf(row), discretion: isDiscreet ? { since_ms: workspace_ms } : undefined }
+}
+
+/**
+ * Whether a statement that writes may change what `CallingKey` says: what is remembered of keys is read again then.
+ */
+export function changesKeys(sql: string): boolean {
+  return sql.includes('service_keys') || sql.includes('protect_customers')
 }
 
 /** A key with the name of who made it. */

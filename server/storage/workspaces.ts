@@ -11,7 +11,7 @@ export async function insertWorkspace(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('workspaces')
-    .values({ ...workspace, erasure_secret: newErasureSecret() })
+    .values({ ...workspace, erasure_secret: newErasureSecret(), protect_customers: 1 })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n
@@ -33,9 +33,22 @@ export async function updateWorkspaceName(
 export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
   return await db
     .selectFrom('workspaces')
-    .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms'])
+    .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms', 'protect_customers'])
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow()
+}
+
+/** Says whether publishable keys may neither rename customers nor learn who is one. */
+export async function updateProtection(
+  db: Transaction<DB>,
+  workspaceId: string,
+  isProtected: boolean,
+): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({ protect_customers: isProtected ? 1 : 0 })
+    .where('workspace_id', '=', workspaceId)
+    .execute()
 }
 
 /** Says how long a workspace keeps events. @param retention_days null: for ever */

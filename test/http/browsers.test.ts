@@ -106,7 +106,7 @@ describe('a page of any origin', () => {
     const large = 'x'.repeat(1_000_000)
     const plain = { 'content-type': 'text/plain' }
     for (const [status, line, sent] of [
-      [201, 'POST /customers/initialize', { key, body: JSON.stringify(customer()) }],
+      [201, 'POST /customers/initialize', { key: workspace.secret_key, body: JSON.stringify(customer()) }],
       [200, 'POST /customers/initialize', { key, body: JSON.stringify(customer()) }],
       [201, 'POST /events/create', { key, body: create({ message_id: 'm' }) }],
       [200, 'POST /events/create', { key, body: create({ message_id: 'm' }) }],

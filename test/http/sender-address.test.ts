@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'

@@ -1,5 +1,6 @@
 // engines: sqlite, postgres
 
+import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DB } from '../../generated/tables.ts'
@@ -8,6 +9,7 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
 import { insertJourney, updateJourney } from '../../server/storage/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/service-keys.ts'
+import { updateProtection } from '../../server/storage/workspaces.ts'
 import { type Cairn, startCairn } from '../cairn.ts'
 import { engine } from '../engine.ts'
 import { customerInJourney } from '../operations/customer.ts'
@@ -108,6 +110,22 @@ describe('what another program has changed', () => {
       await expect
         .poll(async () => (await client.createEvent({ body: event })).error?.code, withinASecond)
         .toBe(code)
+    }
+  })
+
+  it('is seen within a second: whether publishable keys are told who is known', async () => {
+    const { workspace } = await customerInJourney(cairn)
+    const { workspace_id, journey_id, publishable_key } = workspace
+    const page = cairn.client(publishable_key)
+    const names = { customer_type: 'contact', customer_name: 'Ada', journey_id } as const
+    const asked = async () => {
+      const body = { ...names, client_customer_id: randomUUID() }
+      return (await page.initializeCustomer({ body })).data?.created
+    }
+    expect(await asked()).toBe(false)
+    for (const isProtected of [false, true]) {
+      await outside((db) => updateProtection(db, workspace_id, isProtected))
+      await expect.poll(asked, withinASecond).toBe(!isProtected)
     }
   })
 

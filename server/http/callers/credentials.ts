@@ -3,9 +3,9 @@ import { isServiceKey, keyStatus } from '../../domain/service-keys.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
 import {
+  type CallingKey,
   findServiceKey,
   findServiceKeyByDigest,
-  type ServiceKey,
   serviceKeysByDigest,
 } from '../../storage/service-keys.ts'
 import type { ServedStorage, Transaction } from '../../storage/storage.ts'
@@ -35,7 +35,7 @@ export class Credentials {
   readonly #onError: (error: unknown) => void
   readonly #onLookUp: () => void
   /** By digest. */
-  #keys = new Map<string, ServiceKey>()
+  #keys = new Map<string, CallingKey>()
   /** When the use of a key was last noted, by `key_id`. Outlives `forget`: what was noted may not be stored yet. */
   readonly #noted_ms = new Map<string, number>()
   /** Raised by each change: what was looked up before it may be old. */
@@ -75,7 +75,7 @@ export class Credentials {
   async check(
     token: string | undefined,
     { accepts, origin }: { accepts: readonly Credential[]; origin: string | undefined },
-  ): Promise<ServiceKey> {
+  ): Promise<CallingKey> {
     const key = token === undefined ? undefined : await this.#find(token)
     const now_ms = this.#now()
     if (!key || keyStatus(key, now_ms) !== 'active') throw unauthorized(accepts)
@@ -92,16 +92,16 @@ export class Credentials {
    */
   async recheck(
     db: Transaction,
-    { key_id }: ServiceKey,
+    { key_id }: CallingKey,
     accepts: readonly Credential[],
-  ): Promise<ServiceKey> {
+  ): Promise<CallingKey> {
     const key = await findServiceKey(db, key_id)
     if (!key || keyStatus(key, this.#now()) !== 'active') throw unauthorized(accepts)
     return key
   }
 
   /** "Unknown" is never answered from memory: a key that a finished command made works at once. */
-  async #find(token: string): Promise<ServiceKey | undefined> {
+  async #find(token: string): Promise<CallingKey | undefined> {
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
     const cached = this.#keys.get(digest)
@@ -131,7 +131,7 @@ export class Credentials {
     this.#isRefreshing = false
   }
 
-  async #refreshOnce(keys: Map<string, ServiceKey>) {
+  async #refreshOnce(keys: Map<string, CallingKey>) {
     const digests = [...keys.keys()]
     for (let from = 0; from < digests.length; from += REFRESHED_KEYS) {
       const part = digests.slice(from, from + REFRESHED_KEYS)
@@ -144,7 +144,7 @@ export class Credentials {
     }
   }
 
-  #touch({ key_id, last_used_ms }: ServiceKey, now_ms: number) {
+  #touch({ key_id, last_used_ms }: CallingKey, now_ms: number) {
     const noted_ms = this.#noted_ms.get(key_id) ?? last_used_ms
     if (noted_ms !== null && now_ms - noted_ms < LAST_USED_MS) return
     if (this.#noted_ms.size >= CACHED_KEYS) this.#noted_ms.clear()

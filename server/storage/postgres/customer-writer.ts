@@ -1,8 +1,8 @@
 import type { components } from '../../../generated/contract.ts'
-import { ascendingIds, newId, unmadeId } from '../../domain/identifiers.ts'
+import { ascendingIds, newId, newIdBetween, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
-import type { InitializeOutcome } from '../event-store.ts'
+import type { Discretion, InitializeOutcome } from '../event-store.ts'
 import { DURABLE } from './dialect.ts'
 import { JOURNEY_STATUS } from './journey-status.ts'
 import { isOrphaned } from './outages.ts'
@@ -10,7 +10,9 @@ import type { Pool } from './pool.ts'
 import { untilKnown } from './until-known.ts'
 import { uuidText } from './uuids.ts'
 
-type Initialization = components['schemas']['CustomerInitialization']
+export type Initialization = components['schemas']['CustomerInitialization'] & {
+  discretion?: Discretion | undefined
+}
 
 type CustomerWriterOptions = { pool: Pool; now: () => number }
 
@@ -60,7 +62,7 @@ export class CustomerWriter {
    * identifier each time, which tells whose doing it was.
    */
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
-    const newIds = new Map(calls.map((call) => [keyOf(call), newId('cus')]))
+    const newIds = this.#newIds(calls)
     for (let round = 1; round <= ROUNDS; round += 1) {
       const { statuses, known, erased } = await this.#look(workspace_id, calls)
       const plans = plansOf(calls, { statuses, known, erased, newIds })
@@ -72,12 +74,29 @@ export class CustomerWriter {
     throw new Error('customers are renamed faster than they can be found')
   }
 
-  /** What `initialize` would answer to each call now, if it were the only one. */
+  /** The identifier with which each customer is made, if it is. */
+  #newIds(calls: readonly Initialization[]): Map<string, string> {
+    const now_ms = this.#options.now()
+    const ids = new Map<string, string>()
+    for (const call of calls) {
+      const { discretion } = call
+      // The first call for a customer makes it.
+      if (ids.has(keyOf(call))) continue
+      ids.set(keyOf(call), discretion ? newIdBetween('cus', discretion.since_ms, now_ms) : newId('cus'))
+    }
+    return ids
+  }
+
+  /** What `initialize` would answer to each call now, if it were the only one; with discretion the same whoever it is. */
   async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const { statuses, known, erased } = await this.#look(workspace_id, calls)
     return calls.map((call) => {
       const status = statuses.get(call.journey_id)
       if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
+      if (call.discretion) {
+        if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
+        return { status: 'stored', customer_id: unmadeId('cus'), created: false }
+      }
       const customer_id = known.get(keyOf(call))?.customer_id
       if (customer_id === undefined && erased.has(keyOf(call)))
         return { status: 'refused', code: 'customer_erased' }
@@ -164,15 +183,16 @@ function plansOf(
   { statuses, newIds, erased, known: stored }: Found,
 ): Map<string, Plan> {
   const plans = new Map<string, Plan>()
-  for (const { journey_id, ...call } of calls) {
+  for (const { journey_id, discretion, ...call } of calls) {
     if (statuses.get(journey_id) !== 'active') continue
     const key = keyOf(call)
     const known = stored.get(key)
     if (!known && erased.has(key)) continue
     const customer_id = known?.customer_id ?? newIds.get(key) ?? ''
-    const plan = plans.get(key) ?? { ...call, known, customer_id, journeys: new Set() }
+    const customer_name = known?.customer_name ?? call.customer_name
+    const plan = plans.get(key) ?? { ...call, customer_name, known, customer_id, journeys: new Set() }
     // The last of several names stays.
-    plan.customer_name = call.customer_name
+    if (!discretion) plan.customer_name = call.customer_name
     if (!known?.enrolled.includes(journey_id)) plan.journeys.add(journey_id)
     plans.set(key, plan)
   }

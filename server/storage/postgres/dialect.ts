@@ -11,6 +11,7 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely'
+import { changesKeys } from '../service-keys.ts'
 import type { Connection } from './connection.ts'
 import { isReadOnly, seenFromOutside } from './outages.ts'
 import type { Pool, Servers } from './pool.ts'
@@ -191,7 +192,7 @@ class PoolConnection implements DatabaseConnection {
     }
     if (WRITES.has(query.kind) && HEARD.test(sql) && !UNHEARD.test(sql)) {
       this.#isHeard = true
-      if (sql.includes('service_keys')) this.#changesKeys = true
+      if (changesKeys(sql)) this.#changesKeys = true
     }
     const { rows, changes } = await this.#translated(() => connection.run<Row>(sql, parameters))
     return { rows, numAffectedRows: BigInt(changes) }

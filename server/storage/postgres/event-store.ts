@@ -19,10 +19,12 @@ const PART = 3
 /** Events in PostgreSQL: written in groups, read in turns. */
 export function postgresEventStore(lists: ListReader, writer: Writer): EventStore {
   return {
-    initializeCustomer: (workspaceId, customer) => writer.initialize(workspaceId, customer),
+    initializeCustomer: (workspaceId, customer, discretion) =>
+      writer.initialize(workspaceId, { ...customer, discretion }),
     insertEvents: (workspaceId, events, key_id = '') => writer.insert(workspaceId, { key_id, events }),
-    checkCustomer: (workspaceId, customer) => writer.checkCustomer(workspaceId, customer),
-    checkEvents: (workspaceId, events) => writer.checkEvents(workspaceId, events),
+    checkCustomer: (workspaceId, customer, discretion) =>
+      writer.checkCustomer(workspaceId, { ...customer, discretion }),
+    checkEvents: (workspaceId, events, isDiscreet) => writer.checkEvents(workspaceId, events, isDiscreet),
     newestEvents: (workspaceId, filter, page, reading) =>
       lists.events(reading, (connection) => readNewest(connection, workspaceId, filter, page)),
     oldestEvents: (workspaceId, filter, page, reading) =>

@@ -24,6 +24,8 @@ export type Sending = {
   /** Of the key with which they were sent; '' for none. */
   key_id: string
   events: readonly NewEvent[]
+  /** Of what is only checked: nothing is said of customers. */
+  isDiscreet?: boolean
 }
 
 /** An event of a group. */
@@ -109,9 +111,10 @@ export class EventWriter {
     const now_ms = this.#options.now()
     const all = sent.flatMap(({ events }) => events)
     const rules = await this.#rules(workspace_id, all, now_ms)
-    const checked = sent.map(({ events }) =>
+    const checked = sent.map(({ events, isDiscreet }) =>
       events.map((event): Row => {
-        return { event, series: 0, message: this.#messageOf(event), refusal: rules.refusalOf(event) }
+        const refusal = rules.refusalOf(event, isDiscreet)
+        return { event, series: 0, message: this.#messageOf(event), refusal }
       }),
     )
     const rows = checked.flat()
@@ -186,11 +189,11 @@ export class EventWriter {
       if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
     }
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
-    const refusalOf = (event: NewEvent): EventRejection | undefined => {
+    const refusalOf = (event: NewEvent, isDiscreet = false): EventRejection | undefined => {
       if (event.isTooLarge) return 'event_too_large'
       const status = statuses.get(event.journey_id)
       if (status === undefined) return 'journey_not_found'
-      const refusal = outside.size > 0 ? outside.get(pairOf(event)) : undefined
+      const refusal = outside.size > 0 && !isDiscreet ? outside.get(pairOf(event)) : undefined
       // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
       if (refusal === 'customer_erased') return refusal
       if (status === 'archived') return 'journey_archived'

@@ -1,13 +1,10 @@
-import type { components } from '../../../generated/contract.ts'
 import type { EventOutcome, InitializeOutcome } from '../event-store.ts'
 import type { CommittedGroup } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UnitQueue } from '../unit-queue.ts'
-import type { CustomerWriter } from './customer-writer.ts'
+import type { CustomerWriter, Initialization } from './customer-writer.ts'
 import type { EventWriter, Sending } from './event-writer.ts'
 import { seenFromOutside } from './outages.ts'
-
-type Initialization = components['schemas']['CustomerInitialization']
 
 /** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000
@@ -95,8 +92,13 @@ export class Writer {
   }
 
   /** What `insert` would answer now. */
-  async checkEvents(workspaceId: string, events: Sending['events']): Promise<EventOutcome[]> {
-    return (await this.#submit(workspaceId, { kind: 'check-events', key_id: '', events })) as EventOutcome[]
+  async checkEvents(
+    workspaceId: string,
+    events: Sending['events'],
+    isDiscreet = false,
+  ): Promise<EventOutcome[]> {
+    const unit = { kind: 'check-events', key_id: '', events, isDiscreet } as const
+    return (await this.#submit(workspaceId, unit)) as EventOutcome[]
   }
 
   /** Refuses new work and finishes what was taken. */

@@ -1,7 +1,7 @@
-import { newId, unmadeId } from '../../domain/identifiers.ts'
+import { newId, newIdBetween, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
-import type { InitializeOutcome } from '../event-store.ts'
+import type { Discretion, InitializeOutcome } from '../event-store.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
 
@@ -11,6 +11,7 @@ export type Initialization = {
   customer_type: string
   client_customer_id: string
   customer_name: string
+  discretion?: Discretion | undefined
 }
 
 /** Registers customers, inside the writer's transaction. */
@@ -28,11 +29,12 @@ export class CustomerWriter {
   }
 
   initialize(unit: Initialization, now_ms: number): InitializeOutcome {
-    const { workspace_id, customer_type, client_customer_id, customer_name } = unit
+    const { workspace_id, customer_type, client_customer_id, customer_name, discretion } = unit
     const place = this.#place(unit)
     if (typeof place === 'string') return { status: 'refused', code: place }
     const { journey, known } = place
-    const customer_id = known?.customer_id ?? newId('cus')
+    const customer_id =
+      known?.customer_id ?? (discretion ? newIdBetween('cus', discretion.since_ms, now_ms) : newId('cus'))
     let customer_ref = known?.customer_ref
     if (customer_ref === undefined) {
       const words = nameWords(customer_name)
@@ -46,7 +48,7 @@ export class CustomerWriter {
       )
       customer_ref = Number(lastInsertRowid)
       this.#addWords(workspace_id, beginnings(words), now_ms, customer_id)
-    } else if (known && known.customer_name !== customer_name) {
+    } else if (known && known.customer_name !== customer_name && !discretion) {
       this.#rename(workspace_id, known, customer_name, now_ms)
     }
     const { enrol, number } = this.#statements
@@ -57,8 +59,14 @@ export class CustomerWriter {
     return { status: 'stored', customer_id, created: known === undefined }
   }
 
-  /** What `initialize` would answer now. */
+  /** What `initialize` would answer now; with discretion the same whoever it is. */
   check(unit: Initialization): InitializeOutcome {
+    if (unit.discretion) {
+      const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
+      if (!journey) return { status: 'refused', code: 'journey_not_found' }
+      if (journey.status === 'archived') return { status: 'refused', code: 'journey_archived' }
+      return { status: 'stored', customer_id: unmadeId('cus'), created: false }
+    }
     const place = this.#place(unit)
     if (typeof place === 'string') return { status: 'refused', code: place }
     const { known } = place

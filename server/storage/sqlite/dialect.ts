@@ -14,6 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { changesKeys } from '../service-keys.ts'
 import { BUSY_MS, isBusy } from './connection.ts'
 import type { Statement } from './statement.ts'
 import type { Writer } from './writer.ts'
@@ -183,7 +184,7 @@ class ThreadConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
     if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
-    if (query.kind !== 'SelectQueryNode' && sql.includes('service_keys')) this.#changesKeys = true
+    if (query.kind !== 'SelectQueryNode' && changesKeys(sql)) this.#changesKeys = true
     const { rows, changes } = await this.#writer.run({ sql, parameters })
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }

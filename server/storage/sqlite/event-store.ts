@@ -21,25 +21,27 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
   const list = async (request: EventsRequest, reading: Reading) =>
     new JsonBytes<EventPage>(await reader.events(request, reading))
   return {
-    async initializeCustomer(workspace_id, customer) {
-      const outcome = await writer.submit({ kind: 'initialize', workspace_id, ...customer })
-      return outcome as InitializeOutcome
+    async initializeCustomer(workspace_id, customer, discretion) {
+      const unit = { kind: 'initialize', workspace_id, ...customer, discretion } as const
+      return (await writer.submit(unit)) as InitializeOutcome
     },
 
     async insertEvents(workspace_id, events, key_id = '') {
       return (await writer.submit({ kind: 'events', workspace_id, key_id, events })) as EventOutcome[]
     },
 
-    async checkCustomer(workspace_id, customer) {
-      return (await writer.submit({ kind: 'check-customer', workspace_id, ...customer })) as InitializeOutcome
+    async checkCustomer(workspace_id, customer, discretion) {
+      const unit = { kind: 'check-customer', workspace_id, ...customer, discretion } as const
+      return (await writer.submit(unit)) as InitializeOutcome
     },
 
-    async checkEvents(workspace_id, events) {
+    async checkEvents(workspace_id, events, isDiscreet = false) {
       return (await writer.submit({
         kind: 'check-events',
         workspace_id,
         key_id: '',
         events,
+        isDiscreet,
       })) as EventOutcome[]
     },
 

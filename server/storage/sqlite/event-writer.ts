@@ -30,7 +30,11 @@ type Sender = {
 }
 
 /** The events of one request. */
-export type EventsUnit = Sender & { events: readonly EventRow[] }
+export type EventsUnit = Sender & {
+  events: readonly EventRow[]
+  /** Of what is only checked: nothing is said of customers. */
+  isDiscreet?: boolean
+}
 
 type StoredRow = Omit<EventContent, 'journey_id' | 'customer_id'> & {
   journey_ref: number
@@ -190,7 +194,7 @@ export class EventWriter {
   }
 
   /** What `insert` would answer now: nothing is appended and nothing counted. */
-  check({ workspace_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+  check({ workspace_id, events, isDiscreet }: EventsUnit, now_ms: number): EventOutcome[] {
     /** By message_id, of those that would be appended. */
     const taken = new Map<string, EventRow>()
     return events.map((event): EventOutcome => {
@@ -200,8 +204,10 @@ export class EventWriter {
       const before = event.message_id === null ? undefined : taken.get(event.message_id)
       if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
       if (before) return { status: 'duplicate', ...made }
-      const place = this.#place(workspace_id, event, now_ms)
-      if (typeof place === 'string') return rejected(place)
+      const refusal = isDiscreet
+        ? this.#refusalByJourney(workspace_id, event, now_ms)
+        : this.#place(workspace_id, event, now_ms)
+      if (typeof refusal === 'string') return rejected(refusal)
       if (event.message_id !== null) taken.set(event.message_id, event)
       return { status: 'created', ...made }
     })
@@ -250,6 +256,14 @@ export class EventWriter {
     if (typeof customer_ref === 'string') return customer_ref
     if (isInFuture(event, now_ms)) return 'occurred_at_in_future'
     return { journey, customer_ref }
+  }
+
+  /** The rule that an event breaks whoever its customer is. */
+  #refusalByJourney(workspace_id: string, event: EventRow, now_ms: number): EventRejection | undefined {
+    const journey = this.#references.journey(workspace_id, event.journey_id)
+    if (!journey) return 'journey_not_found'
+    if (journey.status === 'archived') return 'journey_archived'
+    return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
   }
 
   /** The journey of an event that was refused; '' where there is none such. */

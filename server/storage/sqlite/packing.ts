@@ -16,6 +16,7 @@ const STATUSES = ['created', 'duplicate', 'rejected'] as const
 const OTHER = 0
 const EVENTS = 1
 const CHECKED_EVENTS = 2
+const DISCREETLY_CHECKED_EVENTS = 3
 const TOO_LARGE = { isTooLarge: true } as const
 const UNDATED = { isUndated: true } as const
 
@@ -28,7 +29,8 @@ export function packGroup(group: readonly Unit[]): Packed {
       packer.string(JSON.stringify(unit))
       continue
     }
-    packer.number(unit.kind === 'events' ? EVENTS : CHECKED_EVENTS)
+    const checked = unit.isDiscreet ? DISCREETLY_CHECKED_EVENTS : CHECKED_EVENTS
+    packer.number(unit.kind === 'events' ? EVENTS : checked)
     packer.shared(unit.workspace_id)
     packer.shared(unit.key_id)
     packer.number(unit.events.length)
@@ -74,7 +76,9 @@ export function unpackGroup(packed: Packed): Unit[] {
     for (const mark of [TOO_LARGE, UNDATED]) {
       for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, mark)
     }
-    return { kind: packed === EVENTS ? 'events' : 'check-events', workspace_id, key_id, events }
+    const unit = { workspace_id, key_id, events }
+    if (packed === EVENTS) return { kind: 'events', ...unit }
+    return { kind: 'check-events', ...unit, isDiscreet: packed === DISCREETLY_CHECKED_EVENTS }
   })
 }
 

@@ -16,4 +16,5 @@ export const migrations: Migrations = {
   '0012-event-keys': () => import('./0012-event-keys.ts'),
   '0013-workspace-removals': () => import('./0013-workspace-removals.ts'),
   '0014-taken-arrivals': () => import('./0014-taken-arrivals.ts'),
+  '0015-protected-customers': () => import('./0015-protected-customers.ts'),
 }

@@ -20,4 +20,5 @@ export const migrations: Migrations = {
   '0016-event-keys': () => import('./0016-event-keys.ts'),
   '0017-workspace-removals': () => import('./0017-workspace-removals.ts'),
   '0018-kept-ids': () => import('./0018-kept-ids.ts'),
+  '0019-protected-customers': () => import('./0019-protected-customers.ts'),
 }

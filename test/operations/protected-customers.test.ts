@@ -1,0 +1,248 @@
+// engines: sqlite, postgres
+import { randomUUID } from 'node:crypto'
+import { TypeID } from 'typeid-js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../server/domain/identifiers.ts'
+import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { insertServiceKey } from '../../server/storage/service-keys.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { inStore } from '../in-store.ts'
+import { withPatience } from '../patience.ts'
+import { signUp } from '../people.ts'
+import { initialize } from './customer.ts'
+
+const NO_CUSTOMER = `cus_${'0'.repeat(26)}`
+
+let cairn: Cairn
+
+beforeAll(async () => {
+  cairn = await startCairn()
+  return cairn.stop
+})
+
+const named = (client_customer_id: string, customer_name = 'Grace') =>
+  ({ client_customer_id, customer_type: 'contact', customer_name }) as const
+
+/** A workspace with a known customer, one who was erased, and another journey in which nobody is. */
+async function newScene() {
+  const workspace = await cairn.workspace()
+  const { client, journey_id, publishable_key } = workspace
+  const known = await initialize(workspace, 'known')
+  const erased = await initialize(workspace, 'erased')
+  await client.eraseCustomer({ path: { customer_id: erased } })
+  const other = await client.createJourney({ body: { name: 'Renewal' } })
+  const page = cairn.client(publishable_key)
+  return { workspace, client, journey_id, other_id: other.data?.journey_id ?? '', known, erased, page }
+}
+
+/** Sends a body with the publishable key. @returns all that the answer says, but for what differs between any two answers */
+async function asked(workspace: Workspace, path: string, body: object) {
+  const headers = { 'x-service-key': workspace.publishable_key, 'content-type': 'application/json' }
+  const reply = await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const { customer_id, received_at, request_id, ...said } = await reply.json()
+  // The rate goes down with each request by as much.
+  const own = ['x-request-id', 'date', 'ratelimit', 'content-length']
+  const told = [...reply.headers].filter(([name]) => !own.includes(name))
+  return { status: reply.status, said, told, has: [...reply.headers.keys()] }
+}
+
+async function protect({ workspace_id }: { workspace_id: string }, protect_customers: boolean) {
+  const owner = await signUp(cairn, { workspace_id }, 'owner')
+  return await owner.client(workspace_id).updateWorkspace({ body: { protect_customers } })
+}
+
+describe('a publishable key in a workspace that protects its customers', () => {
+  it('registers who is new and finds who is known with the same answer', async () => {
+    const { workspace, client, journey_id, known, page } = await newScene()
+    const answers = [
+      await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
+      await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
+      await asked(workspace, '/customers/initialize', { ...named('known'), journey_id }),
+    ]
+    expect(answers[0]).toMatchObject({ status: 200, said: { created: false } })
+    expect(answers).toEqual([answers[0], answers[0], answers[0]])
+    const again = await page.initializeCustomer({ body: { ...named('known'), journey_id } })
+    expect(again.data?.customer_id).toBe(known)
+    const listed = await client.listCustomers()
+    expect(listed.data?.data.map(({ customer_name }) => customer_name)).toEqual(['Grace', 'Ada Lovelace'])
+  })
+
+  it('enters who is known in another journey, and renames nobody, also of calls at once', async () => {
+    const { client, other_id, known, page } = await newScene()
+    const names = Array.from({ length: 20 }, (_, index) => `Grace ${index}`)
+    const bodies = names.flatMap((name) => [
+      { ...named('known', name), journey_id: other_id },
+      { ...named('new', name), journey_id: other_id },
+    ])
+    const answers = await Promise.all(bodies.map((body) => page.initializeCustomer({ body })))
+    expect(new Set(answers.map(({ response, data }) => [response.status, data?.created].join()))).toEqual(
+      new Set(['200,false']),
+    )
+    expect(new Set(answers.map(({ data }) => data?.customer_id)).size).toBe(2)
+    const customer = async (customer_id: string) => (await client.getCustomer({ path: { customer_id } })).data
+    expect((await customer(known))?.customer_name).toBe('Ada Lovelace')
+    const event = { journey_id: other_id, customer_id: known, event_id: 'signed_up' }
+    expect((await page.createEvent({ body: event })).response.status).toBe(201)
+
+    const made = answers.map(({ data }) => data?.customer_id).find((id) => id !== known) ?? ''
+    const first = (await customer(made))?.customer_name
+    expect(names).toContain(first)
+    await page.initializeCustomer({ body: { ...named('new', 'Somebody else'), journey_id: other_id } })
+    expect((await customer(made))?.customer_name).toBe(first)
+    await client.initializeCustomer({ body: { ...named('new', 'Grace Hopper'), journey_id: other_id } })
+    expect((await customer(made))?.customer_name).toBe('Grace Hopper')
+  })
+
+  it('sees no time of registration in a new customer_id', async () => {
+    const { workspace_id } = await cairn.workspace()
+    const made_ms = Date.now() - 1_000_000_000
+    const set = { created_ms: made_ms, protect_customers: 1 }
+    const publishable = newServiceKey('publishable')
+    const journey_id = await inStore(cairn.databaseUrl, async (db) => {
+      await db.updateTable('workspaces').set(set).where('workspace_id', '=', workspace_id).execute()
+      const key = { key_id: `key_${randomUUID()}`, workspace_id, kind: 'publishable', name: 'Page' } as const
+      const rules = { allowed_origins: [], rate_limit: null, expires_ms: null, created_ms: made_ms }
+      await insertServiceKey(db, { ...key, ...rules, token: publishable })
+      const { journey_id } = await db
+        .selectFrom('journeys')
+        .select('journey_id')
+        .where('workspace_id', '=', workspace_id)
+        .executeTakeFirstOrThrow()
+      return journey_id
+    })
+    const page = cairn.client(publishable)
+    const bodies = Array.from({ length: 100 }, (_, index) => ({ ...named(`user-${index}`), journey_id }))
+    const answers = await Promise.all(bodies.map((body) => page.initializeCustomer({ body })))
+    const times = answers.map(({ data }) => {
+      const digits = TypeID.fromString(data?.customer_id ?? '').toUUID()
+      return Number.parseInt(digits.replace('-', '').slice(0, 12), 16)
+    })
+    for (const ms of times) {
+      expect(ms).toBeGreaterThanOrEqual(made_ms)
+      expect(ms).toBeLessThanOrEqual(Date.now())
+    }
+    // Of a hundred at random one in ten is in the last tenth; that half of them are has a chance of 1 in 10^20.
+    expect(times.filter((ms) => ms > Date.now() - 100_000_000).length).toBeLessThan(50)
+  })
+
+  it('learns nothing about a customer by a dry run', async () => {
+    const { workspace, client, journey_id, other_id, known, erased } = await newScene()
+    const trial = async (names: object) =>
+      await asked(workspace, '/customers/initialize?dry_run=true', { ...names, journey_id })
+    const of_new = await trial(named('new'))
+    expect(of_new).toMatchObject({ status: 200, said: { created: false, dry_run: true } })
+    expect(await trial(named('known'))).toEqual(of_new)
+    expect(await trial(named('erased'))).toEqual(of_new)
+    const page = cairn.client(workspace.publishable_key)
+    const body = { ...named('known'), journey_id }
+    const { data } = await page.initializeCustomer({ body, query: { dry_run: true } })
+    expect(data?.customer_id).toBe(NO_CUSTOMER)
+
+    const event = (customer_id: string) => ({ journey_id: other_id, customer_id, event_id: 'signed_up' })
+    const ids = [known, erased, 'cus_unknown']
+    for (const customer_id of ids) {
+      expect(await asked(workspace, '/events/create?dry_run=true', event(customer_id))).toMatchObject({
+        status: 201,
+        said: { duplicate: false, dry_run: true },
+      })
+    }
+    const events = ids.map(event)
+    const many = await page.createEvents({ body: { events }, query: { dry_run: true } })
+    expect(many.data).toMatchObject({ created: 3, rejected: 0 })
+
+    // What is no customer's is still said.
+    const future = { ...event(known), occurred_at: '9999-01-01T00:00:00Z' }
+    const unknown = { ...event(known), journey_id: 'jrn_unknown' }
+    const codes = async (body: typeof future | typeof unknown) =>
+      (await page.createEvent({ body, query: { dry_run: true } })).error?.code
+    expect([await codes(future), await codes(unknown)]).toEqual([
+      'occurred_at_in_future',
+      'journey_not_found',
+    ])
+    await client.archiveJourney({ path: { journey_id } })
+    await client.archiveJourney({ path: { journey_id: other_id } })
+    expect(await codes(event(known))).toBe('journey_archived')
+    expect(await trial(named('erased'))).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
+  })
+
+  it('is answered about an event of who was erased as of one whom nobody knows, and nothing of it is kept', async () => {
+    const { workspace, client, journey_id, erased } = await newScene()
+    const event = (customer_id: string) => ({ journey_id, customer_id, event_id: 'signed_up' })
+    const unknown = `cus_${erased.slice('cus_'.length).split('').toReversed().join('').replace(/^./, '0')}`
+    const of_unknown = await asked(workspace, '/events/create', event(unknown))
+    expect(of_unknown).toMatchObject({ status: 404, said: { code: 'customer_not_found' } })
+    expect(await asked(workspace, '/events/create', event(erased))).toEqual(of_unknown)
+    const { said } = await asked(workspace, '/events/batch', { events: [event(erased), event(unknown)] })
+    expect(said.results[0]).toEqual(said.results[1])
+    await expect.poll(async () => (await client.listRefusals()).data?.data.length, withPatience).toBe(2)
+    const kept = await client.listRefusals({ query: { customer_id: erased } })
+    expect(kept.data?.data).toEqual([])
+  })
+
+  it('cannot register who was erased: a 2xx means stored', async () => {
+    const { client, journey_id, page } = await newScene()
+    const { error } = await page.initializeCustomer({ body: { ...named('erased'), journey_id } })
+    expect(error).toMatchObject({ status: 410, code: 'customer_erased' })
+    expect((await client.listCustomers()).data?.data).toHaveLength(1)
+  })
+
+  it('differs from a secret key, which renames and is told', async () => {
+    const { client, journey_id, known, erased } = await newScene()
+    const made = await client.initializeCustomer({ body: { ...named('new'), journey_id } })
+    expect([made.response.status, made.data?.created]).toEqual([201, true])
+    await client.initializeCustomer({ body: { ...named('known'), journey_id } })
+    const customer = await client.getCustomer({ path: { customer_id: known } })
+    expect(customer.data?.customer_name).toBe('Grace')
+    const event = { journey_id, customer_id: erased, event_id: 'signed_up' }
+    expect((await client.createEvent({ body: event })).error?.code).toBe('customer_erased')
+  })
+})
+
+describe('the setting', () => {
+  it('is obeyed at once where it is changed, by owners alone, and is in the audit log', async () => {
+    const { workspace, journey_id, known, client, page } = await newScene()
+    const rename = () => page.initializeCustomer({ body: { ...named('known'), journey_id } })
+    await rename()
+    const admin = await signUp(cairn, workspace, 'admin')
+    const refused = await admin.client().updateWorkspace({ body: { protect_customers: false } })
+    expect(refused.error?.code).toBe('role_not_allowed')
+    expect((await admin.client().getWorkspace()).data?.protect_customers).toBe(true)
+
+    expect((await protect(workspace, false)).data).toMatchObject({ protect_customers: false })
+    expect((await rename()).data).toMatchObject({ created: false })
+    const customer = await client.getCustomer({ path: { customer_id: known } })
+    expect(customer.data?.customer_name).toBe('Grace')
+    const made = await page.initializeCustomer({ body: { ...named('new'), journey_id } })
+    expect([made.response.status, made.data?.created]).toEqual([201, true])
+    const erased = await page.initializeCustomer({
+      body: { ...named('erased'), journey_id },
+      query: { dry_run: true },
+    })
+    expect(erased.response.status).toBe(410)
+
+    await protect(workspace, true)
+    const another = await page.initializeCustomer({ body: { ...named('another'), journey_id } })
+    expect([another.response.status, another.data?.created]).toEqual([200, false])
+    const log = await admin.client().listAuditLog({ query: { area: 'members' } })
+    const changes = log.data?.data.filter(({ action }) => action === 'workspace_protection_changed')
+    expect(changes).toMatchObject([
+      { before: { protect_customers: false }, after: { protect_customers: true } },
+      { before: { protect_customers: true }, after: { protect_customers: false } },
+    ])
+  })
+
+  it('is off in a workspace that is older than it, and on in one that an owner makes', async () => {
+    const { workspace_id } = await cairn.workspace()
+    const old = { workspace_id: newId('wsp'), name: randomUUID(), created_ms: Date.now() }
+    await inStore(cairn.databaseUrl, async (db) => {
+      // As a row that was there before the column.
+      await db.insertInto('workspaces').values(old).execute()
+    })
+    const member = await signUp(cairn, old, 'owner')
+    expect((await member.client().getWorkspace()).data?.protect_customers).toBe(false)
+    const owner = await signUp(cairn, { workspace_id }, 'owner')
+    const made = await owner.client().createWorkspace({ body: { name: randomUUID() } })
+    const another = await owner.client(made.data?.workspace_id).getWorkspace()
+    expect(another.data?.protect_customers).toBe(true)
+  })
+})
