@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
+import { syncFile } from '../storage/private-file.ts'
 import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { COMPANIONS, DERIVED, ERASURES } from '../storage/sqlite/store-files.ts'
@@ -10,7 +11,7 @@ import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
 import { assertFile, assertStore } from './store.ts'
-import { sync, withStoreCopy } from './store-copy.ts'
+import { withStoreCopy } from './store-copy.ts'
 
 type BackupOptions = { keep?: number; overwrite?: boolean; json?: boolean }
 
@@ -52,7 +53,7 @@ async function backup(config: Config, place: string, { keep, overwrite = false, 
     assertServedPath(path)
     const { events, newest_ms } = await withStoreCopy(path, folder, (copy, copied) => {
       put(copy, file, overwrite)
-      sync(folder)
+      syncFile(folder)
       return copied
     })
     const newest_event_at = newest_ms === null ? null : instantText(newest_ms)

@@ -6,6 +6,7 @@ import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { commandLine } from '../storage/audit-log.ts'
+import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { type Access, type AccessOfMember, accessTo, endOldAccess } from '../storage/restored-access.ts'
 import type { ServiceKey } from '../storage/service-keys.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
@@ -14,7 +15,7 @@ import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { DERIVED, ENGINE_COMPANIONS } from '../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
-import { sync, withStoreCopy } from './store-copy.ts'
+import { withStoreCopy } from './store-copy.ts'
 import { columns } from './table.ts'
 
 const HELP = `
@@ -59,10 +60,10 @@ async function replace(path: string, file: string) {
       const ended = await endOldAccess(db, { replaced, author: commandLine(at_ms) })
       return { ended, access: await accessTo(db) }
     })
-    sync(copy)
+    syncFile(copy)
     const kept_in = moveAside(path, at_ms)
     renameSync(copy, path)
-    sync(dirname(path))
+    syncFile(dirname(path))
     return {
       store: path,
       events,
@@ -97,7 +98,7 @@ const MOVED = [...ENGINE_COMPANIONS, ...DERIVED, '']
 function moveAside(path: string, at_ms: number): string | null {
   if (statSync(path).size === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
-  mkdirSync(folder, { mode: 0o700 })
+  mkdirSync(folder, { mode: FOLDER_MODE })
   for (const suffix of MOVED) {
     if (existsSync(path + suffix)) renameSync(path + suffix, join(folder, basename(path) + suffix))
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { closeSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createPrivateFile, syncFile } from '../storage/private-file.ts'
 import { copyStore } from '../storage/sqlite/copy.ts'
 import type { CopiedStore } from '../storage/sqlite/copy-thread.ts'
 import { COMPANIONS } from '../storage/sqlite/store-files.ts'
@@ -30,22 +31,12 @@ export async function withStoreCopy<Result>(
   for (const signal of SIGNALS) process.on(signal, interrupted)
   try {
     // Made here and not by the engine, so that nobody else may read it at any time.
-    closeSync(openSync(copy, 'wx', 0o600))
+    closeSync(createPrivateFile(copy))
     const copied = await copyStore({ path, copy })
-    sync(copy)
+    syncFile(copy)
     return await use(copy, copied)
   } finally {
     remove()
     for (const signal of SIGNALS) process.off(signal, interrupted)
-  }
-}
-
-/** Waits until a file, or the names in a folder, are on disk. */
-export function sync(path: string): void {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }

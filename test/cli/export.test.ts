@@ -1,6 +1,17 @@
 // engines: sqlite, postgres
 
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -174,5 +185,82 @@ describe('cairn export', () => {
       code: 1,
       stderr: expect.stringContaining('cut short'),
     })
+  })
+})
+
+describe('a file that an export writes', () => {
+  /** What a note says where an earlier run has kept one line. */
+  const note = (line: string) =>
+    JSON.stringify({
+      what: JSON.stringify({ list: 'events', filter: {} }),
+      reached: { lines: 1, bytes: line.length, cursor: undefined },
+    })
+
+  it.each([
+    ['a symbolic link', (victim: string, part: string) => symlinkSync(victim, part)],
+    ['a hard link', (victim: string, part: string) => linkSync(victim, part)],
+    [
+      'a file that everybody may read',
+      (_victim: string, part: string) => {
+        writeFileSync(part, 'old')
+        chmodSync(part, 0o644)
+      },
+    ],
+  ])('is a new one for its owner alone where %s was in its place', async (_what, put) => {
+    const own = await newExport(1)
+    const victim = join(own.folder, 'victim')
+    writeFileSync(victim, 'mine')
+    for (const name of ['a.part', 'a.part.json.partial', 'a.part.json.new']) {
+      put(victim, join(own.folder, name))
+    }
+    expect(await own.export('events', 'a')).toMatchObject({ code: 0 })
+    expect(readFileSync(victim, 'utf8')).toBe('mine')
+    const stats = lstatSync(join(own.folder, 'a'))
+    expect([stats.isFile(), stats.nlink, stats.mode & 0o777]).toEqual([true, 1, 0o600])
+    expect(own.lines('a')).toHaveLength(2)
+  })
+
+  it.each([
+    ['a symbolic link', symlinkSync],
+    ['a hard link', linkSync],
+  ])('does not go on in %s, and says so', async (_what, put) => {
+    const own = await newExport(1)
+    const victim = join(own.folder, 'victim')
+    writeFileSync(victim, '{"a":1}\nmine')
+    put(victim, join(own.folder, 'a.part'))
+    writeFileSync(join(own.folder, 'a.part.json'), note('{"a":1}\n'))
+    const ended = await own.export('events', 'a')
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('a.part is a link') })
+    expect(readFileSync(victim, 'utf8')).toBe('{"a":1}\nmine')
+    expect(existsSync(join(own.folder, 'a'))).toBe(false)
+  })
+
+  it('that it goes on with is taken from other users', async () => {
+    const own = await newExport(1)
+    const part = join(own.folder, 'a.part')
+    writeFileSync(part, '{"a":1}\n')
+    chmodSync(part, 0o644)
+    writeFileSync(`${part}.json`, note('{"a":1}\n'))
+    expect(await own.export('events', 'a')).toMatchObject({ code: 0 })
+    expect(statSync(join(own.folder, 'a')).mode & 0o777).toBe(0o600)
+    expect(own.lines('a')).toHaveLength(3)
+  })
+
+  it('of a workspace follows no link either', async () => {
+    const own = await newExport(1)
+    const folder = join(own.folder, 'all')
+    mkdirSync(folder)
+    const victim = join(own.folder, 'victim')
+    writeFileSync(victim, 'mine')
+    const names = ['journeys', 'enrolments', 'events', 'customers'].map((name) => `${name}.ndjson`)
+    for (const name of names) {
+      for (const suffix of ['.part', '.partial']) symlinkSync(victim, join(folder, name + suffix))
+    }
+    expect(await own.export('workspace', 'all')).toMatchObject({ code: 0 })
+    expect(readFileSync(victim, 'utf8')).toBe('mine')
+    for (const name of names) {
+      const stats = lstatSync(join(folder, name))
+      expect([stats.isFile(), stats.mode & 0o777]).toEqual([true, 0o600])
+    }
   })
 })

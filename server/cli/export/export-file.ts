@@ -1,16 +1,17 @@
 import {
   closeSync,
+  constants,
   createReadStream,
   existsSync,
   fsyncSync,
   ftruncateSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
+import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 
 /** The last line of a file that is whole. A file without it was cut short. */
@@ -31,9 +32,6 @@ export type Reached = { lines: number; bytes: number; cursor: string | undefined
 
 /** Between two notes of how far it is. */
 const NOTE_MS = 1_000
-
-/** For the owner alone: it has customers' data. */
-const MODE = 0o600
 
 /**
  * A file that is being written: under a name of its own, with a note beside it of how far it is, and under its name when it
@@ -62,7 +60,8 @@ export class ExportFile {
       throw new CommandFailure(`${path} exists already. ${advice}`, ExitCode.conflict)
     }
     this.#reached = this.#noted() ?? { lines: 0, bytes: 0, cursor: undefined }
-    this.#descriptor = openSync(this.#part, this.#reached.bytes > 0 ? 'r+' : 'w', MODE)
+    this.#descriptor =
+      this.#reached.bytes > 0 ? openPrivateFile(this.#part, constants.O_RDWR) : createPrivateFile(this.#part)
     // What was written behind the last note will come again.
     ftruncateSync(this.#descriptor, this.#reached.bytes)
   }
@@ -106,12 +105,7 @@ export class ExportFile {
   note(): void {
     if (this.#isWhole) return
     fsyncSync(this.#descriptor)
-    const note = `${this.#notePath}.new`
-    writeFileSync(note, JSON.stringify({ what: this.#what, reached: this.#reached }), {
-      mode: MODE,
-      flush: true,
-    })
-    renameSync(note, this.#notePath)
+    writePrivateFile(this.#notePath, JSON.stringify({ what: this.#what, reached: this.#reached }))
     this.#noted_ms = performance.now()
   }
 
@@ -124,6 +118,7 @@ export class ExportFile {
     this.#isWhole = true
     closeSync(this.#descriptor)
     renameSync(this.#part, this.#path)
+    syncFile(dirname(this.#path))
     rmSync(this.#notePath, { force: true })
   }
 

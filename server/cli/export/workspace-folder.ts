@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Problem, Schemas } from '../../../client/index.ts'
+import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** The files of an exported workspace, each ending with a line that says so. */
@@ -15,9 +16,6 @@ export const WORKSPACE_FILES = {
 /** Who takes part in a journey. */
 export type Enrolment = Schemas['CustomerInitialization'] & { customer_id: string }
 
-/** For the owner alone: it has customers' data. */
-const MODE = { file: 0o600, folder: 0o700 }
-
 const LIMIT = 500
 const LOOK_MS = 200
 
@@ -26,7 +24,7 @@ const LOOK_MS = 200
  * whatever the others name is in it.
  */
 export async function writeJourneys(client: Client, folder: string, signal: AbortSignal): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: MODE.folder })
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
   const journeys: Schemas['Journey'][] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = { limit: LIMIT, ...(cursor && { cursor }) }
@@ -66,10 +64,8 @@ async function untilCounted(client: Client, journey_id: string, signal: AbortSig
 }
 
 function write(folder: string, list: 'enrolments' | 'journeys', items: readonly object[]) {
-  const path = join(folder, WORKSPACE_FILES[list])
   const lines = [...items, { end: items.length, list }].map((item) => `${JSON.stringify(item)}\n`)
-  writeFileSync(`${path}.part`, lines.join(''), { mode: MODE.file, flush: true })
-  renameSync(`${path}.part`, path)
+  writePrivateFile(join(folder, WORKSPACE_FILES[list]), lines.join(''))
 }
 
 /** Whether a folder has a workspace that was exported whole: the journeys are written last. */

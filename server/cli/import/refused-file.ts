@@ -4,17 +4,14 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  rmSync,
   type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
+import { createPrivateFile, FILE_MODE } from '../../storage/private-file.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'
-
-/** Only the owner may read it: it holds customers' data. */
-const MODE = 0o600
 
 /** The file of refused lines. It is made with the first one, and takes the place of an earlier run's. */
 export class RefusedFile {
@@ -51,10 +48,10 @@ export class RefusedFile {
   }
 
   #open(): number {
-    // A new file, even where somebody has put a link there meanwhile.
-    if (!this.#isNamed) rmSync(this.path, { force: true })
-    const descriptor = openSync(this.path, this.#isNamed ? 'w' : 'wx', MODE)
-    if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, MODE)
+    if (!this.#isNamed) return createPrivateFile(this.path)
+    // Where somebody has named it a link may lead: `--refused /dev/stderr` is one.
+    const descriptor = openSync(this.path, 'w', FILE_MODE)
+    if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, FILE_MODE)
     return descriptor
   }
 

@@ -1,7 +1,16 @@
-import { appendFileSync, createReadStream, existsSync, readFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Client, Schemas } from '../../../client/index.ts'
+import { openPrivateFile } from '../../storage/private-file.ts'
 import { endOf } from '../export/export-file.ts'
 import { dataOf, type Enrolment, WORKSPACE_FILES } from '../export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
@@ -9,8 +18,6 @@ import { readLines } from './lines.ts'
 
 /** What something was called where it was exported, and what it is called where it was imported. */
 type Renamed = { kind: 'journey' | 'customer'; old: string; new: string }
-
-const MODE = 0o600
 
 /**
  * A workspace that was exported, on its way into another one, which has none of its journeys yet. Identifiers are new there;
@@ -131,7 +138,14 @@ export class WorkspaceImport {
   }
 
   #note(renamed: Renamed) {
-    appendFileSync(this.#tablePath, `${JSON.stringify(renamed)}\n`, { mode: MODE, flush: true })
+    const { O_WRONLY, O_APPEND, O_CREAT } = constants
+    const descriptor = openPrivateFile(this.#tablePath, O_WRONLY | O_APPEND | O_CREAT)
+    try {
+      writeFileSync(descriptor, `${JSON.stringify(renamed)}\n`)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
   }
 }
 
