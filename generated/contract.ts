@@ -181,7 +181,12 @@ export interface paths {
          * Add up what was refused
          * @description How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
          *     the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
-         *     told by `left_out` as well. Filters are those of `listRefusals`.
+         *     told by `left_out` as well. Filters are those of `listRefusals`. With `customer_id` only refusals that are kept are
+         *     counted: what is left out is not counted by customer.
+         *
+         *     `unsaved` has refusals of which nothing is kept but their number. `kinds` counts everything by what was refused, in the
+         *     terms of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no number
+         *     there, and its `customers` are registrations of customers.
          *
          *     `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
          *     `received_to`, and begins where refusals are removed for their age where there is no `received_from`.
@@ -2172,7 +2177,8 @@ export interface components {
             sent_bytes: number;
             /**
              * Format: int64
-             * @description So many more of the same key and code came after it, before the next one that is kept, and are not kept.
+             * @description So many more of the same key, code, operation, field, journey and event name came after it within a minute and are
+             *     not kept.
              */
             left_out: number;
             /** @description What became of it when it was last sent again; null where it never was. */
@@ -2194,6 +2200,47 @@ export interface components {
             groups: components["schemas"]["RefusalGroup"][];
             /** @description How many groups there are beyond these. */
             groups_omitted: components["schemas"]["Count"];
+            /** @description How many in all, by what was refused. */
+            kinds: components["schemas"]["RefusalKinds"];
+            /** @description How many in each period, by what was refused, the earliest first. */
+            period_kinds: components["schemas"]["RefusalKinds"][];
+            /**
+             * @description Refusals that are only counted, by code and key, the most frequent first. They are in `count`, `left_out`, `counts`
+             *     and `kinds` and in no group.
+             */
+            unsaved: components["schemas"]["UnsavedRefusals"][];
+        };
+        /**
+         * Refusals by kind
+         * @description How many refusals there are, by what was refused.
+         */
+        RefusalKinds: {
+            /**
+             * @description Events that were refused for what they refer to, alone or in a batch. `getActivity` counts them as `rejected`; it
+             *     also counts those that are not kept here, for example of customers who were erased.
+             */
+            events: components["schemas"]["Count"];
+            /**
+             * @description Requests to `createEvent` and `createEvents` that were refused as a whole, before anybody looked at what their events
+             *     refer to. No event of them is in the counts of `getActivity`.
+             */
+            requests: components["schemas"]["Count"];
+            /** @description Requests to `initializeCustomer`. */
+            customers: components["schemas"]["Count"];
+        };
+        /**
+         * Refusals without content
+         * @description Refusals of one code and one key of which nothing is kept but their number.
+         */
+        UnsavedRefusals: {
+            code: components["schemas"]["ProblemCode"];
+            key_id: components["schemas"]["KeyId"];
+            count: components["schemas"]["Count"];
+            first_at: components["schemas"]["StoredInstant"];
+            /** @description When the last one came, to within a minute. */
+            last_at: components["schemas"]["StoredInstant"];
+            /** @description By what was refused. */
+            kinds: components["schemas"]["RefusalKinds"];
         };
         /**
          * Group of refusals
@@ -2218,6 +2265,8 @@ export interface components {
             detail: string | null;
             /** @description How many in each period, the earliest first. */
             counts: components["schemas"]["Count"][];
+            /** @description By what was refused. */
+            kinds: components["schemas"]["RefusalKinds"];
         };
         /**
          * Refusal that was sent again

@@ -89,7 +89,12 @@ export const operationPaths = {
    *
    * How many refusals are kept by code, field and key, since when, and when the last one came: what is wrong at a glance,
    * the most frequent first, at most 100 groups. Each has the last refusal of it as an example. The counts have what is
-   * told by `left_out` as well. Filters are those of `listRefusals`.
+   * told by `left_out` as well. Filters are those of `listRefusals`. With `customer_id` only refusals that are kept are
+   * counted: what is left out is not counted by customer.
+   *
+   * `unsaved` has refusals of which nothing is kept but their number. `kinds` counts everything by what was refused, in the
+   * terms of `getActivity`: its `events` are among the events that are `rejected` there, its `requests` are in no number
+   * there, and its `customers` are registrations of customers.
    *
    * `periods` cuts the span in parts of equal length and tells how many came in each. The span ends now where there is no
    * `received_to`, and begins where refusals are removed for their age where there is no `received_from`.

@@ -3,7 +3,7 @@ import type { Context, Operation } from '../contract.ts'
 import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
-import type { RefusalGroup } from '../storage/refusals/refusal-summary.ts'
+import type { RefusalGroup, UnsavedRefusals } from '../storage/refusals/refusal-summary.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import type { RefusalFilter } from '../storage/refusals/refusals.ts'
 import { noteInWorkspace, noteReader } from './noted-readers.ts'
@@ -24,7 +24,7 @@ export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, que
 export const getRefusalSummary: Operation<'getRefusalSummary'> = async ({ workspaceId, query }, context) => {
   const { periods = 24, ...filter } = query
   const { storage, reading } = context
-  const { from_ms, to_ms, groups, ...sums } = await storage.refusals.summary(
+  const { from_ms, to_ms, groups, unsaved, ...sums } = await storage.refusals.summary(
     workspaceId,
     filterOf(filter),
     periods,
@@ -37,11 +37,18 @@ export const getRefusalSummary: Operation<'getRefusalSummary'> = async ({ worksp
     first_at: instantText(first_ms),
     last_at: instantText(last_ms),
   })
+  const unsavedOf = ({ first_ms, last_ms, ...sum }: UnsavedRefusals) => ({
+    ...sum,
+    code: sum.code as Refusal['code'],
+    first_at: instantText(first_ms),
+    last_at: instantText(last_ms),
+  })
   const body = {
     from: instantText(from_ms),
     to: instantText(to_ms),
     ...sums,
     groups: groups.map(groupOf),
+    unsaved: unsaved.map(unsavedOf),
   }
   return { status: 200, body }
 }

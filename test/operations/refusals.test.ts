@@ -177,7 +177,15 @@ describe('getRefusalSummary', () => {
     const [first, second, third, ...more] = data?.groups ?? []
     const of_key = (await client.listRefusals({ query: { order: 'oldest' } })).data?.data[0]?.key_id
     expect(data).toMatchObject({ from: span.received_from, to: span.received_to })
-    expect(data).toMatchObject({ count: 6, left_out: 0, counts: [2, 4], groups_omitted: 0 })
+    expect(data).toMatchObject({ count: 6, left_out: 0, counts: [2, 4], groups_omitted: 0, unsaved: [] })
+    const kinds = { events: 4, requests: 2, customers: 0 }
+    expect(data?.kinds).toEqual(kinds)
+    expect(data?.period_kinds).toEqual([
+      { events: 1, requests: 1, customers: 0 },
+      { events: 3, requests: 1, customers: 0 },
+    ])
+    const { data: activity } = await client.getActivity()
+    expect(activity?.total.rejected).toBe(kinds.events)
     const found = { code: 'customer_not_found', field: null, detail: null }
     const [at, later] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:01:00.000Z']
     expect(first).toMatchObject({ ...found, key_id: of_key, count: 3, counts: [1, 2] })

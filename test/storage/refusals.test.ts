@@ -154,6 +154,43 @@ describe('refusals', () => {
     })
   })
 
+  it('are counted with their own field after a burst, and what is of too many fields without content', async () => {
+    const store = await openStoreForTest(atNow)
+    const wrong = (pointer: string, change: Partial<Refused> = {}) => {
+      const errors = [{ pointer, detail: 'is wrong' }]
+      return { code: 'invalid_request', status: 400, errors, ...change } as const
+    }
+    offer(store, 1_700, wrong('/customer_type', { operation: 'initializeCustomer' }))
+    offer(store, 12, wrong('/event_id'))
+    offer(store, 12, wrong('/occurred_at', { journey_id: 'jrn_2' }))
+    offer(store, 12, wrong('/customer_type', { operation: 'initializeCustomer' }))
+    const summed = (filter: RefusalFilter = {}) =>
+      store.refusals.summary(workspace_id, filter, 1, readingIn(workspace_id))
+    // A reader waits for what is being written, but not for long.
+    await expect.poll(async () => (await summed()).count).toBe(1_736)
+    const ofFields = await summed()
+    expect(ofFields.groups.map(({ field, count }) => [field, count])).toEqual([
+      ['/customer_type', 1_712],
+      ['/event_id', 12],
+      ['/occurred_at', 12],
+    ])
+    expect(ofFields.kinds).toEqual({ events: 0, requests: 24, customers: 1_712 })
+    expect((await summed({ journey_id: 'jrn_2' })).count).toBe(12)
+
+    for (let index = 0; index < 500; index += 1) offer(store, 1, wrong(`/made_up_${index}`))
+    await expect.poll(async () => (await summed()).count).toBe(2_236)
+    const summary = await summed()
+    const [unsaved, ...more] = summary.unsaved
+    expect(more).toEqual([])
+    expect(unsaved).toMatchObject({ code: 'invalid_request', key_id: 'key_a', first_ms: NOW, last_ms: NOW })
+    const rows = await listed(store)
+    const named = rows.reduce((sum, { left_out }) => sum + 1 + left_out, 0)
+    expect(named + (unsaved?.count ?? 0)).toBe(2_236)
+    expect(rows.filter(({ field }) => field.startsWith('/made_up_')).length).toBeLessThan(500)
+    expect(rows.every(({ sent_bytes }) => sent_bytes > 0)).toBe(true)
+    expect(unsaved?.kinds).toEqual({ events: 0, requests: unsaved?.count, customers: 0 })
+  })
+
   it('are added up in at most 100 groups, however many fields somebody makes up, and none is missing in the sums', async () => {
     const store = await openStoreForTest(atNow)
     const code = 'invalid_request'

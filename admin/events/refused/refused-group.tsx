@@ -6,7 +6,7 @@ import type { Schemas } from '../../../client/person.ts'
 import { useKeyName } from '../../keys/key-name.tsx'
 import { clockText, dayText } from '../../parts/instant-text.ts'
 import { Loading } from '../../parts/loading.tsx'
-import { countOf, countText } from '../../parts/number-text.ts'
+import { countText } from '../../parts/number-text.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { codeOf, taken } from '../../problem.ts'
 import { useCairn, useWorkspaceKey } from '../../session/session.ts'
@@ -134,7 +134,7 @@ function GroupDetails({
           </Title>
           {left_out > 0 && (
             <Text size="xs" c="dimmed">
-              {countOf(left_out, 'more')} came at once and were only counted.
+              {countText(left_out)} {left_out === 1 ? 'other' : 'others'}, contents not saved.
             </Text>
           )}
           <RefusalList filter={{ ...filter, code, key_id }} field={group.field} onOpen={onOpen} />

@@ -27,6 +27,7 @@ import { cureOf } from './cures.ts'
 import { CureText, RefusalDetails } from './refusal-details.tsx'
 import { RefusedGroup } from './refused-group.tsx'
 import { SendAgain } from './send-again.tsx'
+import { UnsavedRefusals } from './unsaved-refusals.tsx'
 
 const readers = { code, key_id: text, journey_id: text, event_id: text, customer_id: text }
 
@@ -71,7 +72,7 @@ function Groups() {
     // The worst one takes a second of a thread that gives way to all others.
     refetchInterval: 10_000,
   })
-  const { groups = [], groups_omitted = 0 } = summary.data ?? {}
+  const { groups = [], groups_omitted = 0, unsaved = [] } = summary.data ?? {}
   return (
     <Stack gap="sm">
       <RefusedFilterLine filters={filters} spans={spans} />
@@ -117,10 +118,11 @@ function Groups() {
           {countOf(groups_omitted, 'more kind')} of mistakes, each less frequent than these.
         </Text>
       )}
+      {unsaved.length > 0 && <UnsavedRefusals unsaved={unsaved} groups={groups} />}
       {summary.data && summary.data.left_out > 0 && (
         <Alert color="gray" py="xs">
-          {countText(summary.data.left_out)} of {countOf(summary.data.count, 'refusal')} came faster than they
-          are kept. They are counted here and not kept.
+          Of {countOf(summary.data.count, 'refusal')}, {countText(summary.data.left_out)} were only counted,
+          most of them because they came faster than refusals are kept.
         </Alert>
       )}
       {summary.data?.count === 0 && (

@@ -1,3 +1,5 @@
+import type { components } from '../../../generated/contract.ts'
+import { fieldOf } from './refusal-summary.ts'
 import type { RefusalRow } from './refusal-table.ts'
 
 /**
@@ -9,6 +11,16 @@ const PER_SECOND = 5
 
 /** Keys and codes that are told apart; when there are more, all are forgotten. Each takes about 200 bytes. */
 const SAMPLES = 5_000
+
+/** What is left out is counted with a refusal that came within the same span, so that it is counted at its time. */
+const SPAN_MS = 60_000
+
+/**
+ * What is left out is counted by operation, field, journey and event name: so many combinations per key and code in a span,
+ * and so many in all. Without a bound, a sender that makes up a field for each request would have all of them kept.
+ */
+const SERIES = 20
+const SERIES_IN_ALL = 10_000
 
 /** What may wait to be written. A key may have as much waiting as it leaves free, alone half of it. */
 const QUEUE_BYTES = 16 * 1024 * 1024
@@ -22,15 +34,26 @@ export type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
 /** So many more were refused after one that is kept. */
 export type LeftOut = RefusalName & { count: number }
 
-type Sample = { tokens: number; filled_ms: number; last: RefusalName | undefined; left_out: number }
+/** By what refusals are told apart. */
+type Offered = Pick<
+  RefusalRow,
+  'key_id' | 'code' | 'operation' | 'item' | 'received_ms' | 'journey_id' | 'event_id'
+> & { errors?: components['schemas']['Fault'][] | undefined }
+
+/** Refusals of one key and code. */
+type Sample = { tokens: number; filled_ms: number; span: number; series: number }
+
+/** Refusals of a sample that are counted together, with one of them that has a row. */
+type Series = RefusalName & { count: number }
 
 /** Refusals on their way to where they are kept: sampled, in bounded memory, and counted where they are left out. */
 export class RefusalQueue {
   readonly #samples = new Map<string, Sample>()
-  /** Those of which some were left out since that was last told. */
-  readonly #untold = new Set<Sample>()
-  /** What is to be told of those that stand between two that are kept. */
-  readonly #told: LeftOut[] = []
+  /** Those of the current span. */
+  readonly #series = new Map<string, Series>()
+  #span = 0
+  /** Series of which some were left out since that was last told. */
+  readonly #untold = new Set<Series>()
   readonly #rows: RefusalRow[] = []
   readonly #bytesOfKeys = new Map<string, number>()
   #bytes = 0
@@ -47,28 +70,45 @@ export class RefusalQueue {
   }
 
   /**
-   * Takes a refusal in, or counts it.
-   * @param row makes it, where there is room: that may take the time of reading a body
+   * Takes a refusal in, or counts it. The first of each series in a span has a row, so that what is left out is counted with
+   * one of its own kind; what is in no series is counted with a row that has no content.
+   * @param isSaved whether its content may be kept; else it is only counted
+   * @param row makes it, with or without what was sent: that may take the time of reading a body
    */
-  offer({ key_id, code }: Pick<RefusalRow, 'key_id' | 'code'>, row: () => RefusalRow): void {
-    const sample = this.#sampleOf(`${key_id} ${code}`)
-    const ofKey = this.#bytesOfKeys.get(key_id) ?? 0
-    if (sample.tokens < 1 || ofKey >= QUEUE_BYTES - this.#bytes) {
-      sample.left_out += 1
-      this.#untold.add(sample)
-      this.leftOut += 1
+  offer(refused: Offered, isSaved: boolean, row: (isSaved: boolean) => RefusalRow): void {
+    const { key_id, code, operation, item, received_ms } = refused
+    const sampleName = `${key_id} ${code}`
+    const sample = this.#sampleOf(sampleName)
+    this.#enterSpan(sample, Math.floor(received_ms / SPAN_MS))
+    const hasRoom = isSaved && (this.#bytesOfKeys.get(key_id) ?? 0) < QUEUE_BYTES - this.#bytes
+    if (hasRoom && sample.tokens >= 1) {
+      sample.tokens -= 1
+      this.#push(row(true))
       return
     }
-    sample.tokens -= 1
-    const made = row()
-    // What was left out before stands with the one before.
-    if (sample.left_out > 0 && sample.last) this.#told.push({ ...sample.last, count: sample.left_out })
-    sample.left_out = 0
-    this.#untold.delete(sample)
-    sample.last = { workspace_id: made.workspace_id, refusal_id: made.refusal_id }
-    this.#rows.push(made)
-    this.#bytes += made.bytes
-    this.#bytesOfKeys.set(key_id, ofKey + made.bytes)
+    const rest = `${sampleName} ${operation} ${item === null}`
+    const { errors = [], journey_id, event_id } = refused
+    const name = JSON.stringify([rest, fieldOf(operation, errors), journey_id, event_id])
+    const known = (isSaved && this.#series.get(name)) || this.#series.get(rest)
+    const isNew = hasRoom && !this.#series.has(name)
+    if (isNew && sample.series < SERIES && this.#series.size < SERIES_IN_ALL) {
+      sample.series += 1
+      this.#series.set(name, this.#push(row(true)))
+    } else if (known) {
+      known.count += 1
+      this.#untold.add(known)
+      this.leftOut += 1
+    } else {
+      this.#series.set(rest, this.#push(row(false)))
+    }
+  }
+
+  #push(row: RefusalRow): Series {
+    const { workspace_id, refusal_id, key_id, bytes } = row
+    this.#rows.push(row)
+    this.#bytes += bytes
+    this.#bytesOfKeys.set(key_id, (this.#bytesOfKeys.get(key_id) ?? 0) + bytes)
+    return { workspace_id, refusal_id, count: 0 }
   }
 
   /** Takes out what is written together, and what is to be told of those left out. */
@@ -90,12 +130,20 @@ export class RefusalQueue {
   }
 
   #takeLeftOut(): LeftOut[] {
-    for (const sample of this.#untold) {
-      if (sample.last) this.#told.push({ ...sample.last, count: sample.left_out })
-      sample.left_out = 0
-    }
+    const told = [...this.#untold].map((series) => ({ ...series }))
+    for (const series of this.#untold) series.count = 0
     this.#untold.clear()
-    return this.#told.splice(0)
+    return told
+  }
+
+  #enterSpan(sample: Sample, span: number) {
+    if (span > this.#span) {
+      this.#span = span
+      this.#series.clear()
+    }
+    if (sample.span === this.#span) return
+    sample.span = this.#span
+    sample.series = 0
   }
 
   #sampleOf(name: string): Sample {
@@ -103,7 +151,7 @@ export class RefusalQueue {
     const known = this.#samples.get(name)
     if (!known) {
       if (this.#samples.size >= SAMPLES) this.#samples.clear()
-      const sample = { tokens: BURST, filled_ms: now_ms, last: undefined, left_out: 0 }
+      const sample = { tokens: BURST, filled_ms: now_ms, span: this.#span, series: 0 }
       this.#samples.set(name, sample)
       return sample
     }

@@ -13,6 +13,12 @@ const FIELD_LENGTH = 255
 /** A span in parts of equal length. */
 export type SummarySpan = { from_ms: number; to_ms: number; periods: number }
 
+/**
+ * Refusals by what was refused: events that the counters of events have as `rejected`; requests that send events and were
+ * refused as a whole, whose events are in no counter; and requests that register a customer.
+ */
+export type RefusalKinds = { events: number; requests: number; customers: number }
+
 /** Refusals of one code, one field and one key. */
 export type RefusalGroup = Pick<RefusalRow, 'code' | 'key_id' | 'field'> & {
   /** With those that were left out. */
@@ -24,18 +30,32 @@ export type RefusalGroup = Pick<RefusalRow, 'code' | 'key_id' | 'field'> & {
   example_id: string
   /** What its first fault says; null where it has none. */
   detail: string | null
+  kinds: RefusalKinds
   /** How many in each period. */
   counts: number[]
+}
+
+/** Refusals of one code and one key of which nothing but their number is known. */
+export type UnsavedRefusals = Pick<RefusalRow, 'code' | 'key_id'> & {
+  count: number
+  first_ms: number
+  last_ms: number
+  kinds: RefusalKinds
 }
 
 export type RefusalSummary = {
   count: number
   left_out: number
+  kinds: RefusalKinds
+  /** Of each period. */
+  period_kinds: RefusalKinds[]
   /** How many in each period, those of groups that are omitted too. */
   counts: number[]
   /** The largest first. */
   groups: RefusalGroup[]
   groups_omitted: number
+  /** The largest first. */
+  unsaved: UnsavedRefusals[]
 }
 
 /**
@@ -54,13 +74,17 @@ export function fieldOf(operation: string, [fault]: readonly Fault[]): string {
  * Adds up the refusals of a span. Its rows are read twice, without what was sent: on SQLite 100,000 of them take the thread of
  * refusals, which gives way to all others, 0.8 s, and 2 s where each has a field of its own.
  * @param db reads in turns with other lists
- * @param conditions what else they must be
+ * @param options.conditions what else they must be
+ * @param options.countsLeftOut whether what was left out is counted: not where it is known of none of it whether it matches
  */
 export async function readSummary(
   db: Kysely<RefusalTables>,
   workspaceId: string,
-  conditions: readonly RawBuilder<SqlBool>[],
-  { from_ms, to_ms, periods }: SummarySpan,
+  {
+    conditions,
+    span: { from_ms, to_ms, periods },
+    countsLeftOut,
+  }: { conditions: readonly RawBuilder<SqlBool>[]; span: SummarySpan; countsLeftOut: boolean },
 ): Promise<RefusalSummary> {
   const all = [
     sql<SqlBool>`workspace_id = ${workspaceId}`,
@@ -69,46 +93,104 @@ export async function readSummary(
     ...conditions,
   ]
   const found = sql`refusals WHERE ${sql.join(all, sql` AND `)}`
-  const largest = await sql<Omit<RefusalGroup, 'detail' | 'counts'> & { groups: number }>`
+  const leftOut = countsLeftOut ? sql`left_out` : sql.lit(0)
+  const count = sql`cast(sum(1 + ${leftOut}) AS bigint)`
+  const largest = await sql<Omit<RefusalGroup, 'detail' | 'counts' | 'kinds'> & { groups: number }>`
     WITH grouped AS (
-      SELECT code, key_id, field, cast(sum(1 + left_out) AS bigint) AS count, cast(sum(left_out) AS bigint) AS left_out,
+      SELECT code, key_id, field, ${count} AS count, cast(sum(${leftOut}) AS bigint) AS left_out,
         min(received_ms) AS first_ms, max(received_ms) AS last_ms, max(refusal_id) AS example_id
-      FROM ${found} GROUP BY code, key_id, field
+      FROM ${found} AND sent_bytes > 0 GROUP BY code, key_id, field
     )
     SELECT *, count(*) OVER () AS groups FROM grouped
     ORDER BY count DESC, last_ms DESC, code, key_id, field LIMIT ${sql.lit(GROUPS)}`.execute(db)
+  const noKinds = (): RefusalKinds => ({ events: 0, requests: 0, customers: 0 })
   const groups = largest.rows.map(({ groups: _, ...group }) => ({
     ...group,
     detail: null as string | null,
+    kinds: noKinds(),
     counts: Array<number>(periods).fill(0),
   }))
-  const summary = {
+  const summary: RefusalSummary = {
     count: 0,
     left_out: 0,
+    kinds: noKinds(),
+    period_kinds: Array.from({ length: periods }, noKinds),
     counts: Array<number>(periods).fill(0),
     groups,
-    groups_omitted: (largest.rows[0]?.groups ?? 0) - groups.length,
+    groups_omitted: Math.max(0, (largest.rows[0]?.groups ?? 0) - groups.length),
+    unsaved: await readUnsaved(db, found, count),
   }
-  if (groups.length === 0) return { ...summary, groups_omitted: 0 }
+  if (groups.length === 0 && summary.unsaved.length === 0) return summary
 
-  const names = groups.map(
-    ({ code, key_id, field }, number) => sql`(${sql.lit(number)}, ${code}, ${key_id}, ${field})`,
-  )
+  // A row at least: an engine knows no empty list.
+  const names = [
+    sql`(-1, '', '', '')`,
+    ...groups.map(
+      ({ code, key_id, field }, number) => sql`(${sql.lit(number)}, ${code}, ${key_id}, ${field})`,
+    ),
+  ]
   const period = sql`(received_ms - ${sql.lit(from_ms)}) * ${sql.lit(periods)} / ${sql.lit(to_ms - from_ms)}`
-  const { rows } = await sql<{ number: number | null; period: number; count: number; left_out: number }>`
+  const isSaved = sql`CASE WHEN sent_bytes > 0 THEN 1 ELSE 0 END`
+  type Sum = {
+    number: number | null
+    period: number
+    kind: keyof RefusalKinds
+    count: number
+    left_out: number
+  }
+  const { rows } = await sql<Sum>`
     WITH named (number, code, key_id, field) AS (VALUES ${sql.join(names)}),
-      dated AS (SELECT code, key_id, field, left_out, ${period} AS period FROM ${found})
-    SELECT number, period, cast(sum(1 + left_out) AS bigint) AS count, cast(sum(left_out) AS bigint) AS left_out
-    FROM dated LEFT JOIN named USING (code, key_id, field) GROUP BY number, period`.execute(db)
-  for (const { number, period, count, left_out } of rows) {
+      dated AS (
+        SELECT code, key_id, field, ${KIND} AS kind, ${isSaved} AS saved, ${leftOut} AS left_out, ${period} AS period
+        FROM ${found}
+      )
+    SELECT CASE WHEN saved = 1 THEN number END AS number, period, kind, ${count} AS count,
+      cast(sum(left_out + 1 - saved) AS bigint) AS left_out
+    FROM dated LEFT JOIN named USING (code, key_id, field) GROUP BY 1, period, kind`.execute(db)
+  for (const { number, period, kind, count, left_out } of rows) {
     summary.count += count
     summary.left_out += left_out
     summary.counts[period] = (summary.counts[period] ?? 0) + count
+    summary.kinds[kind] += count
+    const kinds = summary.period_kinds[period]
+    if (kinds) kinds[kind] += count
     const group = number === null ? undefined : groups[number]
-    if (group) group.counts[period] = count
+    if (!group) continue
+    group.counts[period] = (group.counts[period] ?? 0) + count
+    group.kinds[kind] += count
   }
   await addDetails(db, workspaceId, groups)
   return summary
+}
+
+/**
+ * What was refused. An event alone that is refused for what it refers to is counted as one of a batch is; its other refusals
+ * come before anybody looks at the event.
+ */
+const KIND = sql<keyof RefusalKinds>`CASE
+  WHEN operation = 'initializeCustomer' THEN 'customers'
+  WHEN item IS NOT NULL OR (operation = 'createEvent' AND status IN (404, 409)) THEN 'events'
+  ELSE 'requests' END`
+
+async function readUnsaved(
+  db: Kysely<RefusalTables>,
+  found: RawBuilder<unknown>,
+  count: RawBuilder<unknown>,
+): Promise<UnsavedRefusals[]> {
+  const { rows } = await sql<Omit<UnsavedRefusals, 'kinds'> & { kind: keyof RefusalKinds }>`
+    SELECT code, key_id, ${KIND} AS kind, ${count} AS count, min(received_ms) AS first_ms, max(received_ms) AS last_ms
+    FROM ${found} AND sent_bytes = 0 GROUP BY code, key_id, kind`.execute(db)
+  const unsaved = new Map<string, UnsavedRefusals>()
+  for (const { kind, ...row } of rows) {
+    const name = `${row.key_id} ${row.code}`
+    const sum = unsaved.get(name) ?? { ...row, count: 0, kinds: { events: 0, requests: 0, customers: 0 } }
+    sum.count += row.count
+    sum.kinds[kind] += row.count
+    sum.first_ms = Math.min(sum.first_ms, row.first_ms)
+    sum.last_ms = Math.max(sum.last_ms, row.last_ms)
+    unsaved.set(name, sum)
+  }
+  return [...unsaved.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS)
 }
 
 async function addDetails(db: Kysely<RefusalTables>, workspaceId: string, groups: RefusalGroup[]) {

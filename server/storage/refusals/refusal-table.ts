@@ -8,7 +8,7 @@ export type RefusalRow = {
   received_ms: number
   /** What it counts for against the bound in bytes, and takes of a page. */
   bytes: number
-  /** How many of the same key and code came after it and were not kept, until the next one that was. */
+  /** How many came after it within a minute and were not kept: those of its key, code, operation, field, journey and event name. */
   left_out: number
   key_id: string
   operation: string
@@ -27,7 +27,7 @@ export type RefusalRow = {
   faults: string
   /** The head of what was sent, JSON. */
   sent: string
-  /** How many bytes were sent. */
+  /** How many bytes were sent; 0 in a row that has nothing of what was sent and only counts. */
   sent_bytes: number
   /** When it was last sent again, and JSON of what became of it. */
   replayed_ms: number | null

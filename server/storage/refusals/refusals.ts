@@ -112,11 +112,13 @@ export class Refusals {
     this.#bounds = new RefusalBounds(options.table, options.limits)
   }
 
-  /** @param sent asked for only where it is kept */
-  offer(refused: Refused, sent: () => Sent): void {
+  /** @param sent asked for only where it is kept; null where it may only be counted */
+  offer(refused: Refused, sent: (() => Sent) | null): void {
     const { days, bytes, rows } = this.#options.limits
     if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
-    this.#queue.offer(refused, () => this.#rowOf(refused, sent()))
+    this.#queue.offer(refused, sent !== null, (isSaved) =>
+      isSaved && sent ? this.#rowOf(refused, sent()) : this.#rowOf(withoutContent(refused), NOTHING_SENT),
+    )
     this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
   }
 
@@ -143,6 +145,7 @@ export class Refusals {
     const keysUpTo = (end?: Position) =>
       rows
         .select(['received_ms as ms', 'refusal_id as id', 'bytes'])
+        .where(unindexed(hasContent))
         .where(within(order, span, end))
         .orderBy('received_ms', direction)
         .orderBy('refusal_id', direction)
@@ -170,7 +173,12 @@ export class Refusals {
     const span = from_ms < to_ms ? { from_ms, to_ms, periods } : { from_ms: -1, to_ms: 0, periods }
     const db = this.#options.table.lists(reading)
     const kept = sql<SqlBool>`received_ms >= ${this.#oldest_ms()}`
-    const summary = await readSummary(db, workspaceId, [kept, ...conditionsOf(filter)], span)
+    const summary = await readSummary(db, workspaceId, {
+      conditions: [kept, ...conditionsOf(filter)],
+      span,
+      // What is left out is counted for all customers together.
+      countsLeftOut: filter.customer_id === undefined,
+    })
     return { ...summary, from_ms, to_ms }
   }
 
@@ -183,6 +191,7 @@ export class Refusals {
       .where('workspace_id', '=', workspaceId)
       .where('refusal_id', '=', refusalId)
       .where('received_ms', '>=', this.#oldest_ms())
+      .where(hasContent)
       .executeTakeFirst()
   }
 
@@ -404,6 +413,16 @@ function pacer(): (bytes: number) => Promise<void> {
 function closed(row: RefusalRow): RefusalRow {
   if (row.customer_id !== null || !isOpenEnded(row)) return row
   return { ...row, sent: row.sent.slice(0, endOfItems(row.sent)) }
+}
+
+/** What was refused can be read as JSON, so that it has a byte at least. A row without one only counts. */
+const hasContent = sql<SqlBool>`sent_bytes > 0`
+
+const NOTHING_SENT: Sent = { head: new Uint8Array(), bytes: 0 }
+
+/** What is left of a refusal that is only counted, with others that differ in what is left out here. */
+function withoutContent({ errors: _, errors_omitted: __, ...refused }: Refused): Refused {
+  return { ...refused, journey_id: null, customer_id: null, event_id: null }
 }
 
 function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {

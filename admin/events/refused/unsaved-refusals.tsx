@@ -1,0 +1,56 @@
+import { Badge, Box, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '../../../client/person.ts'
+import { useKeyName } from '../../keys/key-name.tsx'
+import { countText } from '../../parts/number-text.ts'
+import { CureText } from './refusal-details.tsx'
+import { sinceText } from './refused-group.tsx'
+
+type Unsaved = Schemas['UnsavedRefusals']
+
+/** Refusals of which only the number is known, by code and key, with what to do about them. */
+export function UnsavedRefusals({ unsaved, groups }: Pick<Schemas['RefusalSummary'], 'unsaved' | 'groups'>) {
+  return (
+    <Stack component="ul" aria-label="Contents not saved" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
+      {unsaved.map((refusals) => {
+        const { code, key_id } = refusals
+        const isOfGroup = groups.some((group) => group.code === code && group.key_id === key_id)
+        return <Line key={`${code} ${key_id}`} unsaved={refusals} isOfGroup={isOfGroup} />
+      })}
+    </Stack>
+  )
+}
+
+/** @param isOfGroup whether others of the code and key are kept, which say more */
+function Line({
+  unsaved: { code, key_id, count, first_at, last_at },
+  isOfGroup,
+}: {
+  unsaved: Unsaved
+  isOfGroup: boolean
+}) {
+  const keyName = useKeyName(key_id)
+  return (
+    <Box component="li" className="timeline-line" py={8} fz="sm">
+      <Group gap={8} wrap="nowrap" align="flex-start">
+        <Box flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
+          <Text span inherit ff="monospace" fw={650}>
+            {code}
+          </Text>{' '}
+          from key <bdi>{keyName}</bdi> since {sinceText(first_at)}, {countedText(count, isOfGroup)}
+          <Text component="span" display="block" size="xs" c="dimmed">
+            last at {sinceText(last_at)}
+          </Text>
+          {!isOfGroup && <CureText code={code} />}
+        </Box>
+        <Badge color="red" variant="light" miw="max-content" mt={1}>
+          {countText(count)}
+        </Badge>
+      </Group>
+    </Box>
+  )
+}
+
+function countedText(count: number, isOfGroup: boolean): string {
+  if (isOfGroup) return `${countText(count)} ${count === 1 ? 'other' : 'others'}, contents not saved`
+  return `${count === 1 ? 'once' : `${countText(count)} times`}, contents not saved`
+}
