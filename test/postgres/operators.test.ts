@@ -31,6 +31,24 @@ describe('a command that is for files', () => {
   )
 })
 
+describe('a role that may not make tables', () => {
+  it.each(['serve', 'migrate'])('is told so by cairn %s, with the GRANT that helps', async (command) => {
+    const server = await ownServer()
+    const owner = postgresUrl(server.folder)
+    await runSql(owner, 'CREATE ROLE cairn LOGIN')
+    await runSql(owner, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+    const databaseUrl = `postgres://cairn@/postgres?host=${encodeURIComponent(server.folder)}`
+    const refused = await runCairn([command], { environment: { DATABASE_URL: databaseUrl } })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /^cairn: .*permission denied for schema public\. .*GRANT USAGE, CREATE ON SCHEMA/,
+    )
+    await runSql(owner, 'GRANT USAGE, CREATE ON SCHEMA public TO cairn')
+    const { code, stderr } = await runCairn(['migrate'], { environment: { DATABASE_URL: databaseUrl } })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+})
+
 describe('a role and a database whose names a URL may have to encode', () => {
   it.each([
     ['ca+irn', 'ca+irn'],

@@ -34,8 +34,12 @@ export type DatabaseProxy = {
 /**
  * A proxy to the server behind a unix socket. It ends with the test.
  * @param isPooler whether it tells clients of a process that is not the server's, as poolers do
+ * @param isForeign whether errors come in another language, as with `lc_messages` of a server that has it
  */
-export async function startProxy(url: string, { isPooler = false } = {}): Promise<DatabaseProxy> {
+export async function startProxy(
+  url: string,
+  { isPooler = false, isForeign = false } = {},
+): Promise<DatabaseProxy> {
   const target = new URL(url)
   const server = join(target.searchParams.get('host') ?? '', '.s.PGSQL.5432')
   const folder = temporaryFolder()
@@ -54,6 +58,7 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
   const proxy: Server = createServer((client) => {
     const upstream = connect(server)
     const prepared = new Map<string, string>()
+    const translate = isForeign ? translator() : (chunk: Buffer) => chunk
     let isCutAtAnswer = false
     let isOver = false
     for (const socket of [client, upstream]) {
@@ -78,7 +83,8 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
       if (fate === 'after') isCutAtAnswer = true
       if (fate === 'during') endClient()
     })
-    upstream.on('data', (chunk) => {
+    upstream.on('data', (sent) => {
+      const chunk = translate(sent)
       const told = isPooler ? chunk.indexOf(BACKEND_KEY) : -1
       if (told !== -1) chunk.writeInt32BE(1, told + BACKEND_KEY.length)
       // The end of an answer: the server is ready for the next statement.
@@ -118,6 +124,39 @@ export async function startProxy(url: string, { isPooler = false } = {}): Promis
     },
   }
 }
+
+/** Translates the errors and notices of one server, message by message; a part of a message waits for the rest. */
+function translator(): (chunk: Buffer) => Buffer {
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
+    const whole: Buffer[] = []
+    while (rest.length > 4 && rest.length > rest.readInt32BE(1)) {
+      const message = rest.subarray(0, 1 + rest.readInt32BE(1))
+      rest = rest.subarray(message.length)
+      whole.push(ERRORS.includes(message[0] ?? 0) ? translated(message) : message)
+    }
+    return Buffer.concat(whole)
+  }
+}
+
+/** An ErrorResponse or NoticeResponse: fields of a letter and a text. V, the severity that is never translated, stays. */
+function translated(message: Buffer): Buffer {
+  const fields = message.toString('utf8', 5, message.length - 2).split('\0')
+  const told = fields.map((field) => {
+    if (field.startsWith('S')) return `S${SEVERITIES[field.slice(1)] ?? 'HINWEIS'}`
+    return /^[MDHW]/.test(field) ? `${field[0]}auf Deutsch` : field
+  })
+  const texts = Buffer.from(`${told.join('\0')}\0\0`)
+  const head = Buffer.from(message.subarray(0, 5))
+  head.writeInt32BE(4 + texts.length, 1)
+  return Buffer.concat([head, texts])
+}
+
+const ERRORS: number[] = [...Buffer.from('EN')]
+
+/** As a German server says them. */
+const SEVERITIES: Record<string, string> = { ERROR: 'FEHLER', FATAL: 'FATAL', PANIC: 'PANIK' }
 
 /** What a client sends, with the text of each prepared statement that it runs. @param prepared texts by name */
 function statementsOf(chunk: Buffer, prepared: Map<string, string>): string {

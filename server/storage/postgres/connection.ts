@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { Client, type ClientConfig, types } from 'pg'
+import { Client, type ClientConfig, type QueryResult, types } from 'pg'
 import type { Address } from '../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
 import { statementName } from './statement-names.ts'
@@ -38,6 +38,9 @@ const RUNS_OF_A_PLAN = 100
 /** A statement that is not prepared in this session, or another that has its name: nothing was done. */
 const WRONG_SESSION = ['26000', '42P05']
 
+/** A statement of the transaction was refused before. */
+const TRANSACTION_ABORTED = '25P02'
+
 /** PostgreSQL's protocol, "CancelRequest". */
 const CANCEL_REQUEST = 80_877_102
 
@@ -50,15 +53,22 @@ export class Connection {
   /** Which of the hosts it leads to. */
   readonly host: number
   #isLost = false
+  /** Whether the connection outlived the statement that was sent last. */
+  #answered = Promise.withResolvers<boolean>()
+  /** What the last statement was refused with; undefined where it was not. */
+  #refusal: Refused | undefined
 
   private constructor(client: Client, { statement_ms, prepares = false }: ConnectionSettings, host: number) {
     this.#client = client
     this.#statement_ms = statement_ms
     this.#prepares = prepares
     this.host = host
+    // The server is ready for the next statement.
+    client.on('drain', () => this.#answered.resolve(true))
     // Whoever uses it next is told; an event without a listener would end the process.
     const lost = () => {
       this.#isLost = true
+      this.#answered.resolve(false)
     }
     client.on('error', lost)
     client.on('end', lost)
@@ -110,29 +120,54 @@ export class Connection {
     if (this.#isLost) throw new ConnectionLost('it had ended before')
     const patience = setTimeout(() => this.close(), this.#statement_ms + GRACE_MS)
     try {
-      const result = parameters ? await this.#runWith(sql, [...parameters]) : await this.#client.query(sql)
+      const result = parameters
+        ? await this.#runWith(sql, [...parameters])
+        : await this.#query(() => this.#client.query(sql))
+      this.#refusal = undefined
       return { rows: (result.rows ?? []) as Row[], changes: result.rowCount ?? 0, command: result.command }
     } catch (error) {
-      // FATAL ends the connection. It may come after the statement was committed, while a standby was waited for.
-      if (isRefused(error) && error.severity === 'ERROR') throw withoutRows(error)
+      if (isRefused(error)) throw this.#firstCause(error)
       this.close()
-      throw new ConnectionLost(error)
+      throw error
     } finally {
       clearTimeout(patience)
     }
   }
 
+  /** In a transaction all that comes after a refused statement is refused too, and only the first one says why. */
+  #firstCause(error: Refused): Refused {
+    if (error.code !== TRANSACTION_ABORTED || !this.#refusal) this.#refusal = withoutRows(error)
+    return this.#refusal
+  }
+
   async #runWith(text: string, values: unknown[]) {
-    if (!this.#prepares) return await this.#client.query(text, values)
+    if (!this.#prepares) return await this.#query(() => this.#client.query(text, values))
     this.#preparedRuns += 1
-    if (this.#preparedRuns % RUNS_OF_A_PLAN === 0) await this.#client.query('DISCARD PLANS')
+    if (this.#preparedRuns % RUNS_OF_A_PLAN === 0)
+      await this.#query(() => this.#client.query('DISCARD PLANS'))
     try {
-      return await this.#client.query({ name: statementName(text), text, values })
+      return await this.#query(() => this.#client.query({ name: statementName(text), text, values }))
     } catch (error) {
       if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
       // A pooler in between, of a kind that does not show itself.
       this.#prepares = false
-      return await this.#client.query(text, values)
+      return await this.#query(() => this.#client.query(text, values))
+    }
+  }
+
+  /**
+   * Sends one message with a query. Whether an error was the statement's alone (ERROR) or ends the connection (FATAL) is told
+   * by what follows it, ready for the next query or the end: the driver has the severity only in the server's language. After
+   * FATAL nobody knows: it may come after the statement was committed, while a standby was waited for.
+   */
+  async #query(send: () => Promise<QueryResult>): Promise<QueryResult> {
+    const answered = Promise.withResolvers<boolean>()
+    this.#answered = answered
+    try {
+      return await send()
+    } catch (error) {
+      if (isRefused(error) && (await answered.promise)) throw error
+      throw new ConnectionLost(error)
     }
   }
 
@@ -158,6 +193,7 @@ export class Connection {
   /** Ends it; a statement that runs is lost. */
   close(): void {
     this.#isLost = true
+    this.#answered.resolve(false)
     // While a statement runs the driver cuts the connection off.
     this.#client.end().catch(() => {})
   }

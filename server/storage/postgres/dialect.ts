@@ -130,6 +130,8 @@ class PoolConnection implements DatabaseConnection {
   #connection: Connection | undefined
   #isHeard = false
   #changesKeys = false
+  /** What the first statement that failed was refused with, whatever was made of it. */
+  #failure: unknown
 
   constructor(options: PoolDialectOptions) {
     this.#options = options
@@ -163,7 +165,7 @@ class PoolConnection implements DatabaseConnection {
         }
         const { command } = await connection.run('COMMIT')
         // What PostgreSQL makes of it where a statement has failed before.
-        if (command === 'ROLLBACK') throw new Error('the transaction has failed before')
+        if (command === 'ROLLBACK') throw this.#failure ?? new Error('the transaction has failed before')
       })
     } finally {
       // Where the connection was lost, it may be on disk all the same.
@@ -212,6 +214,7 @@ class PoolConnection implements DatabaseConnection {
     try {
       return await work()
     } catch (error) {
+      this.#failure ??= error
       if (isReadOnly(error) && this.#connection)
         this.#options.transactions?.servers.distrust(this.#connection)
       throw seenFromOutside(error)

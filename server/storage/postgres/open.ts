@@ -22,7 +22,7 @@ import { EventWriter } from './event-writer.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
 import { ListReader } from './list-reader.ts'
 import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
-import { CannotConnect, seenFromOutside } from './outages.ts'
+import { CannotConnect, isRefused, seenFromOutside } from './outages.ts'
 import { dropEmptyPartitions, makePartitions } from './partitions.ts'
 import { Pool, runOn, Servers } from './pool.ts'
 import { PostgresRefusalTable } from './postgres-refusal-table.ts'
@@ -279,12 +279,25 @@ async function outward<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
+const SEARCH_PATH =
+  'Check the search_path of the role and of the database: it must name the schema of the tables, and the role needs USAGE on it'
+
+/** What helps where the tables cannot be made or found, by the code that PostgreSQL refuses it with. */
+const ADVICE: Record<string, string> = {
+  '42501':
+    'The owner of the schema gives the role what it needs by GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
+  '3F000': SEARCH_PATH,
+  '42P01': SEARCH_PATH,
+}
+
 /** What a person reads who has started a server or a command. */
 async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof CannotConnect)) throw error
-    throw new Error(`Cannot use the database of DATABASE_URL: ${error.message}`, { cause: error })
+    const advice = isRefused(error) ? ADVICE[error.code] : undefined
+    if (!(error instanceof CannotConnect || (error instanceof Error && advice))) throw error
+    const reason = advice ? `${error.message}. ${advice}` : error.message
+    throw new Error(`Cannot use the database of DATABASE_URL: ${reason}`, { cause: error })
   }
 }

@@ -17,7 +17,7 @@ export class CannotConnect extends Error {
 }
 
 /** What PostgreSQL answered instead of a result (its appendix A): the statement has changed nothing. */
-export type Refused = Error & { code: string; severity?: string }
+export type Refused = Error & { code: string }
 
 export function isRefused(error: unknown): error is Refused {
   return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'

@@ -1,0 +1,80 @@
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runCairn } from '../command.ts'
+import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
+import { newDatabase } from './databases.ts'
+import { startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+/** A database whose server reports errors in German. */
+async function foreignDatabase() {
+  const url = await newDatabase()
+  return { url, proxy: await startProxy(url, { isForeign: true }) }
+}
+
+/** A session of another program that holds a lock until the test ends. */
+async function holdLock(url: string, sql: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`BEGIN; ${sql}`)
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+async function openSessions(url: string): Promise<number[]> {
+  const sessions = await runSql(
+    url,
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'cairn'",
+  )
+  return sessions.map(({ pid }) => Number(pid))
+}
+
+describe('a PostgreSQL server whose messages are not in English', () => {
+  it('is known to refuse writes, and not taken for one whose connection was lost', async () => {
+    const { url, proxy } = await foreignDatabase()
+    const store = await openStoreForTest({ databaseUrl: proxy.url })
+    const subject = await newSubject(store)
+    await runSql(url, `ALTER DATABASE ${databaseOf(url)} SET default_transaction_read_only = on`)
+    proxy.cutAll()
+    await expect(insert(store, subject)).rejects.toMatchObject({
+      reason: 'storage_unavailable',
+      cause: { code: '25006' },
+    })
+  })
+
+  it('lets a statement that takes too long be told as an overload', async () => {
+    const { url, proxy } = await foreignDatabase()
+    const store = await openStoreForTest({ databaseUrl: proxy.url })
+    const subject = await newSubject(store)
+    await holdLock(url, 'LOCK TABLE events IN ACCESS EXCLUSIVE MODE')
+    await expect(insert(store, subject)).rejects.toMatchObject({ reason: 'overloaded' })
+  })
+
+  it('ends a command with what it refuses it for', async () => {
+    const { url, proxy } = await foreignDatabase()
+    await runSql(url, `ALTER DATABASE ${databaseOf(url)} SET search_path = nowhere`)
+    expect(await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^cairn: Cannot use the database of DATABASE_URL: auf Deutsch\. Check the search_path /,
+      ),
+    })
+  })
+
+  it('stores once what was under way when an operator ended the connections', async () => {
+    const { url, proxy } = await foreignDatabase()
+    const store = await openStoreForTest({ databaseUrl: proxy.url })
+    const subject = await newSubject(store)
+    for (let round = 0; round < 3; round += 1) {
+      const outcome = insert(store, subject, { message_id: `round ${round}` })
+      for (const pid of await openSessions(url)) await runSql(url, `SELECT pg_terminate_backend(${pid})`)
+      expect(await outcome).toMatchObject({ status: 'created' })
+    }
+    const [row] = await runSql(url, 'SELECT count(*)::int AS events FROM events')
+    expect(row?.events).toBe(3)
+  })
+})
