@@ -3,6 +3,7 @@ import { sendCounted } from './keepalive.ts'
 import { newMessageId } from './message-id.ts'
 import { type OperationCalls, operationCalls, type Schemas, type ServerOptions } from './operation-calls.ts'
 import { fetchWithRetries } from './retry.ts'
+import { assertJson } from './variables.ts'
 
 /** The operations that a service key opens. */
 export type Client = OperationCalls<typeof operationPaths>
@@ -48,12 +49,17 @@ export function createClient(options: ClientOptions): Client {
   )
   return {
     ...client,
-    createEvent: ({ body, ...request }) => client.createEvent({ ...request, body: withMessageId(body) }),
-    createEvents: ({ body, ...request }) =>
-      client.createEvents({ ...request, body: { ...body, events: body.events.map(withMessageId) } }),
+    createEvent: async ({ body, ...request }) => client.createEvent({ ...request, body: sendable(body, '') }),
+    createEvents: async ({ body, ...request }) => {
+      const events = body.events.map((event, index) => sendable(event, `/events/${index}`))
+      return client.createEvents({ ...request, body: { ...body, events } })
+    },
   }
 }
 
-function withMessageId(event: Schemas['EventCreation']): Schemas['EventCreation'] {
+/** The event with a message_id. @throws {TypeError} where its variables are no JSON */
+function sendable(event: Schemas['EventCreation'], pointer: string): Schemas['EventCreation'] {
+  const { custom_variables = null } = event
+  assertJson(custom_variables, `${pointer}/custom_variables`)
   return { ...event, message_id: event.message_id ?? newMessageId() }
 }

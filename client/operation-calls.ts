@@ -38,7 +38,8 @@ export type OperationResult<Id extends OperationId> = Result<Data<operations[Id]
  * - the error of `fetch`, if the last attempt found no answer or half of one;
  * - `UnexpectedResponseError`, if something answered, but not in the way of this API;
  * - the signal's reason, once aborted;
- * - a `TypeError`, if the request cannot be put into words: a cyclic body, `..` as an identifier.
+ * - a `TypeError`, if the request cannot be put into words: a cyclic body, `..` as an identifier, and in the variables of an
+ *   event what JSON would change silently, such as NaN, undefined or a Map.
  */
 export type OperationCalls<Routes> = { readonly [Id in keyof Routes]: OperationCall<Id & OperationId> }
 

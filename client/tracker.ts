@@ -2,6 +2,7 @@ import { type ClientOptions, createClient } from './client.ts'
 import { bytesOf, canOutlivePage } from './keepalive.ts'
 import { newMessageId } from './message-id.ts'
 import { type OperationResult, type Schemas, UnexpectedResponseError } from './operation-calls.ts'
+import { assertJson } from './variables.ts'
 
 /** The most events that the contract takes in one batch. */
 const batchLimit = 1000
@@ -54,7 +55,7 @@ export type Tracker = {
    * Rejects like `createEvent`, and at once with
    * - `QueueFullError`, if `queueLimit` events are without an outcome;
    * - `TrackerClosedError`, after `close`;
-   * - a `TypeError`, if the variables cannot be put into JSON.
+   * - a `TypeError` that names the place, if the variables are not JSON values: NaN, undefined, a Map, a class's object.
    */
   readonly track: (
     event_id: string,
@@ -205,6 +206,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     return new Promise((resolve) => {
       signal?.throwIfAborted()
       if (isClosed) throw new TrackerClosedError()
+      assertJson(tracked.custom_variables ?? null, '/custom_variables')
       if (queue.size >= queueLimit) throw new QueueFullError(queueLimit)
       const event: QueuedEvent = {
         // The caller may change its object while the event waits.
