@@ -64,7 +64,7 @@ const customer = await cairn.initializeCustomer({
     customer_name: '${firstCustomer.customer_name}',
   },
 })
-if (customer.error) throw new Error(customer.error.detail)
+if (customer.error) throw new Error(JSON.stringify(customer.error))
 
 const { data, error } = await cairn.createEvent({
   body: {
