@@ -8,6 +8,7 @@ import { assertServedPath } from '../storage/sqlite/connection.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { COMPANIONS, DERIVED, ERASURES } from '../storage/sqlite/store-files.ts'
 import { nameOfBackup, removeOldBackups } from './backup-folder.ts'
+import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { count } from './options.ts'
 import { assertFile, assertStore } from './store.ts'
@@ -127,5 +128,5 @@ function report(made: {
 }): string {
   const removed = made.removed?.map((old) => `${old}: removed\n`).join('') ?? ''
   const newest = made.newest_event_at === null ? '' : `, the newest received at ${made.newest_event_at}`
-  return `${made.file}: ${made.bytes} bytes, ${made.events} events${newest}\n${removed}`
+  return `${made.file}: ${countText(made.bytes, 'byte')}, ${countText(made.events, 'event')}${newest}\n${removed}`
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { type Client, createClient, type OperationRequest, type Problem } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import { countText } from './count-text.ts'
 import { type End, ExportFile, endOf, LINE_END, parsedEnd } from './export/export-file.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES, writeJourneys } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
@@ -292,7 +293,7 @@ async function addLines(body: ReadableStream<Uint8Array>, file: ExportFile): Pro
   }
   const end = held.at(-1) === LINE_END ? parsedEnd(held.toString()) : undefined
   if (!end) throw new Error('its last line did not come')
-  if (end.end !== file.added) throw new Error(`${file.added} lines came, and it says ${end.end}`)
+  if (end.end !== file.added) throw new Error(`${countText(file.added, 'line')} came, and it says ${end.end}`)
   return end
 }
 

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
 import { createClient } from '../../client/index.ts'
 import type { Config } from '../config.ts'
+import { countText } from './count-text.ts'
 import { isWorkspaceFolder, WORKSPACE_FILES } from './export/workspace-folder.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { AGAIN, Delivery } from './import/delivery.ts'
@@ -140,7 +141,11 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   )
   if (counts.refused > 0) process.stderr.write(`The refused lines are in ${refused.path}.\n`)
   if (failure) throw failure
-  if (counts.refused > 0) throw new CommandFailure(`${counts.refused} lines were refused`, ExitCode.refused)
+  if (counts.refused > 0)
+    throw new CommandFailure(
+      `${countText(counts.refused, 'line was', 'lines were')} refused`,
+      ExitCode.refused,
+    )
 }
 
 /** @throws {CommandFailure} where there is no such file */
@@ -156,12 +161,13 @@ type Summary = Omit<Importer['counts'], 'read_bytes'> & { seconds: number; held_
 
 function report(summary: Summary, { dryRun, rate }: { dryRun: boolean; rate: string }): string {
   const { lines, created, duplicate, refused, customers, new_customers, seconds, held_seconds } = summary
-  if (dryRun) return `${lines} lines read, ${refused} of them refused; nothing was sent\n`
+  if (dryRun) return `${countText(lines, 'line')} read, ${refused} of them refused; nothing was sent\n`
   const perSecond = Math.round((created + duplicate) / Math.max(seconds, 0.1))
   const held = held_seconds > 0 ? `The key's rate limit${rate} held the import for ${held_seconds} s.\n` : ''
   return (
-    `${lines} lines: ${created} events created, ${duplicate} duplicates, ${refused} refused\n` +
-    `${customers} customers initialized, ${new_customers} of them new\n` +
+    `${countText(lines, 'line')}: ${countText(created, 'event')} created, ` +
+    `${countText(duplicate, 'duplicate')}, ${refused} refused\n` +
+    `${countText(customers, 'customer')} initialized, ${new_customers} of them new\n` +
     `${seconds} s, ${perSecond} events/s\n${held}`
   )
 }

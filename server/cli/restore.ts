@@ -13,6 +13,7 @@ import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
 import { LocalDialect } from '../storage/sqlite/dialect.ts'
 import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { DERIVED, ENGINE_COMPANIONS } from '../storage/sqlite/store-files.ts'
+import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'
 import { withStoreCopy } from './store-copy.ts'
@@ -157,9 +158,9 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
     member.since ?? '',
   ])
   return [
-    `${store}: ${events} events${newest}\n`,
+    `${store}: ${countText(events, 'event')}${newest}\n`,
     kept_in === null ? '' : `What was there is in ${kept_in}\n`,
-    `Ended: ${sessions} sessions, ${setup_links} set-up links, ${invitations} invitations, ${password_links} links for a new password\n`,
+    `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'set-up link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'link for a new password', 'links for a new password')}\n`,
     compared
       ? ''
       : 'The replaced store could not be read: nobody knows what was revoked or removed since the backup.\n',

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '../../storage/private-file.ts'
+import { countText } from '../count-text.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 
 /** The last line of a file that is whole. A file without it was cut short. */
@@ -159,7 +160,9 @@ export async function endOf(path: string): Promise<End> {
     tail.at(-1) === LINE_END ? parsedEnd(tail.toString().trimEnd().split('\n').at(-1) ?? '') : undefined
   if (!end) throw new CommandFailure(`${path} was cut short: its last line does not say that it is the end`)
   if (end.end !== lines - 1) {
-    throw new CommandFailure(`${path} is not whole: it has ${lines - 1} lines, and says ${end.end}`)
+    throw new CommandFailure(
+      `${path} is not whole: it has ${countText(lines - 1, 'line')}, and says ${end.end}`,
+    )
   }
   return end
 }

@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:tty'
+import { countText } from '../count-text.ts'
 import type { Delivery } from './delivery.ts'
 import type { Importer } from './importer.ts'
 
@@ -61,7 +62,7 @@ function describe({ importer, delivery, size_bytes }: ProgressOptions, from: Sam
   const seconds = Math.max(0.001, (now.at_ms - from.at_ms) / 1000)
   const bytesPerSecond = (now.read_bytes - from.read_bytes) / seconds
   const parts = [`${created} created`]
-  if (duplicate > 0) parts.push(`${duplicate} duplicates`)
+  if (duplicate > 0) parts.push(countText(duplicate, 'duplicate'))
   if (refused > 0) parts.push(`${refused} refused`)
   parts.push(`${Math.round((now.settled - from.settled) / seconds)}/s`)
   if (size_bytes !== undefined) {

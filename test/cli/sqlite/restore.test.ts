@@ -106,7 +106,7 @@ describe('cairn restore', () => {
     await cairn.stop()
 
     const { stdout } = await command(cairn, 'restore', file)
-    expect(stdout).toContain('Ended: 2 sessions, 1 set-up links, 1 invitations, 1 links for a new password\n')
+    expect(stdout).toContain('Ended: 2 sessions, 1 set-up link, 1 invitation, 1 link for a new password\n')
     const since = (text: string) =>
       stdout
         .split('\n')
