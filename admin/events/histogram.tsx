@@ -13,10 +13,22 @@ import { barsOf, type Span } from './span.ts'
 /** What the counters know: neither customers nor variables. */
 type Counted = { journey_id?: string | undefined; event_id?: string | undefined; key_id?: string | undefined }
 
-type Bar = { from: Date; to: Date; accepted: number; refused: number }
+/** Events by what became of them, and what is in no count of events: requests rejected as a whole, and registrations. */
+type Counts = { created: number; duplicate: number; rejected: number; requests: number; customers: number }
+
+type Bar = Counts & { from: Date; to: Date }
+
+/** In the order in which they are stacked, with the series of colours that each has. */
+const parts: { name: keyof Counts; label: string; color: number; isShownAtNone?: true }[] = [
+  { name: 'created', label: 'created', color: 1, isShownAtNone: true },
+  { name: 'duplicate', label: 'duplicate', color: 2 },
+  { name: 'rejected', label: 'rejected', color: 5, isShownAtNone: true },
+  { name: 'requests', label: 'requests rejected', color: 4 },
+  { name: 'customers', label: 'registrations rejected', color: 6 },
+]
 
 /**
- * How many events were accepted and refused in each part of the span. A part that is pressed becomes the span, and so do
+ * How many events were created, duplicate and rejected in each part of the span, and how many requests were rejected. A part that is pressed becomes the span, and so do
  * several over which somebody draws.
  * @param note what the counts leave out of account
  */
@@ -42,8 +54,8 @@ export function Histogram({
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   })
-  const most = Math.max(1, ...(bars ?? []).map(({ accepted, refused }) => accepted + refused))
-  const sum = (of: 'accepted' | 'refused') => (bars ?? []).reduce((sum, bar) => sum + bar[of], 0)
+  const most = Math.max(1, ...(bars ?? []).map(sizeOf))
+  const sum = (of: keyof Counts) => (bars ?? []).reduce((sum, bar) => sum + bar[of], 0)
   const first = bars?.[0]
   const [drawn, setDrawn] = useState<Drawn>()
   function endDrawing() {
@@ -57,14 +69,14 @@ export function Histogram({
     <Box component="section" aria-label="Events over time">
       <Group justify="space-between" gap="xs" mb={4} fz="xs" mih={22}>
         <Group gap="md">
-          <span>
-            <span className="swatch" style={{ background: 'var(--series-1)' }} />
-            {bars ? countText(sum('accepted')) : '…'} accepted
-          </span>
-          <span>
-            <span className="swatch" style={{ background: 'var(--series-5)' }} />
-            {bars ? countText(sum('refused')) : '…'} refused
-          </span>
+          {parts
+            .filter(({ name, isShownAtNone }) => isShownAtNone || sum(name) > 0)
+            .map(({ name, label, color }) => (
+              <span key={name}>
+                <span className="swatch" style={{ background: `var(--series-${color})` }} />
+                {bars ? countText(sum(name)) : '…'} {label}
+              </span>
+            ))}
           <Text span inherit c="dimmed">
             in {span.text}
             {note && `, ${note}`}
@@ -84,8 +96,10 @@ export function Histogram({
       <ArrowKeys>
         <div className="histogram" onPointerUp={endDrawing} onPointerCancel={() => setDrawn(undefined)}>
           {bars?.map((bar) => {
-            const { from, to, accepted, refused } = bar
-            const text = `${instantText(from)}: ${countText(accepted)} accepted, ${countText(refused)} refused`
+            const { from, to } = bar
+            const shown = parts.filter(({ name, isShownAtNone }) => isShownAtNone || bar[name] > 0)
+            const texts = shown.map(({ name, label }) => `${countText(bar[name])} ${label}`)
+            const text = `${instantText(from)}: ${texts.join(', ')}`
             return (
               <button
                 type="button"
@@ -104,8 +118,10 @@ export function Histogram({
                 }}
               >
                 <VisuallyHidden>{text}, zoom in</VisuallyHidden>
-                {accepted > 0 && <Part count={accepted} most={most} className="histogram-accepted" />}
-                {refused > 0 && <Part count={refused} most={most} className="histogram-refused" />}
+                {parts.map(
+                  ({ name, color }) =>
+                    bar[name] > 0 && <Part key={name} count={bar[name]} most={most} color={color} />,
+                )}
               </button>
             )
           })}
@@ -134,8 +150,13 @@ function isDrawn(drawn: Drawn | undefined, { from }: Bar): boolean {
 }
 
 /** Never so small that it cannot be seen: one refused among a million is what somebody looks for. */
-function Part({ count, most, className }: { count: number; most: number; className: string }) {
-  return <div className={className} style={{ height: `max(2px, ${(count / most) * 100}%)`, flexShrink: 0 }} />
+function Part({ count, most, color }: { count: number; most: number; color: number }) {
+  const height = `max(2px, ${(count / most) * 100}%)`
+  return <div style={{ width: '100%', background: `var(--series-${color})`, height, flexShrink: 0 }} />
+}
+
+function sizeOf({ created, duplicate, rejected, requests, customers }: Counts): number {
+  return created + duplicate + rejected + requests + customers
 }
 
 type Reading = { span: Span; filter: Counted; seesRefusals: boolean; signal: AbortSignal }
@@ -155,7 +176,7 @@ async function readBars(
         signal,
       }),
     ),
-    // What has the wrong form is in no counter; what is kept has both.
+    // Requests that are rejected as a whole are in no counter of events.
     seesRefusals
       ? taken(
           cairn.getRefusalSummary({
@@ -171,13 +192,13 @@ async function readBars(
       const start = Date.parse(starts_at)
       return start >= from && start < from + bar_ms
     })
-    const { created, rejected } = sumOf(inBar)
+    const { requests = 0, customers = 0 } = refused?.period_kinds[index] ?? {}
     return {
       from: new Date(from),
       to: new Date(from + bar_ms),
-      accepted: created,
-      // Of a flood not all are kept.
-      refused: Math.max(rejected, refused?.counts[index] ?? 0),
+      ...sumOf(inBar),
+      requests,
+      customers,
     }
   })
 }
@@ -185,10 +206,11 @@ async function readBars(
 function sumOf(periods: readonly Schemas['ActivityPeriod'][]) {
   return periods.reduce(
     (sum, { created, duplicate, rejected }) => ({
-      created: sum.created + created + duplicate,
+      created: sum.created + created,
+      duplicate: sum.duplicate + duplicate,
       rejected: sum.rejected + rejected,
     }),
-    { created: 0, rejected: 0 },
+    { created: 0, duplicate: 0, rejected: 0 },
   )
 }
 

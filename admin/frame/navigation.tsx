@@ -14,6 +14,7 @@ import { Link, useLocation } from 'react-router'
 import type { OperationId } from '../../client/person.ts'
 import { useHasEvents } from '../overview/has-events.ts'
 import { useRefusedShare } from '../overview/refused-share.ts'
+import { rejectionCount } from '../overview/rejections.ts'
 import { clockText } from '../parts/instant-text.ts'
 import { countText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
@@ -83,14 +84,14 @@ export function Navigation() {
   )
 }
 
-/** How many were refused lately, where that is unusual: in sight on every screen. */
+/** How many were rejected lately, where that is unusual: in sight on every screen. */
 function RefusedBadge() {
   const { data } = useRefusedShare()
   if (!data?.isUnusual) return null
   return (
     <Badge color="red" variant="filled" size="sm">
-      {countText(data.refused)}
-      <VisuallyHidden> refused since {clockText(data.since)}</VisuallyHidden>
+      {countText(rejectionCount(data.rejections))}
+      <VisuallyHidden> rejected since {clockText(data.since)}</VisuallyHidden>
     </Badge>
   )
 }

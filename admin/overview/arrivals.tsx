@@ -6,8 +6,16 @@ import { ChartFigure } from '../parts/chart-figure.tsx'
 import { clockText, dayText, instantText } from '../parts/instant-text.ts'
 import { changeText, countOf, countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
-import { useCairn, useWorkspaceKey } from '../session/session.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OverviewPart } from './overview-part.tsx'
+import {
+  dayStart,
+  type Rejections,
+  rejectionCount,
+  rejectionsOf,
+  rejectionText,
+  useDayRefusals,
+} from './rejections.ts'
 
 type Period = Schemas['ActivityPeriod']
 
@@ -19,6 +27,8 @@ const week_ms = 7 * 24 * hour_ms
 type Arrivals = {
   lastHour: Schemas['ActivityCounts']
   lastDay: Schemas['ActivityCounts']
+  /** With the requests that are in no count of events. */
+  hourRejections: Rejections
   hourBefore: number | undefined
   dayBefore: number | undefined
   /** The hours of the last day, the last of them not over, each with as much of the same hour a week before. */
@@ -30,51 +40,60 @@ type Arrivals = {
 /** Is data arriving? The last hour and the last day, against the same spans a week before. */
 export function Arrivals() {
   const cairn = useCairn()
+  const { canChange } = useMembership()
+  const refusals = useDayRefusals()
   const arrivals = useQuery({
-    queryKey: useWorkspaceKey('activity', 'arrivals'),
-    queryFn: ({ signal }) => readArrivals(cairn, signal),
+    queryKey: useWorkspaceKey('activity', 'arrivals', canChange),
+    queryFn: ({ signal }) => readArrivals(cairn, canChange, signal),
     refetchInterval: 15_000,
   })
   return (
     <OverviewPart title="Is data arriving?" to="events" all="All events" query={arrivals}>
-      {arrivals.data && <ArrivalNumbers arrivals={arrivals.data} />}
+      {arrivals.data && (
+        <ArrivalNumbers
+          arrivals={arrivals.data}
+          dayRejections={rejectionsOf(arrivals.data.lastDay, refusals.data ?? undefined)}
+        />
+      )}
     </OverviewPart>
   )
 }
 
-function ArrivalNumbers({ arrivals }: { arrivals: Arrivals }) {
-  const { lastHour, lastDay, hourBefore, dayBefore, hours, lastAt } = arrivals
+function ArrivalNumbers({ arrivals, dayRejections }: { arrivals: Arrivals; dayRejections: Rejections }) {
+  const { lastHour, lastDay, hourRejections, hourBefore, dayBefore, hours, lastAt } = arrivals
   const isArriving = lastHour.created > 0
+  const rejected = rejectionCount(hourRejections)
+  const isMostRejected = rejected > lastHour.created + lastHour.duplicate
+  const isWell = isArriving && !isMostRejected
   return (
     <Stack gap="md">
       <Group gap="sm" wrap="nowrap">
-        <ThemeIcon color={isArriving ? 'green' : 'yellow'} radius="xl" aria-hidden>
-          {isArriving ? <IconCheck size={18} /> : <IconAlertTriangle size={18} />}
+        <ThemeIcon color={isWell ? 'green' : 'yellow'} radius="xl" aria-hidden>
+          {isWell ? <IconCheck size={18} /> : <IconAlertTriangle size={18} />}
         </ThemeIcon>
         <Text fw={600}>
-          {isArriving
-            ? 'Yes, data is arriving.'
-            : lastDay.created > 0
-              ? 'Nothing was stored in the last hour.'
-              : 'Nothing was stored in the last 24 hours.'}
+          {isWell && 'Yes, data is arriving.'}
+          {isArriving && !isWell && 'Data is arriving, and most of it is rejected.'}
+          {!isArriving &&
+            `Nothing new was stored in the last ${lastDay.created > 0 ? 'hour' : '24 hours'}${isMostRejected ? ', and what arrives is rejected' : ''}.`}
           {lastAt &&
             ` The last event was stored at ${clockText(lastAt)}${isToday(lastAt) ? '' : `, ${dayText(lastAt)}`}.`}
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
-        <Span title="Last hour" counts={lastHour} before={hourBefore} />
-        <Span title="Last 24 hours" counts={lastDay} before={dayBefore} />
+        <Span title="Last hour" counts={lastHour} rejections={hourRejections} before={hourBefore} />
+        <Span title="Last 24 hours" counts={lastDay} rejections={dayRejections} before={dayBefore} />
       </SimpleGrid>
       <ChartFigure
         height={112}
-        sentence={`Events stored in each of the last 24 hours: ${countText(lastDay.created)} in all${
+        sentence={`Events created in each of the last 24 hours: ${countText(lastDay.created)} in all${
           dayBefore === undefined
             ? ''
             : `; the dashes mark the same hours a week before, ${countText(dayBefore)} in all`
         }.`}
         columns={[
           { key: 'hour', label: 'Hour from' },
-          { key: 'created', label: 'Stored' },
+          { key: 'created', label: 'Created' },
           { key: 'before', label: 'A week before' },
         ]}
         rows={hours.toReversed().map(({ startsAt, created, before }) => ({
@@ -91,20 +110,23 @@ function ArrivalNumbers({ arrivals }: { arrivals: Arrivals }) {
 function Span({
   title,
   counts: { created, duplicate, rejected },
+  rejections,
   before,
 }: {
   title: string
   counts: Schemas['ActivityCounts']
+  rejections: Rejections
   before: number | undefined
 }) {
   const change = before === undefined ? undefined : changeText(created, before)
+  const others = rejections.requests + rejections.customers
   return (
     <div>
       <Text size="sm" c="dimmed">
         {title}
       </Text>
       <Text fz="xl" fw={650}>
-        {countOf(created, 'event')}
+        {countOf(created, 'event')} created
       </Text>
       <Text size="sm">
         {before === undefined
@@ -113,14 +135,11 @@ function Span({
       </Text>
       {duplicate + rejected > 0 && (
         <Text size="sm">
-          {[
-            duplicate > 0 && `${countText(duplicate)} sent again`,
-            rejected > 0 && `${countText(rejected)} refused`,
-          ]
-            .filter(Boolean)
-            .join(', ')}
+          {countOf(created + duplicate + rejected, 'event')} received: {countText(created)} created,{' '}
+          {countText(duplicate)} duplicate, {countText(rejected)} rejected
         </Text>
       )}
+      {others > 0 && <Text size="sm">{rejectionText({ ...rejections, events: 0 })} rejected</Text>}
     </div>
   )
 }
@@ -148,7 +167,11 @@ function HourBars({ hours }: { hours: Arrivals['hours'] }) {
   )
 }
 
-async function readArrivals(cairn: PersonClient, signal: AbortSignal): Promise<Arrivals> {
+async function readArrivals(
+  cairn: PersonClient,
+  seesRefusals: boolean,
+  signal: AbortSignal,
+): Promise<Arrivals> {
   const now = Date.now()
   const minute = now - (now % minute_ms)
   const hour = now - (now % hour_ms)
@@ -160,12 +183,16 @@ async function readArrivals(cairn: PersonClient, signal: AbortSignal): Promise<A
       }),
     )
   const hourFrom = minute - 59 * minute_ms
-  const dayFrom = hour - 23 * hour_ms
-  const [lastHour, lastDay, hourBefore, hoursBefore] = await Promise.all([
+  const dayFrom = dayStart(now)
+  const received_from = new Date(hourFrom).toISOString()
+  const [lastHour, lastDay, hourBefore, hoursBefore, refusals] = await Promise.all([
     read('minute', hourFrom, now),
     read('hour', dayFrom, now),
     read('minute', hourFrom - week_ms, now - week_ms),
     read('hour', dayFrom - week_ms, hour - week_ms),
+    seesRefusals
+      ? taken(cairn.getRefusalSummary({ query: { received_from, periods: 1 }, signal }))
+      : undefined,
   ])
   // Of the hour that is not over, as much of it a week before: its minutes up to now are among those of that hour.
   const begun = created(hourBefore.periods.filter(({ starts_at }) => Date.parse(starts_at) >= hour - week_ms))
@@ -176,6 +203,7 @@ async function readArrivals(cairn: PersonClient, signal: AbortSignal): Promise<A
   return {
     lastHour: lastHour.total,
     lastDay: lastDay.total,
+    hourRejections: rejectionsOf(lastHour.total, refusals),
     hourBefore: isHourComparable ? hourBefore.total.created : undefined,
     dayBefore: isDayComparable ? hoursBefore.total.created + begun : undefined,
     hours: lastDay.periods.map(({ starts_at, created }, index) => ({

@@ -7,27 +7,28 @@ import { clockText } from '../parts/instant-text.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
 import { useRefusedShare } from './refused-share.ts'
+import { rejectionCount, rejectionText } from './rejections.ts'
 
 /** Tells of an unusual share of refusals those who did not come to look for it; nothing where there is none. */
 export function RefusedNotice() {
   const { workspace_id, canChange } = useMembership()
   const { data } = useRefusedShare()
   if (!data?.isUnusual) return null
-  const { since, refused, sent, worst } = data
+  const { since, rejections, received, worst } = data
+  const { events } = rejections
   return (
     <Alert
       color="red"
       icon={<IconAlertTriangle aria-hidden />}
-      title={`${shareText(refused / sent)} of what was sent since ${clockText(since)} was refused`}
+      title={`${countText(rejectionCount(rejections))} rejected since ${clockText(since)}: ${rejectionText(rejections)}`}
     >
-      {countText(refused)} of {countOf(sent, 'event')}
-      {worst ? (
+      {received > 0
+        ? `Of ${countOf(received, 'event')} received, ${countText(events)} (${shareText(events / received)}) were rejected. `
+        : 'No event was received. '}
+      {worst && (
         <>
-          {', most of all '}
-          <WorstMistake worst={worst} />.{' '}
+          Most frequent: <WorstMistake worst={worst} />.{' '}
         </>
-      ) : (
-        '. '
       )}
       {canChange && (
         <Anchor component={Link} inherit to={`/w/${workspace_id}/events/refused`}>

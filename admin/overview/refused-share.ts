@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { PersonClient, Schemas } from '../../client/person.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { type Rejections, rejectionCount, rejectionsOf } from './rejections.ts'
 
 const hour_ms = 3_600_000
 
@@ -17,8 +18,9 @@ const growth = 2
 /** What was refused in this hour and the one before: few periods, as each page asks for them. */
 export type RefusedShare = {
   since: Date
-  refused: number
-  sent: number
+  rejections: Rejections
+  /** Events that were received, those that were rejected too. */
+  received: number
   /** Whether that is more than people should have to look for. */
   isUnusual: boolean
   /** The most frequent mistake; undefined for who may not see refusals, and where there is none. */
@@ -53,35 +55,42 @@ async function readShare(
         signal,
       }),
     ),
-    // What has the wrong form is in no counter.
+    // Requests that are rejected as a whole are in no counter of events.
     seesRefusals
       ? taken(cairn.getRefusalSummary({ query: { received_from: at(since), periods: 1 }, signal }))
       : undefined,
   ])
   const lately = sumOf(day.periods.filter(({ starts_at }) => Date.parse(starts_at) >= since))
   const before = sumOf(day.periods.filter(({ starts_at }) => Date.parse(starts_at) < since))
-  const refused = Math.max(lately.refused, kept?.count ?? 0)
-  const sent = lately.taken + refused
+  const rejections = rejectionsOf(lately, kept)
   return {
     since: new Date(since),
-    refused,
-    sent,
-    isUnusual: isUnusual(refused, sent, before),
+    rejections,
+    received: lately.received,
+    isUnusual: isUnusual(rejections, lately, before),
     worst: kept?.groups[0],
   }
 }
 
-function sumOf(periods: readonly Schemas['ActivityPeriod'][]) {
-  const sum = { taken: 0, refused: 0 }
+type Sum = { received: number; rejected: number }
+
+function sumOf(periods: readonly Schemas['ActivityPeriod'][]): Sum {
+  const sum = { received: 0, rejected: 0 }
   for (const { created, duplicate, rejected } of periods) {
-    sum.taken += created + duplicate
-    sum.refused += rejected
+    sum.received += created + duplicate + rejected
+    sum.rejected += rejected
   }
   return sum
 }
 
-function isUnusual(refused: number, sent: number, before: ReturnType<typeof sumOf>): boolean {
-  if (refused < least || refused < leastShare * sent) return false
-  const sentBefore = before.taken + before.refused
-  return sentBefore === 0 || refused / sent > growth * (before.refused / sentBefore)
+function isUnusual(rejections: Rejections, lately: Sum, before: Sum): boolean {
+  const { events, requests, customers } = rejections
+  // Somebody tries to send the first events, and nothing gets through.
+  const isNothingStored = lately.received + before.received === lately.rejected + before.rejected
+  if (isNothingStored && rejectionCount(rejections) > 0) return true
+  if (customers >= least && customers >= leastShare * (lately.received + customers)) return true
+  const rejected = events + requests
+  const sent = lately.received + requests
+  if (rejected < least || rejected < leastShare * sent) return false
+  return before.received === 0 || rejected / sent > growth * (before.rejected / before.received)
 }

@@ -4,46 +4,61 @@ import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { countOf, countText } from '../parts/number-text.ts'
+import { countText } from '../parts/number-text.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { OverviewPart, OverviewTable } from './overview-part.tsx'
-
-const hour_ms = 3_600_000
+import {
+  dayStart,
+  type Rejections,
+  rejectionCount,
+  rejectionsOf,
+  rejectionText,
+  useDayRefusals,
+} from './rejections.ts'
 
 const columns = [
   { name: 'Key' },
-  { name: 'Refused', width: 80, isNumber: true },
-  { name: 'Stored', width: 80, isNumber: true },
+  { name: 'Rejected', width: '35%' },
+  { name: 'Created', width: 80, isNumber: true },
   { name: 'Last used', width: 180, onlyWide: true },
 ]
 
-/** What was refused in the last 24 hours, by the key that it was sent with. */
+/** What was rejected in the last 24 hours, by the key that it was sent with. */
 export function Refused() {
   const cairn = useCairn()
+  const { canChange } = useMembership()
   const activity = useQuery({
     queryKey: useWorkspaceKey('activity', 'refused'),
     queryFn: ({ signal }) => {
-      const now = Date.now()
-      const from = new Date(now - (now % hour_ms) - 23 * hour_ms).toISOString()
+      const from = new Date(dayStart(Date.now())).toISOString()
       return taken(cairn.getActivity({ query: { by: 'hour', from, group_by: 'key' }, signal }))
     },
     refetchInterval: 15_000,
   })
-  const refused = activity.data?.groups.filter(({ rejected }) => rejected > 0) ?? []
+  const refusals = useDayRefusals()
+  const isRead = activity.data !== undefined && refusals.data !== undefined
+  const rejections = isRead && rejectionsOf(activity.data.total, refusals.data ?? undefined)
+  const keys = isRead ? rejectingKeys(activity.data, refusals.data) : []
   return (
-    <OverviewPart title="What was refused" to="events/refused" all="All that was refused" query={activity}>
-      {activity.data && (
-        <Text size="sm" mb={refused.length > 0 ? 'xs' : 0}>
-          {activity.data.total.rejected === 0
+    <OverviewPart
+      title="What was refused"
+      to="events/refused"
+      all="All that was refused"
+      query={activity.error ? activity : refusals}
+    >
+      {rejections && (
+        <Text size="sm" mb={keys.length > 0 ? 'xs' : 0}>
+          {rejectionCount(rejections) === 0
             ? 'Nothing in the last 24 hours.'
-            : `${countOf(activity.data.total.rejected, 'event')} in the last 24 hours, for a customer or a journey that there is not, or a journey that is archived. The program that sent them was told why.`}
+            : `Rejected in the last 24 hours: ${rejectionText(rejections)}. The program that sent them was told why.`}
+          {!canChange && ' Requests that were rejected as a whole are shown to owners and admins.'}
         </Text>
       )}
-      {refused.length > 0 && (
-        <OverviewTable label="Refused events by key" columns={columns}>
-          {refused.map((group) => (
-            <RefusedLine key={group.key_id} group={group} />
+      {keys.length > 0 && (
+        <OverviewTable label="Rejected by key" columns={columns}>
+          {keys.map((key) => (
+            <RefusedLine key={key.key_id} {...key} />
           ))}
         </OverviewTable>
       )}
@@ -51,15 +66,42 @@ export function Refused() {
   )
 }
 
-function RefusedLine({ group: { key_id, rejected, created, last_at } }: { group: Schemas['ActivityGroup'] }) {
+type RejectingKey = { key_id: string | null; rejections: Rejections; created: number; last_at: string }
+
+/** The keys of which something was rejected, the one with the most first. */
+function rejectingKeys(
+  { groups }: Schemas['Activity'],
+  refusals: Schemas['RefusalSummary'] | null,
+): RejectingKey[] {
+  const keys = new Map<string | null, RejectingKey>()
+  for (const { key_id, rejected, created, last_at } of groups) {
+    const rejections = { events: rejected, requests: 0, customers: 0 }
+    keys.set(key_id, { key_id, rejections, created, last_at })
+  }
+  for (const { key_id, kinds, last_at } of [...(refusals?.groups ?? []), ...(refusals?.unsaved ?? [])]) {
+    const known = keys.get(key_id) ?? {
+      key_id,
+      rejections: { events: 0, requests: 0, customers: 0 },
+      created: 0,
+      last_at,
+    }
+    known.rejections.requests += kinds.requests
+    known.rejections.customers += kinds.customers
+    if (last_at > known.last_at) known.last_at = last_at
+    keys.set(key_id, known)
+  }
+  return [...keys.values()]
+    .filter(({ rejections }) => rejectionCount(rejections) > 0)
+    .sort((a, b) => rejectionCount(b.rejections) - rejectionCount(a.rejections))
+}
+
+function RefusedLine({ key_id, rejections, created, last_at }: RejectingKey) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400} style={{ overflowWrap: 'anywhere' }}>
         {key_id === null ? 'Another key' : <KeyName key_id={key_id} />}
       </Table.Th>
-      <Table.Td ta="right" fw={600}>
-        {countText(rejected)}
-      </Table.Td>
+      <Table.Td fw={600}>{rejectionText(rejections)}</Table.Td>
       <Table.Td ta="right">{countText(created)}</Table.Td>
       <Table.Td visibleFrom="sm">
         <Instant at={last_at} />

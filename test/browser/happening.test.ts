@@ -82,7 +82,7 @@ describe('Events', () => {
         ['Signed up', 'Grace Hopper user-2', 'Onboarding', 'plan team · address {"city":"Praha"}'],
         ['Signed up', 'Ada Lovelace user-1', 'Onboarding', 'plan pro · seats 12'],
       ])
-    await page.getByText('3 accepted', { exact: true }).waitFor()
+    await page.getByText('3 created', { exact: true }).waitFor()
 
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')
@@ -198,9 +198,10 @@ describe('What was refused', () => {
     const page = await open('overview')
     const key = `First secret key …${secret_key.slice(-4)}`
     const notice = page.getByRole('alert')
-    await notice.getByText(/^93\s% of what was sent since \d\d:00 was refused$/).waitFor()
+    await notice.getByText(/^13 rejected since \d\d:00: 12 events, 1 request$/).waitFor()
+    await notice.getByText(/^Of 13 events received, 12 \(92\s%\) were rejected\./).waitFor()
     await notice.getByText(`journey_archived from key ${key} since`).waitFor()
-    await page.getByRole('link', { name: /^Events 13 refused since/ }).waitFor()
+    await page.getByRole('link', { name: /^Events 13 rejected since/ }).waitFor()
     await inspectState(page, 'refused-notice')
     await notice.getByRole('link', { name: 'See what was refused' }).click()
     await heading(page, 'Refused').waitFor()
@@ -237,6 +238,69 @@ describe('What was refused', () => {
     await page.keyboard.press('ArrowUp')
     await expect.poll(() => query(page).refusal).toBe(latest)
     await inspectState(page, 'refusal-drawer')
+  })
+
+  it('is counted alike on every screen: events, requests and registrations each by its own name', async () => {
+    const { client, journey_id, secret_key } = workspace
+    const ada = await customer('Ada Lovelace', 'user-1')
+    const sent = { journey_id, customer_id: ada, event_id: 'signed_up' }
+    const unknown = { ...sent, customer_id: 'cus_unknown' }
+    const resent = { ...sent, message_id: 'm-1' }
+    const events = [sent, { ...sent, message_id: 'm-2' }, resent, resent, resent, unknown, unknown]
+    await client.createEvents({ body: { events } })
+    await client.createEvent({ body: resent })
+    await client.createEvent({ body: unknown })
+    const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
+    const post = (path: string, body: object) =>
+      cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    for (let count = 0; count < 31; count += 1) await post('/events/create', { ...sent, evnt_id: 'x' })
+    await post('/events/batch', { events: [sent, { ...sent, customVariables: {} }] })
+    const person = {
+      journey_id,
+      client_customer_id: 'user-2',
+      customer_name: 'Grace',
+      customer_type: 'person',
+    }
+    for (let count = 0; count < 4; count += 1) await post('/customers/initialize', person)
+
+    const activity = (await client.getActivity()).data?.total
+    const kinds = (await client.getRefusalSummary({ query: { periods: 1 } })).data?.kinds
+    expect(activity).toEqual({ created: 3, duplicate: 3, rejected: 3 })
+    expect(kinds).toEqual({ events: 3, requests: 32, customers: 4 })
+
+    const page = await open('overview')
+    const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
+    await arrivals.getByText(/^Data is arriving, and most of it is rejected\./).waitFor()
+    // Of the last hour and of the last day.
+    const counts = '9 events received: 3 created, 3 duplicate, 3 rejected'
+    await expect.poll(() => arrivals.getByText('3 events created', { exact: true }).count()).toBe(2)
+    await expect.poll(() => arrivals.getByText(counts, { exact: true }).count()).toBe(2)
+    const whole = '32 requests, 4 registrations rejected'
+    await expect.poll(() => arrivals.getByText(whole, { exact: true }).count()).toBe(2)
+    const all = '3 events, 32 requests, 4 registrations'
+    await page
+      .getByRole('alert')
+      .getByText(new RegExp(`^39 rejected since \\d\\d:00: ${all}$`))
+      .waitFor()
+    await page.getByText('Of 9 events received, 3 (33').waitFor()
+    await page.getByRole('link', { name: /^Events 39 rejected since/ }).waitFor()
+    const refused = page.getByRole('region', { name: 'What was refused' })
+    await refused.getByText(`Rejected in the last 24 hours: ${all}.`).waitFor()
+    await refused.getByRole('cell', { name: all, exact: true }).waitFor()
+    await inspectState(page, 'overview-rejected')
+
+    for (const screen of ['events', 'events/refused']) {
+      await page.goto(`${cairn.url}/admin${screenPath(workspace, screen)}`)
+      const over = page.getByRole('region', { name: 'Events over time' })
+      const legend = [
+        '3 created',
+        '3 duplicate',
+        '3 rejected',
+        '32 requests rejected',
+        '4 registrations rejected',
+      ]
+      for (const text of legend) await over.getByText(text, { exact: true }).waitFor()
+    }
   })
 
   it('shows each of ten mistakes of an application, what was sent and what to do', async () => {

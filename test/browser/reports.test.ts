@@ -509,7 +509,7 @@ describe('The overview', () => {
     // All that this file has sent to this workspace.
     const { data } = await client.getActivity({ query: { by: 'hour' } })
     expect(data?.total).toMatchObject({ created: stored, rejected: 1 })
-    await expect.poll(() => arrivals.getByText(`${stored} events`, { exact: true }).count()).toBe(2)
+    await expect.poll(() => arrivals.getByText(`${stored} events created`, { exact: true }).count()).toBe(2)
     await arrivals.getByRole('button', { name: 'Show as table' }).click()
     const hours = await cellsOf(arrivals.getByRole('table'))
     expect(hours).toHaveLength(24)
@@ -517,11 +517,11 @@ describe('The overview', () => {
 
     const journeys = page.getByRole('table', { name: 'Journeys' })
     await expect.poll(() => cellsOf(journeys)).toEqual([['Onboarding', '7', '1 (14 %)', '']])
-    const refused = page.getByRole('table', { name: 'Refused events by key' })
+    const refused = page.getByRole('table', { name: 'Rejected by key' })
     const key = `First secret key …${workspace.secret_key.slice(-4)}`
     await expect
       .poll(async () => (await cellsOf(refused)).map((row) => row.slice(0, 2)))
-      .toEqual([[key, '1']])
+      .toEqual([[key, '1 event']])
     await journeys.getByRole('link', { name: 'Onboarding' }).click()
     await stepTable(page).waitFor()
   })

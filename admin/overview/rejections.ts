@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../client/person.ts'
+import { countOf } from '../parts/number-text.ts'
+import { taken } from '../problem.ts'
+import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+
+/**
+ * What was rejected, each kind with a number of its own: events, as the counters of events have them; requests that send
+ * events and were rejected as a whole, which are in no counter of events; and registrations of customers.
+ */
+export type Rejections = Schemas['RefusalKinds']
+
+/**
+ * Rejections of a span. Events are counted exactly, those of which nothing is kept too.
+ * @param refusals undefined for viewers, who do not see what is kept
+ */
+export function rejectionsOf(
+  { rejected }: Pick<Schemas['ActivityCounts'], 'rejected'>,
+  refusals: Pick<Schemas['RefusalSummary'], 'kinds'> | undefined,
+): Rejections {
+  const { requests = 0, customers = 0 } = refusals?.kinds ?? {}
+  return { events: rejected, requests, customers }
+}
+
+export function rejectionCount({ events, requests, customers }: Rejections): number {
+  return events + requests + customers
+}
+
+/** `24 events, 2,647 requests, 12 registrations`: what there is none of is not named. */
+export function rejectionText({ events, requests, customers }: Rejections): string {
+  const parts = [
+    events > 0 && countOf(events, 'event'),
+    requests > 0 && countOf(requests, 'request'),
+    customers > 0 && countOf(customers, 'registration'),
+  ].filter(Boolean)
+  return parts.length > 0 ? parts.join(', ') : 'nothing'
+}
+
+const hour_ms = 3_600_000
+
+/** When the last 24 hours began: whole hours, the last of which is not over. */
+export function dayStart(now: number): number {
+  return now - (now % hour_ms) - 23 * hour_ms
+}
+
+/** The refusals of the last 24 hours; null for viewers. */
+export function useDayRefusals() {
+  const cairn = useCairn()
+  const { canChange } = useMembership()
+  return useQuery({
+    queryKey: useWorkspaceKey('refusals', 'day', canChange),
+    queryFn: ({ signal }) => {
+      const received_from = new Date(dayStart(Date.now())).toISOString()
+      return canChange
+        ? taken(cairn.getRefusalSummary({ query: { received_from, periods: 1 }, signal }))
+        : null
+    },
+    refetchInterval: 15_000,
+  })
+}
