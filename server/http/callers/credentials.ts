@@ -153,7 +153,7 @@ export class Credentials {
   }
 }
 
-function isAllowed(origin: string, { allowed_origins }: ServiceKey): boolean {
+function isAllowed(origin: string, { allowed_origins }: CallingKey): boolean {
   // First as text, which is how browsers send it and nearly every list has it.
   if (allowed_origins.length === 0 || allowed_origins.includes(origin)) return true
   const page = originOf(origin)
