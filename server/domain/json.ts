@@ -29,7 +29,7 @@ export type BodyKind = keyof typeof BOUNDS
  * @throws {Problem} `invalid_json` with the place of every fault, up to one more than are told
  */
 export function parseJson(bytes: Buffer, kind: BodyKind = 'single'): JsonValue {
-  assertUtf8(bytes)
+  assertEncoding(bytes)
   return read(bytes, kind, outlineOf(bytes))
 }
 
@@ -43,11 +43,40 @@ export async function parseJsonInPieces(
   kind: BodyKind | undefined,
   pause: () => Promise<void>,
 ): Promise<JsonValue> {
-  assertUtf8(bytes)
+  assertEncoding(bytes)
   return read(bytes, kind, await outlineInSlices(bytes, pause))
 }
 
-function assertUtf8(bytes: Buffer) {
+/**
+ * What editors and shells on Windows put in front of a text, or write it in. A mark is invisible, so that "not JSON at
+ * column 1" would send people looking in the wrong place; without one, UTF-16 has a NUL in its first two bytes.
+ */
+const OTHER_ENCODINGS = [
+  {
+    bytes: [0xef, 0xbb, 0xbf],
+    detail: 'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
+  },
+  {
+    bytes: [0xff, 0xfe, 0, 0],
+    detail: 'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
+  },
+  {
+    bytes: [0, 0, 0xfe, 0xff],
+    detail: 'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
+  },
+  { bytes: [0xff, 0xfe], detail: 'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one' },
+  { bytes: [0xfe, 0xff], detail: 'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one' },
+].map(({ bytes, detail }) => ({ mark: Buffer.from(bytes), detail }))
+
+function assertEncoding(bytes: Buffer) {
+  // No JSON begins with such a byte, and nearly every body needs no further look.
+  const [first = 0x20, second = 0x20] = bytes
+  if (first === 0 || first >= 0x80) {
+    const other = OTHER_ENCODINGS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark))
+    if (other) throw invalid([{ detail: other.detail, pointer: '' }])
+  }
+  if (first === 0 || second === 0)
+    throw invalid([{ detail: 'looks like UTF-16: must be UTF-8', pointer: '' }])
   if (!isUtf8(bytes)) throw invalid([{ detail: 'must be UTF-8', pointer: '' }])
 }
 

@@ -145,6 +145,20 @@ describe('cairn import', () => {
     })
   })
 
+  it('says of a later line, and of a file in UTF-16, that it begins with a byte order mark', async () => {
+    const { write: _, ...own } = await newImport(cairn)
+    const [one, two] = [JSON.stringify(ownEvent(1)), JSON.stringify(ownEvent(2))]
+    const details = () => own.refused().map(({ detail }) => detail)
+    // Files that were joined.
+    writeFileSync(own.file, `\ufeff${one}\n\ufeff${two}\n`)
+    expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 1 } })
+    expect(details()).toEqual(['begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one'])
+    // What `>` of Windows PowerShell writes.
+    writeFileSync(own.file, Buffer.from(`\ufeff${one}\r\n`, 'utf16le'))
+    expect(await own.import()).toMatchObject({ code: 4 })
+    expect(details()[0]).toBe('begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one')
+  })
+
   it('ends what is on its way on SIGINT, and says that it can be run again', async () => {
     const { client, ...own } = await newLimitedImport(50)
     own.write(upTo(2000).map((n) => ownEvent(n)))

@@ -44,7 +44,7 @@ describe('a body that is not JSON', () => {
     ['{"event_id": "s3cret"} {}', 1, 24],
     ['// s3cret\n{}', 1, 1],
     ['{"event_id": NaN, "s3cret": 1}', 1, 14],
-    ['\ufeff{"s3cret": 1}', 1, 1],
+    [' \ufeff{"s3cret": 1}', 1, 2],
     ['s3cret', 1, 1],
     ['{"s3cret": 01}', 1, 13],
     ['   ', 1, 4],
@@ -69,6 +69,68 @@ describe('a body that is not JSON', () => {
       const reply = await createEvent(bracket.repeat(count / bracket.length))
       expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
     }
+  })
+
+  it.each([
+    [
+      'UTF-8',
+      Buffer.from('\ufeff{"event_id":"s3cret"}'),
+      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
+    ],
+    [
+      'UTF-8, twice',
+      Buffer.from('\ufeff\ufeff{}'),
+      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
+    ],
+    [
+      'UTF-8, alone',
+      Buffer.from('\ufeff'),
+      'begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one',
+    ],
+    [
+      'UTF-16',
+      Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le'),
+      'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one',
+    ],
+    [
+      'UTF-16, big-endian',
+      Buffer.from('\ufeff{"event_id":"s3cret"}', 'utf16le').swap16(),
+      'begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one',
+    ],
+    [
+      'UTF-32',
+      Buffer.from('fffe00007b0000007d000000', 'hex'),
+      'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
+    ],
+    [
+      'UTF-32, big-endian',
+      Buffer.from('0000feff0000007b0000007d', 'hex'),
+      'begins with a byte order mark (BOM) of UTF-32: must be UTF-8 without one',
+    ],
+    [
+      'UTF-16 without one',
+      Buffer.from('{"event_id":"s3cret"}', 'utf16le'),
+      'looks like UTF-16: must be UTF-8',
+    ],
+    [
+      'UTF-16 without one, big-endian',
+      Buffer.from('{"event_id":"s3cret"}', 'utf16le').swap16(),
+      'looks like UTF-16: must be UTF-8',
+    ],
+  ])('is told that the byte order mark is what is wrong with it: %s', async (_name, body, detail) => {
+    for (const path of ['/events/create', '/events/batch', '/customers/initialize', '/journeys']) {
+      const problem = await problemOf(await post(path, body))
+      expect([path, problem]).toMatchObject([
+        path,
+        { status: 400, code: 'invalid_json', errors: [{ pointer: '', detail }] },
+      ])
+    }
+  })
+
+  it('is told of a byte order mark in a long body too', async () => {
+    const events = Array.from({ length: 900 }, () => event)
+    const problem = await problemOf(await post('/events/batch', `\ufeff${JSON.stringify({ events })}`))
+    expect(problem.errors).toMatchObject([{ detail: expect.stringContaining('byte order mark (BOM') }])
   })
 
   it.each([
