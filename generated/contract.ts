@@ -1365,13 +1365,15 @@ export interface components {
          * Instant
          * Format: date-time
          * @description An instant as RFC 3339 writes it, with an offset, from the year 1900 on (what is older is nearly always a clock
-         *     or a field that was never set), with up to 9 fractional digits and without leap seconds.
+         *     or a field that was never set), with up to 9 fractional digits and without leap seconds. What its offset moves beyond
+         *     the end of the year 9999 in UTC counts as 9999-12-31T23:59:59.999Z.
          */
         Instant: string;
         /**
          * Stored instant
          * Format: date-time
-         * @description An instant in UTC, to the millisecond.
+         * @description An instant in UTC, to the millisecond. None is later than 9999-12-31T23:59:59.999Z: a period that ends with the year
+         *     9999 ends there.
          */
         StoredInstant: string;
         /**
@@ -5325,7 +5327,8 @@ export interface operations {
                  */
                 by?: "day" | "week" | "month";
                 /**
-                 * @description In which days begin: a name of the IANA time zone database. An unknown one is 409 `time_zone_unknown`.
+                 * @description In which days begin: a name of the IANA time zone database, in any letter case. It begins with a letter: an offset
+                 *     such as `+0530` is no name (a fixed one is `Etc/GMT-5`, five hours east). An unknown name is 409 `time_zone_unknown`.
                  * @example Europe/Berlin
                  */
                 time_zone?: string;

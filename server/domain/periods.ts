@@ -43,7 +43,11 @@ export function periodsBefore(
   return start_ms(zonedDay(ms, zone).subtract({ [`${unit}s`]: count }), zone)
 }
 
+/** Every name of the database begins with a letter; offsets and dates with an offset, which Temporal takes too, do not. */
+const ZONE_NAME = /^[A-Za-z]/
+
 function zonedDay(ms: number, zone: string): Temporal.PlainDate {
+  if (!ZONE_NAME.test(zone)) throw new Problem('time_zone_unknown')
   try {
     return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate()
   } catch {
