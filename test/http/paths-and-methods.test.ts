@@ -47,6 +47,13 @@ describe('a method that a path does not have', () => {
     }
   })
 
+  it('is 405 in the administration interface, with Allow', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const reply = await fetch(`${cairn.url}/admin/journeys`, { method })
+      expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    }
+  })
+
   it('is 405 with a query and with a body too', async () => {
     for (const line of ['DELETE /customers?limit=x', 'PUT /events/create?a']) {
       expect((await send(cairn, line, { body: '{' })).status).toBe(405)

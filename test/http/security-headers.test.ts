@@ -25,6 +25,7 @@ describe('every reply', () => {
   it('keeps browsers from guessing, framing and caching', async () => {
     for (const [line, sent] of [
       ['GET /journeys', { key: workspace.secret_key }],
+      ['GET /events/export', { key: workspace.secret_key }],
       ['GET /journeys', {}],
       ['POST /events/create', { key: workspace.publishable_key, body: '{' }],
       ['GET /nowhere', {}],
@@ -41,7 +42,17 @@ describe('every reply', () => {
   })
 
   it('is hardened outside the operations as well, and names no product', async () => {
-    for (const path of ['/healthz', '/v1/openapi.yaml', '/docs/', '/docs', '/nowhere', '/v1/journeys']) {
+    for (const path of [
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/admin/',
+      '/v1/openapi.yaml',
+      '/docs/',
+      '/docs',
+      '/nowhere',
+      '/v1/journeys',
+    ]) {
       const { headers } = await fetch(cairn.url + path, { redirect: 'manual' })
       expect(Object.fromEntries(headers)).toMatchObject({
         ...hardened,

@@ -258,7 +258,15 @@ describe('listRefusals', () => {
   it('is for secret keys, owners and admins, not for viewers', async () => {
     const { workspace } = await customerInJourney(cairn)
     const viewer = await signUp(cairn, workspace, 'viewer')
-    expect((await viewer.client().listRefusals()).error?.code).toBe('role_not_allowed')
+    const path = { refusal_id: 'ref_unknown' }
+    for (const { error } of [
+      await viewer.client().listRefusals(),
+      await viewer.client().getRefusalSummary(),
+      await viewer.client().getRefusal({ path }),
+      await viewer.client().replayRefusals({ body: {} }),
+    ]) {
+      expect(error?.code).toBe('role_not_allowed')
+    }
     const admin = await signUp(cairn, workspace, 'admin')
     expect((await admin.client().listRefusals()).response.status).toBe(200)
     const browser = cairn.client(workspace.publishable_key)
