@@ -1694,7 +1694,7 @@ export interface components {
         };
         /**
          * Export as CSV
-         * @description A line with the names of the fields, a line for each item, and the last line.
+         * @description A line with the names of the fields, and a line for each item. Where it ends is in the trailer field `Export-End`.
          */
         CsvExport: string;
         /**
@@ -3583,6 +3583,11 @@ export interface components {
          */
         "Set-Cookie": string;
         /**
+         * @description The trailer field that follows an export as CSV over HTTP/1.1, `Export-End`, see [Exports](#section/Exports).
+         * @example Export-End
+         */
+        Trailer: "Export-End";
+        /**
          * @description It is a file, and how it might be called.
          * @example attachment; filename="events-20261120T083100Z.ndjson"
          */
@@ -4005,6 +4010,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
+                    Trailer: components["headers"]["Trailer"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4530,6 +4536,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
+                    Trailer: components["headers"]["Trailer"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,8 +1,11 @@
 /** What has come is handed to the browser in pieces of this size, which it need not keep in memory. */
 const PIECE_BYTES = 16 * 1024 * 1024
 
-/** What an export ends with (contract: "Exports"), as NDJSON, as CSV, as the JSON of one customer. */
-const LAST_LINE = /(^|\n)(\{"end":|"\{""end"":|\}).*\r?\n$/
+/**
+ * What an export ends with (contract: "Exports"), as NDJSON or as the JSON of one customer. CSV has rows alone: that its end
+ * has come is told by a trailer, which browsers do not show, and by the connection, whose breaking fails the reading.
+ */
+const ENDS = { csv: /\r\n$/, json: /(^|\n)(\{"end":|\}).*\n$/ }
 
 /** A line that says that it is the last has a few hundred bytes, or the filters' thousands. */
 const TAIL_BYTES = 16 * 1024
@@ -13,7 +16,7 @@ export class CutShortError extends Error {}
 /**
  * Lets the browser keep what a server sends as a file, once all of it has come. Nothing is kept of what breaks.
  * @param onBytes hears how much has come
- * @throws {CutShortError} where it ends without its last line; else what reading it fails with
+ * @throws {CutShortError} where it has not the end that it must have; else what reading it fails with
  */
 export async function saveFile(
   { body, name }: { body: ReadableStream<Uint8Array<ArrayBuffer>>; name: string },
@@ -32,7 +35,8 @@ export async function saveFile(
     piece = []
   }
   file = new Blob([file, ...piece])
-  if (!LAST_LINE.test(await file.slice(-TAIL_BYTES).text())) throw new CutShortError()
+  const end = name.endsWith('.csv') ? ENDS.csv : ENDS.json
+  if (!end.test(await file.slice(-TAIL_BYTES).text())) throw new CutShortError()
   const url = URL.createObjectURL(file)
   const link = document.createElement('a')
   link.href = url

@@ -36,10 +36,16 @@ export function headText(format: ExportFormat, list: keyof typeof COLUMNS): stri
   return format === 'csv' ? `\ufeff${csvLine(COLUMNS[list])}` : ''
 }
 
-/** The last line. */
+/** What an export ends with: of NDJSON its last line, of CSV nothing, since a spreadsheet would take it for a row. */
 export function endText(format: ExportFormat, end: components['schemas']['ExportEnd']): string {
-  const text = JSON.stringify(end)
-  return format === 'csv' ? csvLine([text, ...COLUMNS[end.list].slice(1).map(() => null)]) : `${text}\n`
+  return format === 'csv' ? '' : `${JSON.stringify(end)}\n`
+}
+
+/** The same as the value of a header field, which has ASCII alone. */
+export function endField(end: components['schemas']['ExportEnd']): string {
+  return JSON.stringify(end).replace(/[\u007f-\uffff]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** A line of CSV (RFC 4180). @param cells null is empty */

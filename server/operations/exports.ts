@@ -1,5 +1,7 @@
+import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
 import { firstPosition } from '../domain/cursors.ts'
+import { endField } from '../domain/export-formats.ts'
 import { instantText } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
@@ -16,6 +18,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   const isGoingOn = cursor !== undefined
   await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
   const bound = await settled(now(), reading.signal, () => storage.events.eventsBound(workspaceId, reading))
+  const end = new EndField()
   const parts = exportLines({
     list: 'events',
     filter,
@@ -30,10 +33,16 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
         reading,
       ),
     assertThere: () => assertThere(storage.db, workspaceId),
+    onEnd: end.onEnd,
   })
   return {
     status: 200,
-    file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'events', format), parts },
+    file: {
+      contentType: CONTENT_TYPES[format],
+      name: exportFileName(context, 'events', format),
+      parts,
+      ...(format === 'csv' && { trailer: end.trailer }),
+    },
   }
 }
 
@@ -43,6 +52,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
   const isGoingOn = cursor !== undefined
   await noteReader(context, workspaceId, { action: 'customers_exported', after: { filter } }, { isGoingOn })
   const arrived = await settled(now(), reading.signal, () => storage.arrivedCustomers(reading))
+  const end = new EndField()
   const parts = exportLines({
     list: 'customers',
     filter,
@@ -54,10 +64,16 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
     read: (after, most) =>
       customerSlice(storage.lists(reading), workspaceId, filter, { after, most, format }, arrived),
     assertThere: () => assertThere(storage.db, workspaceId),
+    onEnd: end.onEnd,
   })
   return {
     status: 200,
-    file: { contentType: CONTENT_TYPES[format], name: exportFileName(context, 'customers', format), parts },
+    file: {
+      contentType: CONTENT_TYPES[format],
+      name: exportFileName(context, 'customers', format),
+      parts,
+      ...(format === 'csv' && { trailer: end.trailer }),
+    },
   }
 }
 
@@ -67,6 +83,18 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
  */
 export async function assertThere(db: Database, workspaceId: string): Promise<void> {
   if (!(await hasWorkspace(db, workspaceId))) throw new Problem('unauthorized')
+}
+
+/** Tells where an export ends that has rows alone (contract: "Exports", `Export-End`). */
+class EndField {
+  #end: components['schemas']['ExportEnd'] | undefined
+  readonly onEnd = (end: components['schemas']['ExportEnd']) => {
+    this.#end = end
+  }
+  readonly trailer = {
+    name: 'Export-End',
+    value: () => this.#end && endField(this.#end),
+  }
 }
 
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const

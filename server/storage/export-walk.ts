@@ -23,9 +23,11 @@ type Export = {
   read: (after: Position, most: number) => Promise<Slice>
   /** Throws where what is exported may have gone while it was read. */
   assertThere: () => Promise<void>
+  /** Hears where it ends, behind the last line. */
+  onEnd: (end: End) => void
 }
 
-/** The slices of an export, and its last line. */
+/** The slices of an export, and its last line where the format has one. */
 export async function* exportLines({
   list,
   filter,
@@ -36,6 +38,7 @@ export async function* exportLines({
   signal,
   read,
   assertThere,
+  onEnd,
 }: Export): AsyncGenerator<Uint8Array> {
   let next = after
   let count = 0
@@ -54,9 +57,9 @@ export async function* exportLines({
   }
   await assertThere()
   const caught_up_to = isLast ? instantText(bound.caughtUp_ms) : null
-  yield encoder.encode(
-    endText(format, { end: count, list, filter, next_cursor: cursorText(next), caught_up_to }),
-  )
+  const end = { end: count, list, filter, next_cursor: cursorText(next), caught_up_to }
+  yield encoder.encode(endText(format, end))
+  onEnd(end)
 }
 
 /** Slices up to the last one. */

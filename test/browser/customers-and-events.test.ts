@@ -175,6 +175,13 @@ describe('Customers', () => {
     const csv = await save('CSV')
     expect(csv.name).toMatch(/^customers-\d{8}T\d{6}Z\.csv$/)
     expect(csv.text).toContain(`,'=user-2,contact,"Ada, ""Countess""",`)
+    // Rows alone: the names of the columns, and two customers.
+    expect(csv.text.split('\r\n').map((line) => line.split(',')[0])).toEqual([
+      '\ufeffcustomer_id',
+      expect.stringMatching(/^cus_/),
+      expect.stringMatching(/^cus_/),
+      '',
+    ])
     const { name, text } = await save('NDJSON')
     const lines = text
       .trimEnd()
@@ -195,6 +202,9 @@ describe('Customers', () => {
     await page.getByRole('button', { name: 'Export' }).click()
     await inspectState(page, 'export-menu')
     await page.getByRole('menuitem', { name: 'NDJSON' }).click()
+    await page.getByText('The file was cut short').waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name: 'CSV' }).click()
     await page.getByText('The file was cut short').waitFor()
   })
 

@@ -1,5 +1,6 @@
 // engines: sqlite, postgres
 
+import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -143,7 +144,7 @@ describe('exportEvents', () => {
     await client.createEvent({ body })
     await newCustomer(workspace, '+49 "170"')
     const { data } = await client.exportEvents({ query: { format: 'csv' } })
-    const [head = [], line = [], [end = '', ...none] = [], ...rest] = cellsOf(await new Response(data).text())
+    const [head = [], line = [], ...rest] = cellsOf(await new Response(data).text())
     expect(head).toEqual(Object.keys((await exported(client.exportEvents())).items[0] ?? {}))
     const cells = Object.fromEntries(head.map((name, index) => [name, line[index] ?? '']))
     expect({ ...cells, custom_variables: JSON.parse(cells.custom_variables ?? '') }).toMatchObject({
@@ -153,15 +154,59 @@ describe('exportEvents', () => {
       occurred_at,
       message_id: "'-1,2",
     })
-    expect([JSON.parse(end), none, rest]).toMatchObject([{ end: 1, list: 'events' }, Array(10).fill(''), []])
+    expect(rest).toEqual([])
 
     const customers = await client.exportCustomers({ query: { format: 'csv', search: '+49' } })
-    const [names, found, last] = cellsOf(await new Response(customers.data).text())
+    const [names, found, ...others] = cellsOf(await new Response(customers.data).text())
     expect([names?.[3], found?.slice(1, 4)]).toEqual([
       'customer_name',
       [`'+49 "170"`, 'contact', `'+49 "170"`],
     ])
-    expect(JSON.parse(last?.[0] ?? '')).toMatchObject({ end: 1, filter: { search: '+49' } })
+    expect(others).toEqual([])
+  })
+
+  it.each([
+    ['events', ''],
+    ['customers', 'search=zo%C3%AB&'],
+  ])('says behind %s as CSV, which has rows alone, where it ends', async (list, filter) => {
+    const { workspace, send } = await newSender()
+    await send(3)
+    await newCustomer(workspace, 'Zoë "1"')
+    const headers = { 'x-service-key': workspace.secret_key }
+    const whole = async (query: string, more: Record<string, string> = {}) => {
+      const answer = await pausedExport(cairn, `/${list}/export?${filter}${query}`, { ...headers, ...more })
+      const bytes = await buffer(answer)
+      const { 'export-end': end } = answer.trailers
+      return { answer, bytes, end: end === undefined ? undefined : JSON.parse(end) }
+    }
+    const { bytes: lines } = await whole('')
+    const last = JSON.parse(String(lines).trimEnd().split('\n').at(-1) ?? '')
+    const plain = await whole('format=csv')
+    expect(plain.answer.headers).toMatchObject({ trailer: 'Export-End', 'transfer-encoding': 'chunked' })
+    expect(plain.end).toMatchObject({ ...last, caught_up_to: expect.any(String) })
+    expect(cellsOf(String(plain.bytes))).toHaveLength(1 + last.end)
+    const compressed = await whole('format=csv', { 'accept-encoding': 'gzip' })
+    expect(compressed.end).toMatchObject({ ...last, caught_up_to: expect.any(String) })
+    expect(gunzipSync(compressed.bytes).equals(plain.bytes)).toBe(true)
+    const next = await whole(`format=csv&cursor=${plain.end.next_cursor}`)
+    expect([cellsOf(String(next.bytes)).length, next.end]).toMatchObject([1, { end: 0 }])
+  })
+
+  it('has no trailer over HTTP/1.0, and as NDJSON, which says it itself', async () => {
+    const { workspace, send } = await newSender()
+    await send(1)
+    const { port, hostname } = new URL(cairn.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `GET /v1/events/export?format=csv HTTP/1.0\r\nHost: ${hostname}:${port}\r\nx-service-key: ${workspace.secret_key}\r\n\r\n`,
+    )
+    const [head = '', body = ''] = String(await buffer(socket)).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 200 /)
+    expect(head).not.toMatch(/^trailer:/im)
+    expect(cellsOf(body)).toHaveLength(2)
+    const answer = await pausedExport(cairn, '/events/export', { 'x-service-key': workspace.secret_key })
+    await buffer(answer)
+    expect([answer.headers.trailer, answer.trailers]).toEqual([undefined, {}])
   })
 
   it('comes compressed in one piece to who takes gzip, whatever its length', async () => {

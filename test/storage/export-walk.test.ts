@@ -27,6 +27,7 @@ it('has no last line where its workspace is removed before the last read', async
     signal: reading.signal,
     read: (after, most) => store.events.eventSlice({ ...walk, after, most, bound: bound.place }, reading),
     assertThere: () => assertThere(store.db, workspace_id),
+    onEnd: () => expect.unreachable(),
   })
   expect((await parts.next()).done).toBe(false)
   await store.db.transaction().execute((db) => removeWorkspace(db, workspace_id, Date.now()))

@@ -10,6 +10,8 @@ export type StreamedFile<ContentType extends string = string> = {
   name: string
   /** All of it. Where it fails, the connection is broken off: nobody may take what was sent for the whole. */
   parts: AsyncIterable<Uint8Array>
+  /** What is said behind the file, when all of it has been made (RFC 9110, 6.5). HTTP/1.0 has no place for it. */
+  trailer?: { name: string; value: () => string | undefined } | undefined
 }
 
 type Sending = {
@@ -33,6 +35,7 @@ export async function sendStreamed(
   const isCompressed = Boolean(req.acceptsEncodings('gzip'))
   const made = isCompressed ? gzipped(file.parts, compression) : file.parts
   const parts = made[Symbol.asyncIterator]()
+  const trailer = req.httpVersion === '1.0' ? undefined : file.trailer
   try {
     let part = await parts.next()
     if (res.closed) throw new CallerHasGone()
@@ -42,6 +45,7 @@ export async function sendStreamed(
       'Cache-Control': 'no-store',
       Vary: 'Accept-Encoding',
       ...(isCompressed && { 'Content-Encoding': 'gzip' }),
+      ...(trailer && { Trailer: trailer.name }),
     })
     res.writeHead(status, headerList(res.locals.headers))
     const onCut = () => {
@@ -59,6 +63,8 @@ export async function sendStreamed(
       if (res.closed) throw new CallerHasGone()
       part = await next
     }
+    const said = trailer?.value()
+    if (trailer && said !== undefined) res.addTrailers({ [trailer.name]: said })
     res.end()
   } finally {
     await parts.return?.()
