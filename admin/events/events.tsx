@@ -86,6 +86,7 @@ export function EventsScreen() {
       tab="events"
       action={
         <ExportButton
+          ignores={variable === '' ? undefined : `the variable ${variable}`}
           request={(format, signal) => cairn.exportEvents({ query: { ...query, format }, signal })}
         />
       }

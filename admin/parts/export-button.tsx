@@ -18,7 +18,10 @@ type Answer = Promise<
 /** Saves what a list has under the filters that are set as a file; for those who may export. */
 export function ExportButton({
   request,
+  ignores,
 }: {
+  /** What the list is filtered by and an export is not, said before it begins; for example `the variable plan=pro`. */
+  ignores?: string | undefined
   /** Asks for it. */
   request: (format: ExportFormat, signal: AbortSignal) => Answer
 }) {
@@ -34,7 +37,12 @@ export function ExportButton({
             Export
           </Button>
         </Menu.Target>
-        <Menu.Dropdown>
+        <Menu.Dropdown maw="20rem">
+          {ignores !== undefined && (
+            <Menu.Label>
+              <bdi>An export is not filtered by {ignores}: the file has what all other filters find.</bdi>
+            </Menu.Label>
+          )}
           <Menu.Item onClick={() => begin('csv')}>CSV, for spreadsheets</Menu.Item>
           <Menu.Item onClick={() => begin('ndjson')}>NDJSON, for programs</Menu.Item>
         </Menu.Dropdown>

@@ -115,6 +115,9 @@ describe('Events', () => {
     await page.getByText('1 of the 3 events that are shown have').waitFor()
     await expect.poll(() => names(page)).toEqual(['Signed up'])
     expect(query(page)).toEqual({ variable: 'plan=pro' })
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByText('An export is not filtered by the variable plan=pro').waitFor()
+    await page.keyboard.press('Escape')
 
     const parts = page.locator('.histogram button')
     const [last, before] = [parts.last(), parts.nth(-4)]
