@@ -27,12 +27,6 @@ export function AccountScreen() {
       <Paper withBorder p="lg">
         <DataList orientation="vertical">
           <DataList.Item>
-            <DataList.ItemLabel>Name</DataList.ItemLabel>
-            <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>
-              {visibleName(person.name)}
-            </DataList.ItemValue>
-          </DataList.Item>
-          <DataList.Item>
             <DataList.ItemLabel>Email</DataList.ItemLabel>
             <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{person.email}</DataList.ItemValue>
           </DataList.Item>

@@ -108,7 +108,7 @@ export function EventsScreen() {
         <Histogram
           span={span}
           filter={{ journey_id, event_id, key_id }}
-          note={countedNote({ isNarrower: customer_id !== '' || variable !== '', time })}
+          note={countedNote({ customer_id, variable, time })}
           onZoom={(from, to) =>
             spans.setAll({ last: '', received_from: from.toISOString(), received_to: to.toISOString() })
           }
@@ -159,10 +159,19 @@ export function EventsScreen() {
 }
 
 /** How the counters differ from the list: they count by receipt, and know neither customers nor variables. */
-function countedNote({ isNarrower, time }: { isNarrower: boolean; time: ShownTime }): string | undefined {
+function countedNote({
+  customer_id,
+  variable,
+  time,
+}: {
+  customer_id: string
+  variable: string
+  time: ShownTime
+}): string | undefined {
   const notes = [
     ...(time === 'occurred_at' ? ['by when they were received'] : []),
-    ...(isNarrower ? ['of all customers and variables'] : []),
+    ...(customer_id ? ['not filtered by customer'] : []),
+    ...(variable ? ['not filtered by variable'] : []),
   ]
   return notes.length > 0 ? notes.join(', ') : undefined
 }

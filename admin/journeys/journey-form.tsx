@@ -50,6 +50,11 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
     if (newer && !mustDecide) takeOver(newer)
   })
 
+  useEffect(() => {
+    // The bar may have come over the field in which somebody has begun to type.
+    if (isEdited) document.activeElement?.scrollIntoView({ block: 'nearest' })
+  }, [isEdited])
+
   function takeOver(version: Schemas['Journey']) {
     form.setValues(carriedOver(form.values, base, version))
     setBase(version)
@@ -120,10 +125,9 @@ export function JourneyForm({ journey }: { journey: Schemas['Journey'] }) {
             <StepList form={form} received={received} />
           </Suspense>
         </section>
-        {/* In sight however long the list of steps is, with what is to be said about saving. */}
+        {/* In sight however long the list of steps is, while there is something to be said about saving. */}
         <Paper
-          pos="sticky"
-          bottom={0}
+          className={isEdited || save.error ? 'save-bar' : undefined}
           py="sm"
           radius={0}
           style={{ borderTop: '1px solid var(--mantine-color-default-border)', zIndex: 1 }}

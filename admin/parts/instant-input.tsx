@@ -30,7 +30,7 @@ export function InstantInput({
     <TextInput
       {...field}
       label={label}
-      placeholder={type === 'date' ? '20 Nov 2026' : '20 Nov 2026, 09:30'}
+      placeholder={type === 'date' ? 'e.g. 20 Nov 2026' : 'e.g. 20 Nov 2026, 09:30'}
       autoComplete="off"
       rightSectionPointerEvents="all"
       rightSection={

@@ -86,6 +86,8 @@ export function SearchedSelect({
       // Below, so that the fields of a row stand in line.
       inputWrapperOrder={['label', 'input', 'description']}
       searchable
+      // A popover gives its first field the focus: an open list would hide the fields below it.
+      openOnFocus={false}
       maxLength={nameLimit}
       // Within the page's landmarks.
       comboboxProps={{ withinPortal: false }}

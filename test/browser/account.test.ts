@@ -78,6 +78,8 @@ describe('The account', () => {
     const page = await open('account')
     const name = page.getByRole('textbox', { name: 'Name' })
     expect(await name.inputValue()).toBe(owner.name)
+    // It stands in its field, and not beside it once more.
+    expect(await page.getByRole('main').getByText(owner.name, { exact: true }).count()).toBe(0)
     await name.fill(' ')
     await page.getByRole('button', { name: 'Change name' }).click()
     await page.getByText('Use a character that can be seen').waitFor()

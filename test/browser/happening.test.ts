@@ -70,7 +70,8 @@ describe('Events', () => {
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })
     const [ada, grace] = [await customer('Ada Lovelace', 'user-1'), await customer('Grace Hopper', 'user-2')]
-    const occurred_at = new Date(Date.now() - 90_000).toISOString()
+    const begun_ms = Date.now()
+    const occurred_at = new Date(begun_ms - 90_000).toISOString()
     const first = await event(ada, 'signed_up', { occurred_at, custom_variables: { plan: 'pro', seats: 12 } })
     await event(grace, 'signed_up', { custom_variables: { plan: 'team', address: { city: 'Praha' } } })
     await event(grace, 'renewed')
@@ -85,6 +86,10 @@ describe('Events', () => {
     await page.getByText('3 created', { exact: true }).waitFor()
 
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    const journeys = page.getByRole('combobox', { name: 'Journey' })
+    await expect.poll(() => journeys.evaluate((field) => field === document.activeElement)).toBe(true)
+    // The list would hide the fields below.
+    expect(await journeys.getAttribute('aria-expanded')).toBe('false')
     await page.getByRole('searchbox', { name: 'event_id' }).fill('signed_up')
     await expect.poll(() => names(page)).toEqual(['Signed up', 'Signed up'])
     await page.getByRole('combobox', { name: 'Customer' }).fill('user-1')
@@ -118,6 +123,8 @@ describe('Events', () => {
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByText('An export is not filtered by the variable plan=pro').waitFor()
     await page.keyboard.press('Escape')
+    const counters = page.getByRole('region', { name: 'Events over time' })
+    await counters.getByText('not filtered by variable').waitFor()
 
     const parts = page.locator('.histogram button')
     const [last, before] = [parts.last(), parts.nth(-4)]
@@ -140,7 +147,7 @@ describe('Events', () => {
     await page.getByRole('button', { name: /^key .+ …/ }).click()
     expect(query(page)).toEqual({ variable: 'plan=pro' })
 
-    const aMinuteAgo = encodeURIComponent(new Date(Date.now() - 60_000).toISOString())
+    const aMinuteAgo = encodeURIComponent(new Date(begun_ms - 60_000).toISOString())
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?received_to=${aMinuteAgo}`)}`)
     await page.getByRole('heading', { name: 'Nothing arrived' }).waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()

@@ -362,6 +362,22 @@ describe('a journey', () => {
 
   it('says at each step what is missing', async () => {
     const { page } = await openJourney()
+    // Lower than the form: what saves it lies over no step while nothing is edited, and over none that has the focus.
+    await page.setViewportSize({ width: 1280, height: 500 })
+    const topOf = async (name: string) => (await page.getByRole('button', { name }).boundingBox())?.y ?? 0
+    expect(await topOf('Save changes')).toBeGreaterThan(await topOf('Add step'))
+    await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('First')
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor()
+    for (const step of [1, 2, 3]) {
+      const field = page.getByRole('textbox', { name: `Display name of step ${step}` })
+      await field.focus()
+      const isOnTop = await field.evaluate((field) => {
+        const { left, bottom } = field.getBoundingClientRect()
+        return document.elementFromPoint(left + 5, bottom - 2) === field
+      })
+      expect(isOnTop, `step ${step}`).toBe(true)
+    }
+    await page.setViewportSize({ width: 1440, height: 900 })
     await page.getByRole('textbox', { name: 'Display name of step 1' }).fill('x'.repeat(255))
     await page.getByRole('combobox', { name: 'event_id of step 2' }).fill('')
     await page.getByRole('button', { name: 'Save changes' }).click()
