@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, SegmentedControl, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Alert, Anchor, Button, Group, SegmentedControl, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { IconActivity, IconFilter, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -29,7 +29,7 @@ import { useChipText } from './filter-chips.ts'
 import { type Chip, FilterLine } from './filter-line.tsx'
 import { HappeningPage } from './happening-page.tsx'
 import { Histogram } from './histogram.tsx'
-import { merged, useHeld, useLive } from './live.ts'
+import { type Listed, merged, useHeld, useLive } from './live.ts'
 import { NoEventMatches } from './no-event-matches.tsx'
 import { useOpened } from './opened.ts'
 import { occurredWithin, type SpanFilters, spanReaders, useSpan } from './span.ts'
@@ -67,10 +67,11 @@ export function EventsScreen() {
   )
 
   const isEnding = span.toMs !== undefined
+  const [readings, setReadings] = useState(0)
   const live = useLive(cairn, {
-    key: JSON.stringify(query),
+    key: JSON.stringify([query, readings]),
     query,
-    newest: events.data && (events.items[0] ?? null),
+    listed: events.data && listedOf(events.items, events.hasNextPage),
     isOn: !isEnding && !events.isPlaceholderData,
   })
   const { openedId, open } = useOpened('event')
@@ -118,8 +119,25 @@ export function EventsScreen() {
         />
         {live.isSampled && live.counted && (
           <Alert color="yellow" py="xs" title="More arrives than can be shown">
-            This is a sample of the latest. The counters are exact: {countOf(live.counted.stored, 'event')}{' '}
-            stored and {countText(live.counted.refused)} refused since {secondsText(live.counted.since)}.
+            This is a sample of the latest. The counters are exact: {countOf(live.counted.created, 'event')}{' '}
+            created and {countText(live.counted.rejected)} rejected since {secondsText(live.counted.since)}.
+          </Alert>
+        )}
+        {live.isIncomplete && !live.isSampled && live.counted && (
+          <Alert color="gray" py="xs" title="Some events are missing from this list">
+            <Group gap="sm">
+              More arrived than could be shown for a time since {secondsText(live.counted.since)}.
+              <Button
+                size="xs"
+                variant="default"
+                onClick={async () => {
+                  await events.refetch()
+                  setReadings(readings + 1)
+                }}
+              >
+                Read the list again
+              </Button>
+            </Group>
           </Alert>
         )}
         <ProblemAlert
@@ -156,6 +174,14 @@ export function EventsScreen() {
       <OpenedEvent listed={shown} />
     </HappeningPage>
   )
+}
+
+/** So many are read of a list at first. */
+const firstPage = 50
+
+function listedOf(items: readonly Event[], hasMore: boolean): Listed {
+  const last = items[firstPage - 1] ?? (hasMore ? items.at(-1) : undefined)
+  return { newest: items[0] ?? null, oldest: last ?? null }
 }
 
 /** How the counters differ from the list: they count by receipt, and know neither customers nor variables. */

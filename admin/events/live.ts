@@ -17,49 +17,65 @@ const sampleLimit = 50
 /** What is committed late on another server is looked for so far back; what is known already is left out. */
 const lateMs = 10_000
 
+/**
+ * So many pages, of so many each, are read to look for it. Most of them are events that were there before, which is no
+ * measure of what arrives: only a later turn tells whether that is too much.
+ */
+const latePages = 10
+const latePageLimit = 500
+
 /** So many are held for who does not look at them. */
 const heldLimit = 1000
 
 export type Live = {
   /** What has arrived since the list was read, the latest first. */
   arrived: readonly Event[]
-  /** Whether some of it is missing: more arrived than is shown. */
+  /** Whether more arrives at the moment than is shown. */
   isSampled: boolean
+  /** Whether some of what has arrived since it began is missing, because more arrived than could be shown. */
+  isIncomplete: boolean
   /** How many the counters have, exactly, since it began; undefined while nothing is counted. */
-  counted: { stored: number; refused: number; since: Date } | undefined
+  counted: { created: number; rejected: number; since: Date } | undefined
   error: unknown
   /** Whether the last turn had an answer. */
   isRunning: boolean
 }
 
-const nothing: Live = { arrived: [], isSampled: false, counted: undefined, error: null, isRunning: false }
+const nothing: Live = {
+  arrived: [],
+  isSampled: false,
+  isIncomplete: false,
+  counted: undefined,
+  error: null,
+  isRunning: false,
+}
 
 /**
  * Follows what arrives, while the page is in sight: a cursor that walks forward, every two seconds, so that nothing is left
  * out. Where more arrives than a turn can read, it goes on with the latest and says so.
  * @param options.key what is followed; a new one begins anew
- * @param options.newest the latest event of the list that is shown, null where it is empty; undefined: not yet
+ * @param options.listed where the list that is shown begins and ends; undefined: not yet
  */
 export function useLive(
   cairn: PersonClient,
   {
     key,
     query,
-    newest,
+    listed,
     isOn,
-  }: { key: string; query: Query; newest: Event | null | undefined; isOn: boolean },
+  }: { key: string; query: Query; listed: Listed | undefined; isOn: boolean },
 ): Live {
   const [live, setLive] = useState<Live>(nothing)
-  const start = useRef(newest)
-  start.current = newest
-  const isKnown = newest !== undefined
+  const start = useRef(listed)
+  start.current = listed
+  const isKnown = listed !== undefined
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the query, and where the list ended when it began is enough.
   useEffect(() => {
     setLive(nothing)
-    if (!isOn || !isKnown) return
+    if (!isOn || !start.current) return
     const abort = new AbortController()
-    void follow(cairn, query, start.current ?? null, abort.signal, (change) => setLive(change))
+    void follow(cairn, query, start.current, abort.signal, (change) => setLive(change))
     return () => abort.abort()
   }, [cairn, key, isOn, isKnown])
   return live
@@ -91,24 +107,21 @@ export function useHeld(
   }
 }
 
+/** The first events of the list: the newest, and the last before others that are not looked at; null where there is none. */
+export type Listed = { newest: Event | null; oldest: Event | null }
+
 type Tell = (change: (live: Live) => Live) => void
 
-async function follow(
-  cairn: PersonClient,
-  query: Query,
-  newest: Event | null,
-  signal: AbortSignal,
-  tell: Tell,
-) {
-  const { received_from, journey_id, event_id, key_id } = query
-  let position: Query = { received_from: startOf(newest, received_from) }
+async function follow(cairn: PersonClient, query: Query, listed: Listed, signal: AbortSignal, tell: Tell) {
+  const { journey_id, event_id, key_id } = query
+  let position: Query | undefined
   const counters = {
     ...(journey_id && { journey_id }),
     ...(event_id && { event_id }),
     ...(key_id && { key_id }),
   }
   const since = new Date()
-  let first: { stored: number; refused: number } | undefined
+  let first: { created: number; rejected: number } | undefined
   let isSampling = false
   let before = 0
 
@@ -116,19 +129,24 @@ async function follow(
     try {
       const sums = await countedSince(cairn, counters, since, signal)
       first ??= sums
-      const counted = { stored: sums.stored - first.stored, refused: sums.refused - first.refused, since }
-      const grown = counted.stored - before
-      before = counted.stored
+      const created = sums.created - first.created
+      const counted = { created, rejected: sums.rejected - first.rejected, since }
+      const grown = created - before
+      before = created
       // The counters say when a turn can read all again.
       if (isSampling && grown < (pagesPerTurn - 1) * pageLimit) isSampling = false
-      const turn: Turn = isSampling
+      const isSample = isSampling
+      const turn: Turn = isSample
         ? await sampled(cairn, query, signal)
-        : await walked(cairn, { ...query, ...position }, signal)
+        : position
+          ? await walked(cairn, { ...query, ...position }, signal)
+          : await begun(cairn, query, listed, signal)
       isSampling = turn.isBehind
       position = turn.position
       tell((live) => ({
         arrived: merged(turn.events, live.arrived),
-        isSampled: live.isSampled || turn.isBehind,
+        isSampled: turn.isBehind,
+        isIncomplete: live.isIncomplete || isSample,
         counted,
         error: null,
         isRunning: true,
@@ -143,14 +161,39 @@ async function follow(
 
 type Turn = { events: Event[]; position: Query; isBehind: boolean }
 
+/** What was committed late, after the list was read and with a place in it, and what has arrived since. */
+async function begun(
+  cairn: PersonClient,
+  query: Query,
+  { newest, oldest }: Listed,
+  signal: AbortSignal,
+): Promise<Turn> {
+  const begin = startOf(newest, query.received_from)
+  const received_from = oldest && oldest.received_at > begin ? oldest.received_at : begin
+  const pages = { count: latePages, limit: latePageLimit }
+  const turn = await walked(cairn, { ...query, received_from }, signal, pages)
+  if (!newest) return turn
+  return {
+    // What comes before the oldest of the list is behind its end.
+    events: turn.events.filter(({ id }) => !oldest || id > oldest.id),
+    position: turn.isBehind ? { received_from: newest.received_at } : turn.position,
+    isBehind: false,
+  }
+}
+
 /** All from a position on, as far as a turn reads. */
-async function walked(cairn: PersonClient, query: Query, signal: AbortSignal): Promise<Turn> {
+async function walked(
+  cairn: PersonClient,
+  query: Query,
+  signal: AbortSignal,
+  { count, limit } = { count: pagesPerTurn, limit: pageLimit },
+): Promise<Turn> {
   const events: Event[] = []
   let cursor = query.cursor
-  for (let read = 0; read < pagesPerTurn; read += 1) {
+  for (let read = 0; read < count; read += 1) {
     const page = await taken(
       cairn.listEvents({
-        query: { ...query, order: 'oldest', limit: pageLimit, ...(cursor && { cursor }) },
+        query: { ...query, order: 'oldest', limit, ...(cursor && { cursor }) },
         signal,
       }),
     )
@@ -194,7 +237,7 @@ async function countedSince(cairn: PersonClient, filter: object, since: Date, si
   const isLong = Date.now() - from.getTime() > 12 * 3_600_000
   const query = { ...filter, by: isLong ? ('hour' as const) : ('minute' as const), from: from.toISOString() }
   const { total } = await taken(cairn.getActivity({ query, signal }))
-  return { stored: total.created, refused: total.rejected }
+  return { created: total.created, rejected: total.rejected }
 }
 
 /** Two seconds, and on until the page is in sight. */
