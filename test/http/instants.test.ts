@@ -1,3 +1,5 @@
+// engines: sqlite, postgres
+
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Cairn, startCairn } from '../cairn.ts'

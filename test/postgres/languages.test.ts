@@ -1,3 +1,5 @@
+// engines: postgres (what only PostgreSQL has)
+
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCairn } from '../command.ts'
