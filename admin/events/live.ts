@@ -58,12 +58,7 @@ const nothing: Live = {
  */
 export function useLive(
   cairn: PersonClient,
-  {
-    key,
-    query,
-    listed,
-    isOn,
-  }: { key: string; query: Query; listed: Listed | undefined; isOn: boolean },
+  { key, query, listed, isOn }: { key: string; query: Query; listed: Listed | undefined; isOn: boolean },
 ): Live {
   const [live, setLive] = useState<Live>(nothing)
   const start = useRef(listed)

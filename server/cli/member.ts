@@ -86,7 +86,8 @@ async function add(config: Config, options: AddOptions) {
     throw new CommandFailure('say what the new person is called with --name', ExitCode.usage)
   }
   // Outside the transaction: it takes as long as a person types.
-  const password_hash = known?.password_hash ?? (await new Passwords().hash(await readPassword(), options.email))
+  const password_hash =
+    known?.password_hash ?? (await new Passwords().hash(await readPassword(), options.email))
   const made = await inStore(config.databaseUrl, async (db) => {
     const { workspace_id } = await workspaceOf(db, options.workspace)
     const joined_ms = Date.now()
