@@ -483,6 +483,7 @@ describe('the audit log', () => {
       'erase-customer',
       'exports',
       'open-sessions',
+      'protected-customers',
       'refusals',
       'remove-journey',
       'remove-workspace',
