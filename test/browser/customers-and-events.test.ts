@@ -499,7 +499,7 @@ describe('Markup in a name', () => {
           for (const button of await details.all()) await button.click()
         },
       ],
-      ['account', [named.person, named.workspace]],
+      ['account', [named.workspace]],
       ['account', [named.workspace], (page) => page.getByRole('button', { name: /, switch/ }).click()],
     ]
     const page = await open('journeys')
@@ -513,6 +513,9 @@ describe('Markup in a name', () => {
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `journeys/${journey_id}/settings`)}`)
     expect(await page.getByLabel('Display name of step 1').inputValue()).toBe(named.step)
     expect(await page.title()).toContain(named.journey)
+
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'account')}`)
+    await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe(named.person)
 
     const guest = await openAdministration({
       cairn,

@@ -76,8 +76,11 @@ function covered(page: Page): Promise<string[]> {
       return width > 1 && height > 1 && element.checkVisibility({ opacityProperty: true })
     }
     const found: string[] = []
-    for (const layer of document.querySelectorAll(layers)) {
-      if (!isSeen(layer)) continue
+    const seen = [...document.querySelectorAll(layers)].filter(isSeen)
+    // A dialog that asks about another lies over it.
+    const topDialog = seen.findLast((layer) => layer.matches('[role=dialog]'))
+    for (const layer of seen) {
+      if (layer.matches('[role=dialog]') && layer !== topDialog) continue
       for (const item of layer.querySelectorAll(items.join())) {
         if (!isSeen(item)) continue
         item.scrollIntoView({ block: 'nearest', inline: 'nearest' })

@@ -508,7 +508,7 @@ describe('An admin', () => {
 
 describe('A viewer', () => {
   const change =
-    /create|save|archive|restore|edit|rotate|revoke|invite|remove|leave the workspace|add|move|make|drag|role of/i
+    /create(?!d)|save|archive|restore|edit|rotate|revoke|invite|remove|leave the workspace|add|move|make|drag|role of/i
 
   /** The screens of a workspace, and what shows that each has been read. */
   const screens = (): { path: string; read: (page: Page) => Locator; changes: boolean }[] => {
