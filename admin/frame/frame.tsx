@@ -12,7 +12,6 @@ import { codeOf } from '../problem.ts'
 import { SessionContext, sessionQuery, useMembership, useSessionEnded } from '../session/session.ts'
 import { openSignIn } from '../session/sign-out.tsx'
 import { ColorSchemeMenu } from './color-scheme-menu.tsx'
-import { ForeignWorkspace } from './foreign-workspace.tsx'
 import { Gate } from './gate.tsx'
 import { Navigation } from './navigation.tsx'
 import { PersonMenu } from './person-menu.tsx'
@@ -21,6 +20,11 @@ import { WorkspaceSwitch } from './workspace-switch.tsx'
 // Of what it needs, nothing else is on the first view.
 const Notifications = lazy(() =>
   import('../parts/notifications.ts').then((module) => ({ default: module.Notifications })),
+)
+
+// Instead of a workspace, after an address that is wrong.
+const ForeignWorkspace = lazy(() =>
+  import('./foreign-workspace.tsx').then((module) => ({ default: module.ForeignWorkspace })),
 )
 
 // Few workspaces are archived.
@@ -44,7 +48,13 @@ export function Frame() {
     return (
       <SessionContext value={session}>
         <SamePerson key={workspaceId} session={session}>
-          {isMember ? <Shell /> : <ForeignWorkspace session={session} />}
+          {isMember ? (
+            <Shell />
+          ) : (
+            <Suspense fallback={null}>
+              <ForeignWorkspace session={session} />
+            </Suspense>
+          )}
         </SamePerson>
       </SessionContext>
     )

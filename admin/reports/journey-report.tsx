@@ -13,10 +13,14 @@ import { ProblemAlert } from '../parts/problem-alert.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CountingRule } from './counting-rule.tsx'
-import { RecomputingAlert } from './recomputing-alert.tsx'
 import { ReportFilterBar, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
 import { numbersOf, refreshCharts, useReport, useReportsKey } from './report-query.ts'
 import { ReportTable } from './report-table.tsx'
+
+// Shown for a moment, after the steps were edited.
+const RecomputingAlert = lazy(() =>
+  import('./recomputing-alert.tsx').then((module) => ({ default: module.RecomputingAlert })),
+)
 
 // Below the table, and after it.
 const ReportCharts = lazy(() =>
@@ -50,7 +54,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
       <ProblemAlert error={error} onRetry={() => refetch()} />
       {report && (
         <>
-          <RecomputingAlert recomputing={report.recomputing} isFirst={report.as_of === null} />
+          {report.recomputing && (
+            <Suspense fallback={<Loading lines={4} />}>
+              <RecomputingAlert recomputing={report.recomputing} isFirst={report.as_of === null} />
+            </Suspense>
+          )}
           {report.enrolled === 0 ? (
             !report.recomputing && (
               <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
