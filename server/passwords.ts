@@ -39,7 +39,7 @@ const OF_NOBODY = [
 ].join('$')
 
 /**
- * Hashes passwords, and compares them with their hashes, on other threads. There are two lanes: whoever floods sign-ins from
+ * Hashes passwords, and compares them with their hashes, on other threads. There are two lanes: a flood of sign-ins from
  * however many networks fills the one for those who are not known, where networks take turns and the one with most waiting
  * is refused first; a browser that has signed in before, a session and a one-time link have the other.
  */

@@ -176,7 +176,7 @@ export function EventsScreen() {
   )
 }
 
-/** So many are read of a list at first. */
+/** Rows on the first page of a list. */
 const firstPage = 50
 
 function listedOf(items: readonly Event[], hasMore: boolean): Listed {

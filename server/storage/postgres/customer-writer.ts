@@ -87,7 +87,7 @@ export class CustomerWriter {
     return ids
   }
 
-  /** What `initialize` would answer to each call now, if it were the only one; with discretion the same whoever it is. */
+  /** What `initialize` would answer to each call now, if it were the only one; with discretion the same for every customer. */
   async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const { statuses, known, erased } = await this.#look(workspace_id, calls)
     return calls.map((call) => {

@@ -59,7 +59,7 @@ export class CustomerWriter {
     return { status: 'stored', customer_id, created: known === undefined }
   }
 
-  /** What `initialize` would answer now; with discretion the same whoever it is. */
+  /** What `initialize` would answer now; with discretion the same for every customer. */
   check(unit: Initialization): InitializeOutcome {
     if (unit.discretion) {
       const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
