@@ -2,6 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { problems } from '../../server/problems.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { initialize } from '../operations/customer.ts'
 import { newMember, type SignedUp, signUp } from '../people.ts'
@@ -84,8 +85,11 @@ describe('An identifier', () => {
   })
 
   it('of a request that was refused is selected whole', async () => {
-    const page = await open('audit-log?from=nonsense', 360, ['400 GET /v1/audit-log'])
-    const alert = page.getByRole('alert')
+    const page = await open('members', 360, ['409 DELETE /v1/members/{id}'])
+    await page.getByRole('button', { name: 'Actions for' }).click()
+    await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    const alert = page.getByRole('alert', { name: problems.last_owner.title })
     const request_id = (await alert.locator('.identifier').textContent()) ?? ''
     expect(request_id.length).toBeGreaterThan(20)
     expect(await selections(alert.locator('.identifier'))).toEqual([request_id, request_id])

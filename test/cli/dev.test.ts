@@ -51,7 +51,7 @@ describe('cairn dev', () => {
     expect(await command.ended).toMatchObject({ code: 0, signal: null, stdout: told })
     const lines = command.stderr().split('\n')
     expect(lines.slice(0, 5)).toEqual([
-      expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}201 {2}initializeCustomer {2}\d+ ms$/),
+      expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}200 {2}initializeCustomer {2}\d+ ms$/),
       expect.stringMatching(/ {2}201 {2}createEvent {2}\d+ ms$/),
       expect.stringMatching(/ {2}404 {2}createEvent {2}\d+ ms {2}customer_not_found: \S/),
       expect.stringMatching(/ {2}400 {2}createEvent {2}\d+ ms {2}invalid_request: \/event_id: \S/),

@@ -100,7 +100,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     table: new PostgresRefusalTable({ pool: pools.refusals, lists }),
     limits: refusalLimits,
     now,
-    erasedNames: (workspaceId) => erasedNames(db, workspaceId),
+    erasedNames: (workspaceId) => erasedNames(refusalsDb, workspaceId),
     onFailure: onRefusalsFailure,
   })
   const probe = new WritableProbe(pools.watch, now)
@@ -125,6 +125,8 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       }),
     })
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
+  // Is there until the last of them is kept.
+  const refusalsDb = database((sql, parameters) => pools.refusals.read(sql, parameters))
   const remover = new EventRemover(pools.removals, message_salt)
   const workspaces = {
     db,
@@ -197,14 +199,13 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     }),
     async close() {
       clearInterval(partitions)
-      const { ingestion, refusals: _, lookUps, ...others } = pools
+      const { ingestion, refusals: _, ...others } = pools
       // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
       const closing = [
         removing.close(),
         watch.end(),
         standings.close(),
-        // What is refused is looked up among erasures before it is kept.
-        refusals.close().finally(() => lookUps.close()),
+        refusals.close(),
         lists.close(),
         ...Object.values(others).map((pool) => pool.close()),
       ]

@@ -56,7 +56,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     table: new SqliteRefusalTable(path),
     limits: refusalLimits,
     now,
-    erasedNames: (workspaceId) => erasedNames(db, workspaceId),
+    erasedNames: (workspaceId) => erasedNames(refusalsDb, workspaceId),
     onFailure: onRefusalsFailure,
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
@@ -65,6 +65,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   const db = database((statement) => reader.lookUp(statement))
+  // Is there until the last of them is kept.
+  const refusalsDb = database((statement) => reader.lookUpWhileClosing(statement))
   const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
   await journal.reconcile(db, { removeCustomer }, now())
   const workspaces = {
@@ -126,7 +128,8 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
       refusals: refusals.statistics(),
     }),
     async close() {
-      // What is refused is looked up among erasures before it is kept.
+      reader.refuseNew()
+      // What was refused is looked up among erasures before it is kept.
       const refusalsEnd = refusals.close().finally(() => reader.close())
       const closing = [removing.close(), standings.close(), refusalsEnd]
       await writer.close(Promise.all(closing))

@@ -96,8 +96,14 @@ export class Reader {
 
   /** Reads what must never wait for a list: a few rows, found by their keys. */
   async lookUp(statement: Statement): Promise<unknown[]> {
+    this.assertAvailable()
+    return await this.lookUpWhileClosing(statement)
+  }
+
+  /** The same for what the store has taken and must finish, also after `refuseNew`. */
+  async lookUpWhileClosing(statement: Statement): Promise<unknown[]> {
     const read = await new Promise<Read>((resolve, reject) => {
-      this.assertAvailable()
+      if (this.#closed === 'storage_unavailable') throw new Unavailable(this.#closed)
       this.#waitingLookUps.push({ work: { kind: 'statement', statement }, resolve, reject })
       this.#lookUpNext()
     })
@@ -144,10 +150,15 @@ export class Reader {
     })
   }
 
-  /** Refuses what waits, finishes what runs, and ends the threads. */
-  async close(): Promise<void> {
+  /** Refuses what waits, and from now on everything but `lookUpWhileClosing`. */
+  refuseNew(): void {
     this.#closed ??= 'shutting_down'
     this.#refuseWaiting(new Unavailable(this.#closed))
+  }
+
+  /** Refuses what waits, finishes what runs, and ends the threads. */
+  async close(): Promise<void> {
+    this.refuseNew()
     await Promise.all(
       Array.from(this.#threads, async (thread) => {
         // A thread that has died has no identifier any more and will not say so again.
