@@ -7,7 +7,7 @@ import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf } from '../domain/periods.ts'
 import { Problem } from '../problems.ts'
 import { customersWith, findCustomer } from '../storage/customers.ts'
-import { settled } from '../storage/export-walk.ts'
+import { settledIfSoon } from '../storage/export-walk.ts'
 import { findJourney, journeysWith } from '../storage/journeys.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
 import type { CustomerJourney, StandingFilter, StandingsState, StepNumbers } from '../storage/standings.ts'
@@ -151,7 +151,7 @@ export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (re
   return { status: 200, body: fittingPage({ rows, next: found.next }) }
 }
 
-/** All journeys of a customer, part by part, with every enrolment that was acknowledged before. */
+/** All journeys of a customer, part by part, as far as the reports have come. */
 export async function* allCustomerJourneys(
   context: Context,
   workspaceId: string,
@@ -163,7 +163,7 @@ export async function* allCustomerJourneys(
     const found = await storage.standings.customerJourneys(workspaceId, customerId, page, reading)
     return { ...found, caughtUp_ms: found.as_of_ms ?? Number.NEGATIVE_INFINITY }
   }
-  let found = await settled(await storage.clock_ms(reading), reading.signal, read)
+  let found = await settledIfSoon(await storage.clock_ms(reading), reading.signal, read)
   yield await namedStandings(context, workspaceId, found.rows)
   while (found.next) {
     found = await read(found.next)

@@ -93,17 +93,38 @@ async function patiently<Read>(signal: AbortSignal, read: () => Promise<Read>): 
   }
 }
 
-/** Replicas agree on the order within a second or so; where that takes longer, the last line says what is missing. */
+/** Replicas agree on the order within a second or so. */
 const SETTLED_WITHIN_MS = 5_000
 const LOOK_MS = 100
 
-/** Looks until all is in it that was acknowledged before an instant: for example where an export ends that begins then. */
-export async function settled<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
+type CaughtUp = Pick<WalkBound, 'caughtUp_ms'>
+
+/**
+ * Looks until all is in it that was acknowledged before an instant: for example where an export ends that begins then.
+ * @throws {Unavailable} where that takes longer than replicas need: what is behind would be missing, and nobody would see it
+ */
+export async function settled<Seen extends CaughtUp>(
   begun_ms: number,
   signal: AbortSignal,
   look: () => Promise<Seen>,
+  within_ms = SETTLED_WITHIN_MS,
 ): Promise<Seen> {
-  for (const until_ms = performance.now() + SETTLED_WITHIN_MS; ; ) {
+  const seen = await settledIfSoon(begun_ms, signal, look, within_ms)
+  if (seen.caughtUp_ms >= begun_ms) return seen
+  throw new Unavailable(
+    'overloaded',
+    new Error(`not settled up to ${instantText(begun_ms)} in ${within_ms} ms`),
+  )
+}
+
+/** The same, with the last that was seen where it takes too long. */
+export async function settledIfSoon<Seen extends CaughtUp>(
+  begun_ms: number,
+  signal: AbortSignal,
+  look: () => Promise<Seen>,
+  within_ms = SETTLED_WITHIN_MS,
+): Promise<Seen> {
+  for (const until_ms = performance.now() + within_ms; ; ) {
     const seen = await look()
     if (seen.caughtUp_ms >= begun_ms || performance.now() > until_ms) return seen
     await pause(LOOK_MS, signal)

@@ -46,3 +46,9 @@ it('tells that its caller has gone while it waits, and no fault', async () => {
   }
   await expect(settled(1, controller.signal, look)).rejects.toBe(gone)
 })
+
+it('is refused, not cut short, where what was acknowledged before it is not settled', async () => {
+  const { signal } = new AbortController()
+  const refused = settled(1, signal, async () => ({ caughtUp_ms: 0 }), 10)
+  await expect(refused).rejects.toMatchObject({ name: 'Unavailable', reason: 'overloaded' })
+})

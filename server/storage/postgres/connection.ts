@@ -2,6 +2,12 @@ import { connect } from 'node:net'
 import { Client, type ClientConfig, type QueryResult, types } from 'pg'
 import type { Address } from '../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
+import {
+  assertUsable,
+  SETTINGS_AS_JSON,
+  type SessionSettings,
+  settingStatements,
+} from './session-settings.ts'
 import { statementName } from './statement-names.ts'
 import { tlsOptions } from './tls-options.ts'
 
@@ -199,18 +205,30 @@ export class Connection {
   }
 
   async #check({ needsPrimary }: Address) {
-    const { rows } = await this.run<{ version: number; encoding: string; standby: boolean; process: number }>(
+    const { rows } = await this.run<{
+      version: number
+      encoding: string
+      standby: boolean
+      process: number
+      role: string
+      settings: SessionSettings
+    }>(
       `SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
-        current_setting('server_encoding') AS encoding, pg_backend_pid() AS process`,
+        current_setting('server_encoding') AS encoding, pg_backend_pid() AS process,
+        quote_ident(current_user) AS role, ${SETTINGS_AS_JSON} AS settings`,
     )
     const [server] = rows
     if (!server) throw new Error('it does not answer')
     // A pooler says of itself who is to be cancelled.
-    if (server.process !== backendOf(this.#client).processID) this.#prepares = false
+    const hasPooler = server.process !== backendOf(this.#client).processID
+    if (hasPooler) this.#prepares = false
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
     if (needsPrimary && server.standby) throw new Error('it is a standby')
+    // Behind a pooler the next statement may meet another session.
+    if (hasPooler) assertUsable(server.settings, server.role)
+    else for (const statement of settingStatements(server.settings)) await this.run(statement)
   }
 }
 

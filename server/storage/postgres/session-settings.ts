@@ -1,0 +1,57 @@
+/**
+ * What our statements rely on, whatever the server, the database or the role begins a session with. `search_path` is the
+ * operator's; a database that takes no writes (`default_transaction_read_only`) is left so.
+ */
+const WANTED = {
+  array_nulls: 'on',
+  bytea_output: 'hex',
+  DateStyle: 'ISO, MDY',
+  default_transaction_deferrable: 'off',
+  default_transaction_isolation: 'read committed',
+  idle_session_timeout: '0',
+  IntervalStyle: 'postgres',
+  lock_timeout: '0',
+  standard_conforming_strings: 'on',
+  TimeZone: 'UTC',
+  transaction_timeout: '0',
+  transform_null_equals: 'off',
+} as const
+
+type Setting = keyof typeof WANTED
+
+/** Those with which statements would do something else, and not only fail or look otherwise. */
+const ESSENTIAL = [
+  'array_nulls',
+  'default_transaction_isolation',
+  'standard_conforming_strings',
+  'transform_null_equals',
+] as const satisfies Setting[]
+
+/** As a session has them; null where its version of PostgreSQL knows none of the name. */
+export type SessionSettings = Record<Setting, string | null>
+
+const names = Object.keys(WANTED) as Setting[]
+
+/** An expression of SQL that gives `SessionSettings`. */
+export const SETTINGS_AS_JSON = `json_build_object(${names
+  .map((name) => `'${name}', current_setting('${name}', true)`)
+  .join(', ')})`
+
+/** What gives a session the settings that it lacks; mostly none. */
+export function settingStatements(settings: SessionSettings): string[] {
+  const other = names.filter((name) => settings[name] !== null && settings[name] !== WANTED[name])
+  if (other.length === 0) return []
+  return [`SELECT ${other.map((name) => `set_config('${name}', '${WANTED[name]}', false)`).join(', ')}`]
+}
+
+/**
+ * @param role as SQL writes it
+ * @throws {Error} for settings of a session that cannot be given others, with what to run
+ */
+export function assertUsable(settings: SessionSettings, role: string): void {
+  const other = ESSENTIAL.filter((name) => settings[name] !== WANTED[name])
+  if (other.length === 0) return
+  const found = other.map((name) => `${name} is '${settings[name]}'`).join(', ')
+  const cure = other.map((name) => `ALTER ROLE ${role} SET ${name} = '${WANTED[name]}'`).join('; ')
+  throw new Error(`behind the pooler ${found}. Run \`${cure}\` and let the pooler reconnect`)
+}

@@ -1,0 +1,105 @@
+// engines: postgres (what only PostgreSQL has)
+
+import { describe, expect, it } from 'vitest'
+import { startCairnForTest } from '../cairn.ts'
+import { runCairn } from '../command.ts'
+import { initialize } from '../operations/customer.ts'
+import { newDatabase } from './databases.ts'
+import { startProxy } from './proxy.ts'
+import { runSql } from './sql.ts'
+
+/** What a role, a database or a server may have set, each otherwise than PostgreSQL comes. */
+const otherwise = {
+  array_nulls: 'off',
+  bytea_output: 'escape',
+  DateStyle: "'German, DMY'",
+  default_transaction_deferrable: 'on',
+  default_transaction_isolation: 'serializable',
+  idle_session_timeout: "'1s'",
+  IntervalStyle: 'sql_standard',
+  lock_timeout: "'1ms'",
+  standard_conforming_strings: 'off',
+  TimeZone: "'Pacific/Chatham'",
+  transform_null_equals: 'on',
+}
+
+/** A database of which all sessions begin with these settings. */
+async function databaseWith(settings: Record<string, string>): Promise<string> {
+  const url = await newDatabase()
+  const database = new URL(url).pathname.slice(1)
+  await runSql(
+    url,
+    ...Object.entries(settings).map(([name, value]) => `ALTER DATABASE ${database} SET ${name} = ${value}`),
+  )
+  return url
+}
+
+describe('a database whose sessions begin with other settings', () => {
+  it.each([
+    ...Object.entries(otherwise).map(([name, value]) => ({ name, settings: { [name]: value } })),
+    { name: 'all of them', settings: otherwise },
+  ])('keeps and gives back all that it is sent: $name', async ({ settings }) => {
+    const cairn = await startCairnForTest({ databaseUrl: await databaseWith(settings) })
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const customer_id = await initialize(workspace, 'user-1')
+    const own = String.raw`100% C:\new\x00 O'Brien_`
+    const named = await initialize(workspace, own)
+    const sent = [
+      { event_id: 'signed_up', message_id: String.raw`\x41`, occurred_at: '2026-03-29T02:30:00.123Z' },
+      { event_id: String.raw`back\slash`, custom_variables: { path: String.raw`C:\t'`, none: null } },
+      { event_id: 'plan_chosen' },
+    ].map((event) => ({ journey_id, customer_id, ...event }))
+    const steps = ['signed_up', 'plan_chosen'].map((event_id) => ({ event_id, name: event_id }))
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+
+    const batch = await client.createEvents({ body: { events: sent } })
+    expect(batch.data?.results.map(({ status }) => status)).toEqual(['created', 'created', 'created'])
+    const again = await client.createEvents({ body: { events: sent.slice(0, 1) } })
+    expect(again.data?.results.map(({ status }) => status)).toEqual(['duplicate'])
+
+    // In the order in which they are followed, which is settled a moment later.
+    const followed = async () => (await client.listEvents({ query: { order: 'oldest' } })).data?.data
+    await expect.poll(followed).toMatchObject(sent)
+    const found = await client.listCustomers({ query: { search: String.raw`100% C:\new` } })
+    expect(found.data?.data.map((customer) => customer.customer_id)).toEqual([named])
+    const headers = { 'x-service-key': workspace.secret_key }
+    const exported = await (await cairn.fetch('/events/export', { headers })).text()
+    const lines = exported
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([...sent, { end: 3 }])
+    const reached = async () => {
+      const { data } = await client.getJourneyReport({ path: { journey_id } })
+      return data?.steps.map((step) => step.reached)
+    }
+    await expect.poll(reached).toEqual([1, 1])
+  })
+})
+
+describe('behind a pooler, which gives any session', () => {
+  it('such settings are refused with what to run', async () => {
+    const url = await databaseWith({ ...otherwise, application_name: 'other' })
+    const proxy = await startProxy(url, { isPooler: true })
+    const refused = await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    for (const [name, value] of [
+      ['array_nulls', 'on'],
+      ['default_transaction_isolation', 'read committed'],
+      ['standard_conforming_strings', 'on'],
+      ['transform_null_equals', 'off'],
+    ]) {
+      expect(refused.stderr).toContain(`${name} is '`)
+      expect(refused.stderr).toMatch(new RegExp(`ALTER ROLE \\S+ SET ${name} = '${value}'`))
+    }
+  })
+
+  it('others are used as they are', async () => {
+    const { TimeZone, DateStyle, IntervalStyle, bytea_output, lock_timeout } = otherwise
+    const url = await databaseWith({ TimeZone, DateStyle, IntervalStyle, bytea_output, lock_timeout })
+    const proxy = await startProxy(url, { isPooler: true })
+    const { code, stderr } = await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+})
