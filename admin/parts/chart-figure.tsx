@@ -1,6 +1,7 @@
 import { Box, Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
-import { lazy, type ReactNode, Suspense, useId, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useState, useSyncExternalStore } from 'react'
+import { flushSync } from 'react-dom'
 
 export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
 export const Bars = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Bars })))
@@ -32,9 +33,39 @@ export function lookOf(place: number): Pick<Series, 'color' | 'dashes'> {
   return { color: `var(--series-${(place % limitSeries) + 1})`, dashes: dashes[place % limitSeries] ?? '0' }
 }
 
+/** Whether a chart was in sight since the interface was opened. What draws them is there then, and all of them are drawn. */
+const sight = {
+  hasBeen: false,
+  listeners: new Set<() => void>(),
+  begin() {
+    sight.hasBeen = true
+    for (const listener of sight.listeners) listener()
+  },
+  subscribe(listener: () => void) {
+    sight.listeners.add(listener)
+    return () => sight.listeners.delete(listener)
+  },
+}
+
+/** Whether the page is being printed: what is printed is settled when the browser has said so. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setIsPrinted] = useState(false)
+  useEffect(() => {
+    const begin = () => flushSync(() => setIsPrinted(true))
+    const end = () => setIsPrinted(false)
+    window.addEventListener('beforeprint', begin)
+    window.addEventListener('afterprint', end)
+    return () => {
+      window.removeEventListener('beforeprint', begin)
+      window.removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinted
+}
+
 /**
- * A chart, the sentence that says what it shows, and the same numbers as a table for who asks for it. The chart is
- * drawn once it has come into sight; it is one picture to those who do not see it.
+ * A chart, the sentence that says what it shows, and the same numbers as a table for who asks for it. Charts are drawn once
+ * one of them has come into sight; where none has, the table is printed. A chart is one picture to those who do not see it.
  * @param height of the chart, in pixels; kept while it is being loaded
  */
 export function ChartFigure({
@@ -56,8 +87,12 @@ export function ChartFigure({
 }) {
   const [isTable, setIsTable] = useState(false)
   const { ref, entry } = useIntersection<HTMLDivElement>()
-  const [wasSeen, setWasSeen] = useState(false)
-  if (entry?.isIntersecting && !wasSeen) setWasSeen(true)
+  const isDrawn = useSyncExternalStore(sight.subscribe, () => sight.hasBeen)
+  const isInSight = entry?.isIntersecting ?? false
+  useEffect(() => {
+    if (isInSight) sight.begin()
+  }, [isInSight])
+  const isPrinted = useIsPrinted()
   const sentenceId = useId()
   return (
     <Stack component="figure" m={0} gap="sm">
@@ -74,13 +109,13 @@ export function ChartFigure({
           Show as table
         </Button>
       </Group>
-      {isTable ? (
-        <NumberTable columns={columns} rows={rows} labelledBy={sentenceId} />
+      {isTable || (isPrinted && !isDrawn) ? (
+        <NumberTable columns={columns} rows={rows} labelledBy={sentenceId} isWhole={isPrinted} />
       ) : (
         <>
           {series.length > 1 && <Legend series={series} />}
           <Box ref={ref} h={height} role="img" aria-labelledby={sentenceId}>
-            <Suspense fallback={<Skeleton h="100%" />}>{wasSeen ? children : null}</Suspense>
+            <Suspense fallback={<Skeleton h="100%" />}>{isDrawn ? children : null}</Suspense>
           </Box>
         </>
       )}
@@ -108,18 +143,20 @@ function NumberTable({
   columns,
   rows,
   labelledBy,
+  isWhole,
 }: {
   columns: readonly Column[]
   rows: readonly Row[]
   labelledBy: string
+  /** Nobody moves what is printed. */
+  isWhole: boolean
 }) {
   return (
     <Box
       role="region"
       aria-labelledby={labelledBy}
       tabIndex={0}
-      mah={420}
-      style={{ overflow: 'auto', overscrollBehavior: 'contain' }}
+      {...(!isWhole && { mah: 420, style: { overflow: 'auto', overscrollBehavior: 'contain' } })}
     >
       <Table aria-labelledby={labelledBy} verticalSpacing={4} stickyHeader>
         <Table.Thead>

@@ -366,6 +366,38 @@ describe('A chart', () => {
     expect(files.size).toBe(1)
   })
 
+  it('is printed, as a table where none was in sight', async () => {
+    const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
+    const viewport = { width: 1280, height: 500 }
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path, viewport })
+    await stepTable(page).waitFor()
+    const figures = page.getByRole('figure')
+    await expect.poll(() => figures.count()).toBeGreaterThan(1)
+    /** What each figure has when the browser takes the page to print it. */
+    const printed = async () => {
+      await page.evaluate(() => {
+        window.addEventListener(
+          'beforeprint',
+          () => {
+            document.body.dataset.printed = Array.from(document.querySelectorAll('figure'), (figure) => {
+              if (figure.querySelector('.recharts-surface')) return 'chart'
+              return figure.querySelector('tbody tr') ? 'table' : 'nothing'
+            }).join()
+          },
+          { once: true },
+        )
+      })
+      await page.pdf()
+      return await page.evaluate(() => document.body.dataset.printed)
+    }
+    const all = (what: string) => figures.count().then((count) => Array(count).fill(what).join())
+    expect(await printed()).toBe(await all('table'))
+    expect(await page.locator('figure table').count()).toBe(0)
+    await figures.last().scrollIntoViewIfNeeded()
+    await expect.poll(() => page.locator('figure .recharts-surface').count()).toBe(await figures.count())
+    expect(await printed()).toBe(await all('chart'))
+  })
+
   it.each(['', '?window=P7D'])('of the trend has the numbers of the API in its table: %s', async (search) => {
     const page = await openReport(search)
     const { client, journey_id } = workspace
