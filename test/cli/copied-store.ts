@@ -35,6 +35,7 @@ export async function filled(options: CairnOptions = {}) {
   }
   await client.createJourney({ body: { name: 'Renewal', steps: [{ event_id: 'renewed', name: 'Renewed' }] } })
   const owner = await signUp(cairn, workspace, 'owner')
+  await owner.client().updateWorkspace({ body: { protect_customers: false } })
   await owner.client().createInvitation({ body: { email: 'ada@example.com', role: 'admin' } })
   return { cairn, workspace, owner, event, customer_id }
 }
@@ -53,6 +54,7 @@ export async function seen(at: Pick<Cairn, 'client' | 'fetch'>, { workspace, own
     keys: await ofOwner('/service-keys'),
     members: await ofOwner('/members'),
     invitations: await ofOwner('/invitations'),
+    workspace: await ofOwner('/workspace'),
     audit: await ofOwner('/audit-log'),
   }
 }
@@ -60,6 +62,7 @@ export async function seen(at: Pick<Cairn, 'client' | 'fetch'>, { workspace, own
 /** Stops the server on a store, copies it, and sees that a server on the copy does all as the first one did. */
 export async function expectSameCopy(store: Filled, to: string) {
   const before = await seen(store.cairn, store)
+  expect(before.workspace).toMatchObject({ protect_customers: false })
   const again = { ...store.event, message_id: MESSAGES[0] }
   const { data: first } = await store.workspace.client.createEvent({ body: again })
   await store.cairn.stop()
