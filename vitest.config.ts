@@ -28,9 +28,11 @@ const resolve = {
 /** The coverage of the contract has a project of its own, after all others. */
 const files = testFiles('test').filter(({ path }) => path !== coverage)
 
+const setupFiles = ['test/contract/record-replies.ts', 'test/times/record-processor-time.ts']
+
 const sqlite = projectsOf(
   files.filter(({ engines }) => engines.includes('sqlite') || engines.length === 0),
-  { env, name: 'cairn', setupFiles: 'test/contract/record-replies.ts' },
+  { env, name: 'cairn', setupFiles },
 )
 const postgres = projectsOf(
   files.filter(({ engines }) => engines.includes('postgres')),
@@ -38,7 +40,7 @@ const postgres = projectsOf(
     env: { ...env, CAIRN_TEST_ENGINE: 'postgres' },
     name: 'postgres',
     globalSetup: 'test/postgres/run.ts',
-    setupFiles: ['test/contract/record-replies.ts', 'test/postgres/drop-databases.ts'],
+    setupFiles: [...setupFiles, 'test/postgres/drop-databases.ts'],
   },
 )
 
