@@ -8,7 +8,7 @@ import { createWorkspace } from '../../../server/cli/init.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { serve, startChildServer } from '../../child-server.ts'
 import { cairnFile, runCairn, startCommand } from '../../command.ts'
-import { hasPrograms } from '../../deploy/programs.ts'
+import { machine } from '../../machine.ts'
 import { openStoreForTest } from './file-store.ts'
 
 const another =
@@ -174,7 +174,7 @@ describe('a hard link to a store', () => {
 })
 
 // Only the administrator may mount, or whom the system lets make a namespace of users.
-describe.runIf(hasPrograms('unshare', 'mount'))('a store that is mounted', () => {
+describe.runIf(machine.canUnshareMounts())('a store that is mounted', () => {
   /** Runs a server where what is at the first path is at the second one too. */
   function serveMounted(from: string, to: string, databaseUrl: string) {
     const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
