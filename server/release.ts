@@ -52,10 +52,11 @@ function nameVersion(next: string): string[] {
     ['client/package.json', new RegExp(`^(  "version": ")${old}`, 'm'), `$1${next}`],
     ['openapi.yaml', new RegExp(`^(  version: )${old}$`, 'm'), `$1${next}`],
     ['CHANGELOG.md', /^## Unreleased\n/m, `## Unreleased\n\n## ${next} (${today})\n`],
-    ['README.md', new RegExp(`(cairn(?:-client)?-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
+    ['README.md', new RegExp(`(cairn-client-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['client/README.md', new RegExp(`(cairn-client-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
     ['deploy/README.md', new RegExp(`(cairn-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
-    ['README.md', new RegExp(`(git checkout v)${old}`), `$1${next}`],
+    ['deploy/operations.md', new RegExp(`(cairn-)${old}(\\.tgz)`, 'g'), `$1${next}$2`],
+    ['deploy/operations.md', new RegExp(`(git checkout v)${old}`), `$1${next}`],
   ]
   for (const [file, pattern, text] of edits) edit(file, pattern, text)
 

@@ -1,7 +1,8 @@
-// engines: sqlite (the README starts with SQLite)
+// engines: sqlite (the documents start with SQLite)
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../server/config.ts'
@@ -9,6 +10,12 @@ import { type Cairn, startCairn } from './cairn.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync('README.md', 'utf8')
+/** What people read in the repository, by its path. */
+const documents = new Map(
+  globSync(['*.md', '{client,deploy,server,test}/**/*.md'], { exclude: ['**/node_modules/**'] }).map(
+    (path) => [path, readFileSync(path, 'utf8')],
+  ),
+)
 const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language = '', text = '']) => ({
   language,
   text,
@@ -57,7 +64,7 @@ describe('the README', () => {
     expect(start).toMatch(/^npm ci && npm start/)
     expect(test).toMatch(/^npm ci && npm test/)
     const steps = readFileSync('.ci/run', 'utf8').split('\n')
-    expect(steps).toEqual(expect.arrayContaining(['npm ci', 'npm test']))
+    expect(steps).toEqual(expect.arrayContaining(['step npm ci', 'step npm test']))
   })
 
   it('makes a workspace, registers a customer, saves an event and reads it back', async () => {
@@ -97,24 +104,8 @@ describe('the README', () => {
     expect(timeline.data[0]).toMatchObject({ event_id: 'plan_chosen' })
   })
 
-  it('manages keys as it says', async () => {
-    const [create = '', list = '', rotate = '', revoke = ''] = [
-      ...readme.matchAll(/`(npx cairn key [^`]+)`/g),
-    ].map(([, command]) => command?.replace(/\s+/g, ' '))
-    const made = await execute(create)
-    const key_id = /key_[0-9a-z]{26}/.exec(made)?.[0] ?? ''
-    expect(await execute(list)).toContain(key_id)
-    expect(await execute(rotate.replace('KEY_ID', key_id))).toMatch(/pk_/)
-    expect(await execute(revoke.replace('KEY_ID', key_id))).toContain('revoked')
-  })
-
-  it('names scripts and files that exist', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-    const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script)
-    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named))
-    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
-    expect(links.length).toBeGreaterThan(20)
-    expect(links.filter((link) => !existsSync(link))).toEqual([])
+  it('takes one sitting', () => {
+    expect(Buffer.byteLength(readme)).toBeLessThan(12_000)
   })
 
   it('lists every setting with its default', () => {
@@ -123,3 +114,82 @@ describe('the README', () => {
     }
   })
 })
+
+describe('the documents', () => {
+  it('manage keys as they say', async () => {
+    const { text } = blockOfDocument('deploy/operations.md', 'npx cairn key create')
+    const [create = '', list = '', rotate = '', revoke = ''] = text.trim().split('\n')
+    const made = await execute(create)
+    const key_id = /key_[0-9a-z]{26}/.exec(made)?.[0] ?? ''
+    expect(await execute(list)).toContain(key_id)
+    expect(await execute(rotate.replace('KEY_ID', key_id))).toMatch(/pk_/)
+    expect(await execute(revoke.replace('KEY_ID', key_id))).toContain('revoked')
+  })
+
+  it('name scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const named = [...documents.values()].flatMap((text) =>
+      [...text.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining([...new Set(named)]))
+  })
+
+  it('link to files, and to headings, that exist', () => {
+    let count = 0
+    const broken: string[] = []
+    for (const [path, text] of documents) {
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^\w+:/.test(target)) continue
+        count += 1
+        const [file = '', anchor] = target.split('#')
+        const linked = file === '' ? path : join(dirname(path), file)
+        const headings = anchor === undefined ? undefined : anchorsOf(linked)
+        if (!existsSync(linked) || headings?.has(anchor ?? '') === false) broken.push(`${path}: ${target}`)
+      }
+    }
+    expect(count).toBeGreaterThan(100)
+    expect(broken).toEqual([])
+  })
+
+  it('give commands and options that cairn has', async () => {
+    const given = new Map<string, Set<string>>()
+    for (const text of documents.values()) {
+      for (const [, words = '', rest = ''] of text.matchAll(
+        /npx cairn ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)([^`\n]*)/g,
+      )) {
+        const options = given.get(words) ?? new Set()
+        given.set(words, options)
+        for (const [option] of rest.matchAll(/--[a-z][a-z-]*/g)) options.add(option)
+      }
+    }
+    expect(given.size).toBeGreaterThan(10)
+    for (const [words, options] of given) {
+      const help = await execute(`npx cairn ${words} --help`)
+      expect(help).toContain('Usage: cairn ')
+      for (const option of options) expect(`${words}: ${help}`).toContain(option)
+    }
+  })
+})
+
+function blockOfDocument(path: string, text: string): { text: string } {
+  const found = [...(documents.get(path) ?? '').matchAll(/```\w*\n(.*?)```/gs)].find(([, block = '']) =>
+    block.includes(text),
+  )
+  if (!found) throw new Error(`${path} has no block with ${text}`)
+  return { text: found[1] ?? '' }
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(path: string): Set<string> {
+  const headings = existsSync(path) ? [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)] : []
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  )
+}

@@ -35,7 +35,7 @@ export function defineBackup(command: Command, config: () => Config): void {
 async function backup(config: Config, place: string, { keep, overwrite = false, json }: BackupOptions) {
   assertFile(
     config.databaseUrl,
-    'a database on PostgreSQL is backed up by pg_dump or pg_basebackup; README shows how',
+    'a database on PostgreSQL is backed up by pg_dump or pg_basebackup; deploy/postgres.md shows how',
   )
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   if (keep !== undefined && !isFolder) {

@@ -80,7 +80,7 @@ async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
   const { metricsToken, exposition } = options
   if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
   if (!mayReadMetrics(req, metricsToken)) {
-    // Not 404: that the path exists is in the README, and an operator is to see what is missing.
+    // Not 404: that the path exists is in deploy/monitoring.md, and an operator is to see what is missing.
     throw new Problem('unauthorized', {
       detail: 'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or ask on its own machine without a proxy.',
       headers: { 'WWW-Authenticate': 'Bearer' },

@@ -45,8 +45,8 @@ describe('the rules for Prometheus', () => {
     expect([...names]).toEqual(expect.arrayContaining(metricsIn(expr)))
   })
 
-  it('are those of the README, and no others', () => {
-    const [, table = ''] = readFileSync('README.md', 'utf8').split('### What to alert on')
+  it('are those of the guide, and no others', () => {
+    const [, table = ''] = readFileSync('deploy/monitoring.md', 'utf8').split('## What to alert on')
     const rows = [...table.matchAll(/^\| (`.+?) \| [A-Z]/gm)].map(([, when = '']) =>
       when.replaceAll('\\|', '|'),
     )

@@ -94,13 +94,13 @@ async function megabytes(folder: string): Promise<number> {
 
 /** A command of the README, as it stands there. */
 function commandOfReadme(text: string): string {
-  return blockOfReadme('sh', text)
+  return blockOf('README.md', 'sh', text)
 }
 
-function blockOfReadme(language: string, text: string): string {
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```(\w*)\n(.*?)```/gs)]
+function blockOf(file: string, language: string, text: string): string {
+  const blocks = [...readFileSync(file, 'utf8').matchAll(/```(\w*)\n(.*?)```/gs)]
   const found = blocks.find(([, of, block = '']) => of === language && block.includes(text))?.[2]
-  if (!found) throw new Error(`the README has no block with ${text}`)
+  if (!found) throw new Error(`${file} has no block with ${text}`)
   return found
 }
 
@@ -130,7 +130,7 @@ describe('a clone', () => {
       equal(detail, 'The administration interface is not built; run npm run build.')
     })
     match(printed, /The administration interface is not built: stop, npm run build, and start again/)
-    await bash(commandOfReadme('--ignore-scripts=false'), folder)
+    await bash(blockOf('deploy/operations.md', 'sh', '--ignore-scripts=false'), folder)
     await whileServing('npm start', folder, hasItsPages)
   })
 })
@@ -204,7 +204,7 @@ describe('a release', () => {
     const copy = serve.replace('env', `env DATABASE_URL=sqlite:${join(root, 'copy.db')}`)
     await whileServing(copy, folder, async (url) => {
       const [setUp, build] = ['npm pkg set type=module', 'npx tsc &&'].map(commandOfReadme)
-      const example = blockOfReadme('ts', 'createClient').replaceAll('http://127.0.0.1:3000', url)
+      const example = blockOf('README.md', 'ts', 'createClient').replaceAll('http://127.0.0.1:3000', url)
       await bash(`${setUp}`.replace('../cairn/', `${resolve('dist', 'release')}/`), project)
       writeFileSync(join(project, 'first-event.ts'), example)
       const keys = `export JOURNEY_ID=${journey_id} CAIRN_SERVICE_KEY=`

@@ -20,7 +20,7 @@ describe('the version', () => {
     const client = JSON.parse(readFileSync('client/package.json', 'utf8'))
     const locked = [lock.version, lock.packages[''].version, lock.packages.client.version]
     expect([client.version, ...locked]).toEqual([version, version, version, version])
-    for (const file of ['README.md', 'client/README.md', 'deploy/README.md']) {
+    for (const file of ['README.md', 'client/README.md', 'deploy/README.md', 'deploy/operations.md']) {
       const tarballs = readFileSync(file, 'utf8').match(/cairn-(client-)?\d[\d.]*\.tgz/g) ?? []
       expect([file, tarballs.length]).not.toEqual([file, 0])
       expect(tarballs.filter((name) => !name.endsWith(`-${version}.tgz`))).toEqual([])

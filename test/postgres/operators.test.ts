@@ -14,7 +14,7 @@ import { ownServer } from './own-server.ts'
 import { postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
-/** As many connections as README tells operators to leave room for. */
+/** As many connections as deploy/postgres.md tells operators to leave room for. */
 const CONNECTIONS = 21
 
 describe('a command that is for files', () => {
@@ -71,7 +71,7 @@ describe('a role and a database whose names a URL may have to encode', () => {
 })
 
 describe('the connections of a server', () => {
-  it('are no more than README says, whatever waits for them, and are told', async () => {
+  it('are no more than deploy/postgres.md says, whatever waits for them, and are told', async () => {
     const databaseUrl = await newDatabase()
     const cairn = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(cairn)
