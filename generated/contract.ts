@@ -6465,7 +6465,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would have no owner. */
+            /** @description The workspace would be left without an owner. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6539,7 +6539,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace would have no owner. */
+            /** @description The workspace would be left without an owner. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6718,7 +6718,7 @@ export interface operations {
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["MembersOnlyChange"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is a member already. */
+            /** @description The person is already a member. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6887,7 +6887,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The person is a member already. */
+            /** @description The person is already a member. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

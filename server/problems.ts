@@ -16,14 +16,14 @@ export const problems = {
   },
   invalid_json: {
     status: 400,
-    title: 'The body is not JSON that every reader understands alike',
-    detail: 'Correct the JSON where errors says.',
+    title: 'The body is not unambiguous JSON',
+    detail: 'Correct the JSON at the place that errors gives.',
   },
   malformed_request: {
     status: 400,
     title: 'The request is not well-formed HTTP',
     detail:
-      'Send HTTP/1.1 as RFC 9112 has it: a method that exists, a target in ASCII with all else percent-encoded, a Host, and a body of the length or the chunks that the headers announce.',
+      'Send HTTP/1.1 (RFC 9112): a known method, a target in percent-encoded ASCII, a Host header, and a body with the announced length or chunks.',
   },
   unauthorized: {
     status: 401,
@@ -34,12 +34,12 @@ export const problems = {
     status: 401,
     title: 'Email or password is wrong',
     detail:
-      'Check both. Who has forgotten the password asks an owner or admin for a link, or an operator of the server; who gets no account by an invitation asks an operator.',
+      'Check both. If you forgot your password, ask an owner or admin for a link, or an operator of the server. If your invitation gives you no account, ask an operator.',
   },
   secret_key_required: {
     status: 403,
     title: 'This operation needs a secret key',
-    detail: 'Send a secret key (sk_…), from a server; a publishable key opens only ingestion.',
+    detail: 'Send a secret key (sk_…) from a server; a publishable key can only ingest.',
   },
   origin_not_allowed: {
     status: 403,
@@ -48,9 +48,9 @@ export const problems = {
   },
   session_required: {
     status: 403,
-    title: 'This operation needs somebody who is signed in',
+    title: 'This operation needs a signed-in person',
     detail:
-      'Use the administration interface at /admin, or the cairn command on the server; a key does not open this.',
+      'Use the administration interface at /admin, or the cairn command on the server; keys have no access.',
   },
   role_not_allowed: {
     status: 403,
@@ -59,24 +59,24 @@ export const problems = {
   },
   workspace_required: {
     status: 403,
-    title: 'You have several workspaces',
-    detail: 'Name the one you mean in the header x-workspace-id.',
+    title: 'You belong to several workspaces',
+    detail: 'Send the workspace_id in the header x-workspace-id.',
   },
   not_a_member: {
     status: 403,
-    title: 'You are no member of this workspace',
-    detail: 'Name a workspace of yours in the header x-workspace-id; GET /session lists them.',
+    title: 'You are not a member of this workspace',
+    detail: 'Send one of your workspaces in the header x-workspace-id; GET /session lists them.',
   },
   foreign_origin: {
     status: 403,
     title: 'The request does not come from a page of this server',
     detail:
-      'Open the administration interface at the address that the server is known by; operators set it as CAIRN_PUBLIC_URL.',
+      'Open the administration interface at the public address of the server; operators set it as CAIRN_PUBLIC_URL.',
   },
   operators_only: {
     status: 403,
-    title: 'Only operators do this here',
-    detail: 'Ask an operator of the server; cairn init makes a workspace.',
+    title: 'Only operators can do this on this server',
+    detail: 'Ask an operator of the server; cairn init creates a workspace.',
   },
   not_found: {
     status: 404,
@@ -91,18 +91,18 @@ export const problems = {
   customer_not_found: {
     status: 404,
     title: 'No such customer',
-    detail: 'Use the customer_id that initializing the customer answered in this workspace.',
+    detail: 'Use the customer_id that initializeCustomer returned in this workspace.',
   },
   customer_erased: {
     status: 410,
     title: 'The customer was erased',
-    detail: 'Send nothing about this customer any more; nothing is taken for whoever was erased.',
+    detail: 'Stop sending data about this customer; requests about erased customers are rejected.',
   },
   link_not_found: {
     status: 404,
-    title: 'The link does not work (any more)',
+    title: 'The link is not valid',
     detail:
-      'A link works once and for a limited time. Ask for a new one: owners and admins of the workspace make links, operators with cairn setup-link.',
+      'A link works once and for a limited time. Ask for a new one: owners and admins of the workspace create links, operators run cairn setup-link.',
   },
   member_not_found: {
     status: 404,
@@ -112,13 +112,12 @@ export const problems = {
   session_not_found: {
     status: 404,
     title: 'No such session',
-    detail: 'Use the session_id of a session that is listed; others have ended.',
+    detail: 'Use the session_id of a listed session; others have ended.',
   },
   invitation_not_found: {
     status: 404,
     title: 'No such open invitation',
-    detail:
-      'Use the invitation_id of an invitation that is listed; others were accepted, revoked or have expired.',
+    detail: 'Use the invitation_id of a listed invitation; others were accepted, revoked or have expired.',
   },
   service_key_not_found: {
     status: 404,
@@ -127,9 +126,9 @@ export const problems = {
   },
   refusal_not_found: {
     status: 404,
-    title: 'No such refusal',
+    title: 'No such rejected request',
     detail:
-      'Use the refusal_id of a refusal that is listed; they are kept for some days, and the oldest go first.',
+      'Use the refusal_id of a listed one; they are kept for some days, and the oldest are removed first.',
   },
   method_not_allowed: {
     status: 405,
@@ -139,17 +138,17 @@ export const problems = {
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    detail: 'Send the head of a request within 20 seconds and all of it within 60, on a new connection.',
+    detail: 'Send the head within 20 seconds and the whole request within 60, on a new connection.',
   },
   customer_not_in_journey: {
     status: 409,
-    title: 'The customer does not take part in this journey',
+    title: 'The customer is not enrolled in this journey',
     detail: 'Initialize the customer for this journey first, then send the event again.',
   },
   journey_archived: {
     status: 409,
     title: 'The journey is archived',
-    detail: 'Restore the journey, or the workspace that is archived, or use an active one.',
+    detail: 'Restore the journey (or its archived workspace), or use an active one.',
   },
   journey_active: {
     status: 409,
@@ -163,28 +162,28 @@ export const problems = {
   },
   name_differs: {
     status: 409,
-    title: 'It is called otherwise',
-    detail: 'Send as name what it is called now, so that nothing else is removed than you mean.',
+    title: 'The name does not match',
+    detail: 'Send its current name to confirm that this is the one to remove.',
   },
   message_id_conflict: {
     status: 409,
-    title: 'This message_id was used for other content',
-    detail: 'Send a new event under a new message_id; resend an old one unchanged.',
+    title: 'This message_id was used with different content',
+    detail: 'Send a new event with a new message_id, and resend an old one unchanged.',
   },
   occurred_at_in_future: {
     status: 409,
-    title: 'occurred_at lies in the future',
+    title: 'occurred_at is in the future',
     detail: "Correct the sender's clock; occurred_at may be at most one hour ahead of the server's.",
   },
   step_not_unique: {
     status: 409,
     title: 'Two steps have the same event_id',
-    detail: 'Give every step an event_id of its own.',
+    detail: 'Give each step a different event_id.',
   },
   window_missing: {
     status: 409,
-    title: 'The standing needs a window',
-    detail: 'Say in window how long after the first step a step still counts.',
+    title: 'This filter needs a window',
+    detail: 'Send window, the time after the first step within which a step counts.',
   },
   too_many_periods: {
     status: 409,
@@ -198,20 +197,19 @@ export const problems = {
   },
   person_exists: {
     status: 409,
-    title: 'There is an account for this email',
-    detail:
-      'Use another email. Who has an account is added by an operator, with cairn member add --existing.',
+    title: 'An account with this email already exists',
+    detail: 'Use another email. An operator can add the existing account with cairn member add --existing.',
   },
   workspace_exists: {
     status: 409,
-    title: 'There is such a workspace already',
-    detail: 'Use another name; no two workspaces of a server have the same.',
+    title: 'A workspace with this name already exists',
+    detail: 'Use another name; names of workspaces are unique on a server.',
   },
   too_many_workspaces: {
     status: 409,
-    title: 'You have made as many workspaces as a person may',
+    title: 'You have reached the limit of workspaces per person',
     detail:
-      'Use, rename or remove one that you have, or ask an operator of the server; cairn init makes any number.',
+      'Use, rename or remove one of yours, or ask an operator of the server; cairn init creates any number.',
   },
   workspace_name_required: {
     status: 409,
@@ -221,16 +219,16 @@ export const problems = {
   password_wrong: {
     status: 409,
     title: 'The current password is wrong',
-    detail: 'Type the password that you sign in with now as current_password.',
+    detail: 'Send your current password as current_password.',
   },
   last_owner: {
     status: 409,
-    title: 'The workspace would have no owner',
+    title: 'The workspace would be left without an owner',
     detail: 'Make another member an owner first.',
   },
   already_member: {
     status: 409,
-    title: 'The person is a member already',
+    title: 'The person is already a member',
     detail: 'Change the role of the member instead.',
   },
   invitation_for_another: {
@@ -240,44 +238,44 @@ export const problems = {
   },
   own_password: {
     status: 409,
-    title: 'Nobody makes a link for their own password',
-    detail:
-      'Change your password with the one that you have. Who has forgotten it asks another owner or admin, or an operator.',
+    title: 'You cannot create a link for your own password',
+    detail: 'Change it in your account. If you forgot it, ask another owner or admin, or an operator.',
   },
   member_elsewhere: {
     status: 409,
-    title: 'The member has workspaces in which you do not decide about it',
-    detail: 'Ask an operator of the server; cairn member set-password gives a new password.',
+    title: 'The member also belongs to workspaces that you do not manage',
+    detail: 'Ask an operator of the server; cairn member set-password sets a new password.',
   },
   service_key_revoked: {
     status: 409,
-    title: 'The key works no more',
+    title: 'The key has been revoked',
     detail: 'Create a new key.',
   },
   origins_for_secret_key: {
     status: 409,
-    title: 'A secret key has no allowed origins',
-    detail: 'Leave allowed_origins out, or make a publishable key; browsers never hold a secret one.',
+    title: 'A secret key cannot have allowed origins',
+    detail:
+      'Leave allowed_origins out, or create a publishable key; a secret key must never reach a browser.',
   },
   expires_at_in_past: {
     status: 409,
-    title: 'expires_at has passed',
-    detail: 'Give a later instant, or null for no expiry; to end a key now, revoke it.',
+    title: 'expires_at is in the past',
+    detail: 'Send a later instant, or null for no expiry. To end a key now, revoke it.',
   },
   rate_limit_too_high: {
     status: 409,
-    title: 'The rate is higher than members may give',
-    detail: 'Give a lower rate_limit, or ask an operator: cairn key create --rate-limit gives any.',
+    title: 'The rate limit is higher than members can set',
+    detail: 'Send a lower rate_limit, or ask an operator: cairn key create --rate-limit sets any.',
   },
   event_too_large: {
     status: 413,
     title: 'The event is too large',
-    detail: 'Make the event smaller; its JSON, without insignificant spaces, may take 65536 bytes.',
+    detail: 'Make the event smaller; its JSON, without insignificant whitespace, can have up to 65536 bytes.',
   },
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    detail: 'Send less at once; the contract gives the limit of each operation, counted after inflating.',
+    detail: 'Send less at once; the contract gives the limit of each operation, counted after decompression.',
   },
   unsupported_media_type: {
     status: 415,
@@ -287,50 +285,48 @@ export const problems = {
   },
   expectation_failed: {
     status: 417,
-    title: 'The expectation cannot be met',
-    detail: 'Leave the header Expect out, or send Expect: 100-continue.',
+    title: 'The Expect header is not supported',
+    detail: 'Leave the Expect header out, or send Expect: 100-continue.',
   },
   rate_limited: {
     status: 429,
-    title: 'The rate is used up',
-    detail: 'Send the same request again after the seconds that Retry-After gives.',
+    title: 'The rate limit is exceeded',
+    detail: 'Retry after the seconds that Retry-After gives.',
   },
   too_many_attempts: {
     status: 429,
     title: 'Too many attempts',
-    detail: 'Wait the seconds that Retry-After gives, then try again.',
+    detail: 'Retry after the seconds that Retry-After gives.',
   },
   headers_too_large: {
     status: 431,
-    title: 'The head of the request is too large',
-    detail:
-      'Send less in the target and in the headers, cookies among them: fewer than 16384 bytes, all together.',
+    title: 'The request headers are too large',
+    detail: 'Send fewer than 16384 bytes in the target and the headers together, cookies included.',
   },
   internal_error: {
     status: 500,
-    title: 'The server has a fault',
-    detail: 'Nothing to change in the request. Tell the operator the request_id; the log has the cause.',
+    title: 'Internal server error',
+    detail: 'The request is not at fault. Give the operator the request_id; the log has the cause.',
   },
   overloaded: {
     status: 503,
-    title: 'The server has more to do than it can take',
-    detail: 'Nothing was taken. Send the same request again after the seconds that Retry-After gives.',
+    title: 'The server is overloaded',
+    detail: 'Nothing was stored. Retry after the seconds that Retry-After gives.',
   },
   storage_unavailable: {
     status: 503,
-    title: 'The storage is not available',
-    detail: 'Nothing was acknowledged. Send the same request again after the seconds that Retry-After gives.',
+    title: 'The storage is unavailable',
+    detail: 'Nothing was acknowledged. Retry after the seconds that Retry-After gives.',
   },
   storage_full: {
     status: 503,
     title: 'The disk is full',
-    detail:
-      'Nothing was acknowledged. Send the same request again later; the operator must make room on the disk.',
+    detail: 'Nothing was acknowledged. Retry later; the operator must free space on the disk.',
   },
   shutting_down: {
     status: 503,
     title: 'The server is stopping',
-    detail: 'Nothing was taken. Send the same request again after the seconds that Retry-After gives.',
+    detail: 'Nothing was stored. Retry after the seconds that Retry-After gives.',
   },
 } as const satisfies Record<ProblemCode, { status: number; title: string; detail: string }>
 

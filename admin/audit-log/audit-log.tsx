@@ -88,7 +88,7 @@ function AuditLog() {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the filter by actor' }}
           nothingFoundMessage="No member or key has this name"
-          unknownMessage="There is no such member or secret key (any more)."
+          unknownMessage="No such member or secret key in this workspace."
         />
         <InstantField label="From" value={values.from} onChange={(value) => filters.set('from', value)} />
         <InstantField label="Before" value={values.to} onChange={(value) => filters.set('to', value)} />

@@ -133,7 +133,7 @@ export function EventDrawer({
       {event && <EventFacts event={event} journey={journey} onFilter={onFilter} />}
       {event === undefined && <Loading lines={6} />}
       {event === null && (
-        <EmptyState title="Event not found">No event of this workspace has this id (any more).</EmptyState>
+        <EmptyState title="Event not found">This workspace has no event with this id.</EmptyState>
       )}
     </SideDrawer>
   )

@@ -265,7 +265,7 @@ function EventFilterLine({
             clearable
             clearButtonProps={{ 'aria-label': 'Clear the filter by customer' }}
             nothingFoundMessage="No customer has this name or identifier"
-            unknownMessage="There is no such customer (any more)."
+            unknownMessage="No such customer in this workspace."
           />
           <FilterField
             label="event_id"

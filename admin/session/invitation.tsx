@@ -119,8 +119,8 @@ function Accept({ token, invitation }: WayProps) {
         <NewPassword label="Password" maxLength={256} {...form.getInputProps('password')} />
         {codeOf(accept.error) === 'sign_in_refused' ? (
           <Alert color="red" title="No account was made" icon={<IconAlertTriangle aria-hidden />}>
-            There is an account for this email, with another password, or only operators make accounts here.
-            Use the password that you have; who has none asks an operator of the server.
+            An account with this email already exists, with another password, or only operators make accounts
+            here. Use the password that you have; who has none asks an operator of the server.
           </Alert>
         ) : (
           <ProblemAlert error={accept.error} />

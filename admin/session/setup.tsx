@@ -77,7 +77,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
       form.setErrors({
         ...fieldErrors(error),
         ...(codeOf(error) === 'workspace_exists' && { workspace_name: 'There is a workspace of this name' }),
-        ...(codeOf(error) === 'person_exists' && { email: 'There is an account for this email' }),
+        ...(codeOf(error) === 'person_exists' && { email: 'An account with this email already exists' }),
       })
     },
   })

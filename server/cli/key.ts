@@ -116,7 +116,7 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
   const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
     const old = await findKey(db, keyId)
     if (keyStatus(old, now_ms) !== 'active') {
-      throw new CommandFailure(`${keyId} works no more; make a new key instead`, ExitCode.conflict)
+      throw new CommandFailure(`${keyId} has ended; create a new key instead`, ExitCode.conflict)
     }
     const token = newServiceKey(old.kind)
     const made = { key_id: newId('key'), token, grace_ms: grace }

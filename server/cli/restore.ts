@@ -35,7 +35,10 @@ export function defineRestore(command: Command, config: () => Config): void {
 }
 
 async function restore(config: Config, file: string, json = false) {
-  assertFile(config.databaseUrl, 'a database on PostgreSQL is restored by pg_restore; deploy/postgres.md shows how')
+  assertFile(
+    config.databaseUrl,
+    'a database on PostgreSQL is restored by pg_restore; deploy/postgres.md shows how',
+  )
   if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
   assertFolder(config.databaseUrl)
   const lock = takeServerLock(sqlitePath(config.databaseUrl))

@@ -16,7 +16,7 @@ export function mayDecide(own: Role, role: Role): boolean {
 export function assertMayDecide(own: Role, roles: readonly Role[]): void {
   if (!roles.every((role) => mayDecide(own, role))) {
     throw new Problem('role_not_allowed', {
-      detail: 'Ask an owner of the workspace; only owners decide about owners.',
+      detail: 'Ask an owner of the workspace; only owners manage owners.',
     })
   }
 }

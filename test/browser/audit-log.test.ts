@@ -234,7 +234,7 @@ describe('Its filters', () => {
   it('that lead nowhere are told apart from a log that cannot be read', async () => {
     const actor_id = (await newPerson(cairn)).person_id
     const page = await open(`?actor_id=${actor_id}`)
-    await page.getByText('There is no such member or secret key (any more).').waitFor()
+    await page.getByText('No such member or secret key in this workspace.').waitFor()
     await page.getByRole('heading', { name: 'No entry matches these filters' }).waitFor()
     const wrong = await open('?from=yesterday')
     await wrong.getByRole('alert').filter({ hasText: 'in this address' }).waitFor()

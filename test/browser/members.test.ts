@@ -207,7 +207,7 @@ describe('An invitation', () => {
     await heading(page, 'Journeys').waitFor()
 
     await late.getByRole('button', { name: 'Create account and join' }).click()
-    await late.getByRole('alert', { name: 'The link does not work (any more)' }).waitFor()
+    await late.getByRole('alert', { name: 'The link is not valid' }).waitFor()
     expect(await field(late, 'Your name').inputValue()).toBe('Ada Lovelace')
 
     const refusals = [nobody, '404 POST /v1/invitations/look-up']
@@ -238,7 +238,7 @@ describe('An invitation', () => {
     const dialog = page.getByRole('dialog')
     await field(dialog, 'Email').fill(owner.email)
     await dialog.getByRole('button', { name: 'Make the link' }).click()
-    const alert = dialog.getByRole('alert', { name: 'The person is a member already' })
+    const alert = dialog.getByRole('alert', { name: 'The person is already a member' })
     await alert.getByText('Change the role of the member instead.').waitFor()
     expect(await field(dialog, 'Email').inputValue()).toBe(owner.email)
   })
@@ -399,7 +399,7 @@ describe('A member', () => {
       await begin()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: confirm }).click()
-      const alert = dialog.getByRole('alert', { name: 'The workspace would have no owner' })
+      const alert = dialog.getByRole('alert', { name: 'The workspace would be left without an owner' })
       await alert.getByText('Make another member an owner first.').waitFor()
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       await dialog.waitFor({ state: 'hidden' })
@@ -502,7 +502,7 @@ describe('An admin', () => {
     await chooseAction(page, alan, 'Remove from the workspace')
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Remove' }).click()
-    await dialog.getByRole('alert').getByText('only owners decide about owners').waitFor()
+    await dialog.getByRole('alert').getByText('only owners manage owners').waitFor()
   })
 })
 

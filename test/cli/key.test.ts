@@ -200,7 +200,7 @@ describe('cairn key rotate', () => {
     const made = await keyJson('rotate', old.key_id, '--grace', '0s')
     expect(await status(made.key)).toBe(200)
     await expect.poll(() => status(old.key), withinASecond).toBe(401)
-    const stderr = `cairn: ${old.key_id} works no more; make a new key instead\n`
+    const stderr = `cairn: ${old.key_id} has ended; create a new key instead\n`
     expect(await key('rotate', old.key_id)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(await keyJson('list')).toHaveLength(4)
   })

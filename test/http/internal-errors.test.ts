@@ -32,9 +32,9 @@ describe('a fault of the server', () => {
       expect(reply.headers.get('access-control-allow-origin')).toBe(isIngestion ? '*' : null)
       expect(await problemOf(reply)).toEqual({
         type: '/docs/problems#internal_error',
-        title: 'The server has a fault',
+        title: 'Internal server error',
         status: 500,
-        detail: 'Nothing to change in the request. Tell the operator the request_id; the log has the cause.',
+        detail: 'The request is not at fault. Give the operator the request_id; the log has the cause.',
         code: 'internal_error',
         request_id: id,
       })
