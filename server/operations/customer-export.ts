@@ -5,10 +5,10 @@ import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/audit-log.ts'
 import { findCustomer } from '../storage/customers.ts'
-import { exportSlices, settled } from '../storage/export-walk.ts'
-import { itemText } from '../storage/exports.ts'
+import { exportSlices } from '../storage/export-walk.ts'
+import { itemText, type WalkBound } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
-import { assertThere, exportFileName } from './exports.ts'
+import { assertThere, exportFileName, settledEvents } from './exports.ts'
 import { refusalOf } from './refusals.ts'
 import { allCustomerJourneys } from './reports.ts'
 
@@ -23,6 +23,7 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
   const { storage, change } = context
   const customer = await findCustomer(storage.db, workspaceId, path.customer_id)
   if (!customer) throw new Problem('customer_not_found')
+  const bound = await settledEvents(context, workspaceId)
   await change(async (db) => {
     // Not by its name: what is done here is kept longer than the customer may be.
     const { customer_id } = customer
@@ -30,7 +31,7 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
     await insertAuditEntry(db, workspaceId, authorOf(context), { action: 'customer_exported', subject })
   })
   const name = exportFileName(context, customer.customer_id, 'json')
-  const parts = customerParts(context, workspaceId, customer)
+  const parts = customerParts(context, workspaceId, customer, bound)
   return { status: 200, file: { contentType: 'application/json', name, parts } }
 }
 
@@ -39,13 +40,14 @@ async function* customerParts(
   context: Context,
   workspaceId: string,
   customer: Customer,
+  bound: WalkBound,
 ): AsyncGenerator<Uint8Array> {
   const { storage, now } = context
   const { customer_id } = customer
   const head = { exported_at: instantText(now()), customer } satisfies Partial<CustomerExport>
   const lists: [keyof CustomerExport, AsyncIterable<Uint8Array>][] = [
     ['journeys', items(allCustomerJourneys(context, workspaceId, customer_id))],
-    ['events', eventItems(context, workspaceId, customer_id)],
+    ['events', eventItems(context, workspaceId, customer_id, bound)],
     ['refusals', items(refusals(context, workspaceId, customer_id))],
     ['audit_entries', items(auditEntries(context, workspaceId, customer_id))],
   ]
@@ -78,13 +80,13 @@ async function* items(parts: AsyncIterable<readonly unknown[]>): AsyncGenerator<
 }
 
 async function* eventItems(
-  { storage, reading, now }: Context,
+  { storage, reading }: Context,
   workspace_id: string,
   customer_id: string,
+  { place }: WalkBound,
 ): AsyncGenerator<Uint8Array> {
   const { events } = storage
   const { signal } = reading
-  const { place } = await settled(now(), signal, () => events.eventsBound(workspace_id, reading))
   const wanted = {
     workspace_id,
     filter: { customer_id },
