@@ -2207,8 +2207,8 @@ export interface components {
             /** @description How many in each period, by what was refused, the earliest first. */
             period_kinds: components["schemas"]["RefusalKinds"][];
             /**
-             * @description Refusals that are only counted, by code and key, the most frequent first. They are in `count`, `left_out`, `counts`
-             *     and `kinds` and in no group.
+             * @description Refusals that are only counted, by code and key, the most frequent first: what came faster than refusals are kept,
+             *     and what is never kept. They are in `count`, `left_out`, `counts` and `kinds` and in no group.
              */
             unsaved: components["schemas"]["UnsavedRefusals"][];
         };

@@ -420,9 +420,12 @@ const hasContent = sql<SqlBool>`sent_bytes > 0`
 
 const NOTHING_SENT: Sent = { head: new Uint8Array(), bytes: 0 }
 
-/** What is left of a refusal that is only counted, with others that differ in what is left out here. */
+/**
+ * What is left of a refusal that is only counted, with others that differ in what is left out here. The sender may have
+ * chosen the identifier of its request.
+ */
 function withoutContent({ errors: _, errors_omitted: __, ...refused }: Refused): Refused {
-  return { ...refused, journey_id: null, customer_id: null, event_id: null }
+  return { ...refused, request_id: '', journey_id: null, customer_id: null, event_id: null }
 }
 
 function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {
