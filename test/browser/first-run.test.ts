@@ -194,7 +194,7 @@ describe('the first visit', () => {
     // The one that there is, in every tab.
     await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
     expect(await copiedCode(page, 'curl commands')).toBe(commands)
-    await page.getByRole('tab', { name: 'TypeScript, on a server' }).click()
+    await page.getByRole('tab', { name: 'On a server' }).click()
     expect(await copiedCode(page, 'TypeScript for a server')).toContain(/'(pk_\w+)'/.exec(commands)?.[1])
     expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
 
@@ -261,7 +261,7 @@ describe('the code for a first event', () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
-    await page.getByRole('tab', { name: 'TypeScript, in a browser' }).click()
+    await page.getByRole('tab', { name: 'In a browser' }).click()
     await sendEvent(workspace)
     await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
     await inspectState(page, 'first-event-arrived')
