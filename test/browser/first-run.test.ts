@@ -60,6 +60,14 @@ async function setUp(page: Page) {
   await heading(page, 'Send your first event').waitFor()
 }
 
+/** Whether the screen says in a sentence each what a journey and the types of customers are. */
+async function explainsTerms(page: Page) {
+  await page.getByText('A journey is a path that your customers take').waitFor()
+  await page
+    .getByText('A customer is a contact, which is a person, or an account, which is a company.')
+    .waitFor()
+}
+
 /** Makes the one key that the code needs. */
 async function makeKey(page: Page) {
   await page.getByRole('button', { name: 'Make a key' }).click()
@@ -85,6 +93,7 @@ describe('the first visit', () => {
     const page = await openAdministration({ cairn, path })
     await page.getByRole('heading', { name: 'Set up Cairn' }).waitFor()
     expect(page.url(), 'the token stays out of the address').toBe(`${cairn.url}/admin/setup`)
+    await explainsTerms(page)
 
     await setUp(page)
     expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Onboarding')
