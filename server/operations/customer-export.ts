@@ -2,12 +2,12 @@ import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
 import { firstPosition, type Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { Problem } from '../problems.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/audit-log.ts'
 import { findCustomer } from '../storage/customers.ts'
 import { exportSlices } from '../storage/export-walk.ts'
 import { itemText, type WalkBound } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
+import { customerNotFound } from './customer-not-found.ts'
 import { assertThere, exportFileName, settledEvents } from './exports.ts'
 import { refusalOf } from './refusals.ts'
 import { allCustomerJourneys } from './reports.ts'
@@ -22,7 +22,7 @@ const AT_ONCE = 100
 export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId, path }, context) => {
   const { storage, change } = context
   const customer = await findCustomer(storage.db, workspaceId, path.customer_id)
-  if (!customer) throw new Problem('customer_not_found')
+  if (!customer) throw customerNotFound(path.customer_id)
   const bound = await settledEvents(context, workspaceId)
   await change(async (db) => {
     // Not by its name: what is done here is kept longer than the customer may be.
@@ -67,7 +67,7 @@ async function* customerParts(
   }
   // What was left of who was erased meanwhile is not all about them.
   await assertThere(storage.db, workspaceId)
-  if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw new Problem('customer_not_found')
+  if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw customerNotFound(customer_id)
   yield encoder.encode(`${text}\n}\n`)
 }
 

@@ -235,6 +235,7 @@ export class Refusals {
         .selectFrom('refusals')
         .select([
           'refusal_id',
+          'request_id',
           'customer_id',
           'journey_id',
           'event_id',
@@ -460,6 +461,7 @@ const NO_FAULTS = JSON.stringify({ errors: [], errors_omitted: 0 })
 
 /** What makes of a row one that is only counted. */
 const NO_CONTENT = {
+  request_id: '',
   journey_id: null,
   customer_id: null,
   event_id: null,
@@ -474,9 +476,12 @@ function idsOf(rows: readonly Pick<RefusalRow, 'refusal_id'>[]): string[] {
   return rows.map(({ refusal_id }) => refusal_id)
 }
 
-/** What is left of a refusal that is only counted, with others that differ in what is left out here. */
+/**
+ * What is left of a refusal that is only counted, with others that differ in what is left out here. The sender may have
+ * chosen the identifier of its request.
+ */
 function withoutContent({ errors: _, errors_omitted: __, ...refused }: Refused): Refused {
-  return { ...refused, journey_id: null, customer_id: null, event_id: null }
+  return { ...refused, request_id: '', journey_id: null, customer_id: null, event_id: null }
 }
 
 function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {

@@ -116,7 +116,7 @@ function foldedText(text: string): string {
 
 type About = Pick<
   RefusalRow,
-  'customer_id' | 'journey_id' | 'event_id' | 'sent' | 'sent_bytes' | 'faults' | 'field'
+  'request_id' | 'customer_id' | 'journey_id' | 'event_id' | 'sent' | 'sent_bytes' | 'faults' | 'field'
 >
 
 /**
@@ -143,13 +143,13 @@ function faultsOf({ faults }: Pick<RefusalRow, 'faults'>): Faults {
   return faults === '' ? {} : JSON.parse(faults)
 }
 
-/** What a row says beside the text that was sent: its references, and the names of fields in the pointers of its faults. */
+/** What a row says beside the text that was sent: its references, the id that its sender may have chosen for it, and the names of fields in the pointers of its faults. */
 export function told(row: Omit<About, 'sent' | 'sent_bytes'>): string[] {
   const { errors = [] } = faultsOf(row)
   const pointers = [row.field, ...errors.map(({ pointer = '' }) => pointer)]
   const names = pointers.flatMap((pointer) => pointer.split('/')).map(unescaped)
   const parameters = errors.map(({ parameter }) => parameter)
-  return [row.customer_id, row.journey_id, row.event_id, ...parameters, ...names]
+  return [row.request_id, row.customer_id, row.journey_id, row.event_id, ...parameters, ...names]
     .filter((text) => text !== null && text !== undefined)
     .filter((text) => text !== '' && !FIELDS.includes(text))
 }
