@@ -46,8 +46,11 @@ export function periodsBefore(
 /** Every name of the database begins with a letter; offsets and dates with an offset, which Temporal takes too, do not. */
 const ZONE_NAME = /^[A-Za-z]/
 
+/** Names of ICU's own, which Node takes too; of abbreviations nobody knows which zone is meant. */
+const OF_ICU = /^(SystemV\/.*|A[CEGRS]T|B[ES]T|C[ANST]T|CTT|E[AC]T|I[ES]T|JST|MIT|N[ES]T|P[LNRS]T|SST|VST)$/i
+
 function zonedDay(ms: number, zone: string): Temporal.PlainDate {
-  if (!ZONE_NAME.test(zone)) throw new Problem('time_zone_unknown')
+  if (!ZONE_NAME.test(zone) || OF_ICU.test(zone)) throw new Problem('time_zone_unknown')
   try {
     return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate()
   } catch {

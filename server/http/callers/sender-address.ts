@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { plainAddress } from '../../domain/networks.ts'
 
+/** Nobody has so many proxies on the way; each is looked up among the trusted ones. */
+const MOST_PROXIES = 50
+
 /**
  * The address a request was sent from, in its plain form: the peer's, or what a trusted proxy says it is. Each proxy adds to
  * the end of the list, so the nearest address that is not a trusted proxy's counts: what stands before it anybody can have
@@ -14,7 +17,7 @@ export function senderAddress(
 ): string {
   let address = plainAddress(socket.remoteAddress ?? '')
   if (!isTrusted(address)) return address
-  for (const node of nodesOf(headers).reverse()) {
+  for (const node of nodesOf(headers).slice(-MOST_PROXIES).reverse()) {
     const said = addressOfNode(node)
     if (said === undefined) return address
     address = said
