@@ -154,7 +154,7 @@ function LatestEvent({ event, journeyName }: { event: Schemas['Event']; journeyN
         </Fact>
       </Stack>
       <Text size="sm" mt="xs">
-        This page goes on watching: the next event takes this one's place.
+        Still listening; the next event replaces this one.
       </Text>
     </>
   )
