@@ -87,7 +87,7 @@ export function CustomerScreen() {
         customer.data && (
           <Group gap="sm" align="flex-start">
             <SaveButton
-              label="Export all about it"
+              label="Export customer data"
               request={(signal) => cairn.exportCustomer({ path: { customer_id: customerId }, signal })}
             />
             <CustomerMenu customer={customer.data} />

@@ -62,7 +62,7 @@ export function EraseDialog({
           for good. Reports are then as if it had never been. What programs still send about it is refused.
         </Text>
         <Checkbox
-          label="It may return as a new customer"
+          label="Allow re-registration"
           description="Otherwise the same identifier of yours is never registered again."
           checked={mayReturn}
           onChange={(event) => setMayReturn(event.currentTarget.checked)}

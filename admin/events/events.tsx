@@ -294,10 +294,10 @@ function EventFilterLine({
           />
           <Stack gap={4}>
             <Text size="sm" fw={500}>
-              Time of the span and of each line
+              Filter and show time by
             </Text>
             <SegmentedControl
-              aria-label="Time of the span and of each line"
+              aria-label="Filter and show time by"
               size="xs"
               data={[
                 { value: '', label: 'Received' },

@@ -37,7 +37,7 @@ export function FilterLine({
       <SegmentedControl
         size="xs"
         aria-label="Span of time"
-        data={[...lastSpans.map(({ value, label }) => ({ value, label })), { value: 'own', label: 'Own' }]}
+        data={[...lastSpans.map(({ value, label }) => ({ value, label })), { value: 'own', label: 'Custom' }]}
         value={hasOwn || isOwn ? 'own' : (lastSpans.find(({ value }) => value === last)?.value ?? '')}
         onChange={(value) => {
           setIsOwn(value === 'own')

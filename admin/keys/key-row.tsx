@@ -152,7 +152,7 @@ function KeyDetails({ serviceKey }: { serviceKey: Schemas['ServiceKey'] }) {
       </SimpleGrid>
       {canChange && (
         <Anchor component={Link} size="sm" to={`/w/${workspace_id}/events/refused?last=7d&key_id=${key_id}`}>
-          What was refused of what it sent
+          Rejected requests
         </Anchor>
       )}
       {token && (

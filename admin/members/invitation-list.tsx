@@ -41,7 +41,7 @@ export function InvitationList() {
   } else if (invitations.isError && invitations.items.length === 0) {
     list = <ProblemAlert error={invitations.error} onRetry={invitations.refetch} />
   } else if (invitations.isEmpty) {
-    list = <Text c="dimmed">None. Whom you invite stands here until they join.</Text>
+    list = <Text c="dimmed">No pending invitations.</Text>
   } else if (invitations.items.length > 0) {
     list = (
       <Paper withBorder>

@@ -70,7 +70,7 @@ export function RetentionForm({
         <ProblemAlert error={data ? null : (preview.error ?? saving.error)} />
         <Group>
           <Button type="submit" variant="default" loading={preview.isPending || (saving.isPending && !data)}>
-            Save the time
+            Save retention
           </Button>
         </Group>
       </Stack>

@@ -94,7 +94,7 @@ function JourneyCustomers({ journey: { journey_id } }: { journey: Schemas['Journ
           data={[{ value: '', label: 'Any step' }, ...stepChoices]}
         />
         <NativeSelect
-          label="Did out of order"
+          label="Completed out of order"
           value={values.out_of_order}
           onChange={(change) => set('out_of_order', change.currentTarget.value)}
           data={[{ value: '', label: 'Any or no step' }, ...stepChoices]}

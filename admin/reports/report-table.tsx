@@ -26,13 +26,13 @@ export function ReportTable({ report, query }: { report: Schemas['JourneyReport'
           </Table.Th>
           <Table.Th visibleFrom="md" w="22%" aria-hidden />
           <Table.Th visibleFrom="sm" ta="right" w={95}>
-            Of all who entered
+            % of entered
           </Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={95}>
             Of the step before
           </Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={180}>
-            Time from the step before
+            Time since previous step
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -167,7 +167,7 @@ function Lost({ step, report, query }: { step: Step; report: Schemas['JourneyRep
       </Anchor>
     )
   }
-  if (not_reached === 0) return before ? 'All of them went on.' : 'All of them began.'
+  if (not_reached === 0) return before ? 'No drop-off' : 'All of them began.'
   const share = step.of_previous === null ? '' : ` (${shareText(1 - step.of_previous)})`
   if (!before) {
     return (

@@ -246,7 +246,7 @@ describe('What was refused', () => {
     const shape = page.getByRole('button', { name: /^invalid_request \/evnt_id from key/ })
     await shape.getByText('is not a field that the contract knows').waitFor()
     await shape.click()
-    await page.getByText('Mend it there, as the fault says').waitFor()
+    await page.getByText('Fix the sender as the error describes').waitFor()
     await page.getByText('"evnt_id"').waitFor()
     expect(await page.getByRole('button', { name: 'Try sending again' }).count()).toBe(0)
     const archived = page.getByRole('button', { name: /^journey_archived from key.*12 times/ })

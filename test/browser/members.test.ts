@@ -132,7 +132,7 @@ describe('An invitation', () => {
 
     await comeBackTo(page)
     await rowOf(page, { email }).getByText('Ada Lovelace').waitFor()
-    await page.getByText('None. Whom you invite stands here').waitFor()
+    await page.getByText('No pending invitations.').waitFor()
   })
 
   it('takes a person who is signed in into a second workspace, to switch by the menu', async () => {
@@ -223,7 +223,7 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click()
     const dialog = page.getByRole('dialog', { name: 'Revoke the invitation?' })
     await dialog.getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('None. Whom you invite stands here').waitFor()
+    await page.getByText('No pending invitations.').waitFor()
 
     const refusals = [nobody, '404 POST /v1/invitations/look-up']
     await heading(

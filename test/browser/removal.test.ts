@@ -49,7 +49,7 @@ describe('Events', () => {
     const path = { journey_id: workspace.journey_id }
     const page = await open(`journeys/${path.journey_id}/settings`)
     const days = page.getByRole('textbox', { name: 'Days that events are kept' })
-    const save = page.getByRole('button', { name: 'Save the time' })
+    const save = page.getByRole('button', { name: 'Save retention' })
     await days.fill('five')
     await save.click()
     await page.getByText('Type a whole number from 1 to 36500, or nothing').waitFor()
@@ -82,7 +82,7 @@ describe('Events', () => {
     await page.getByRole('menuitem', { name: 'How long events are kept' }).click()
     const dialog = page.getByRole('dialog', { name: 'How long events are kept' })
     await dialog.getByRole('textbox', { name: 'Days that events are kept' }).fill('9')
-    await dialog.getByRole('button', { name: 'Save the time' }).click()
+    await dialog.getByRole('button', { name: 'Save retention' }).click()
     const question = page.getByRole('dialog', { name: 'Keep events for 9 days?' })
     await question.getByText(/^3 events received before/).waitFor()
     await question.getByRole('button', { name: 'Keep 9 days' }).click()

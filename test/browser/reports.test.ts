@@ -117,7 +117,7 @@ function expectedCells({ enrolled, steps }: Schemas['JourneyReport']): string[][
   const share = (part: number | null) => (part === null ? '–' : plain(shareText(part)))
   const customers = (count: number) => `${count} ${count === 1 ? 'customer' : 'customers'}`
   const lost = ({ step, of_previous, not_reached, waiting, dropped }: Schemas['JourneyReportStep']) => {
-    if (not_reached === 0) return step === 1 ? 'All of them began.' : 'All of them went on.'
+    if (not_reached === 0) return step === 1 ? 'All of them began.' : 'No drop-off'
     const who = `${customers(not_reached)} (${share(1 - (of_previous ?? 0))})`
     if (step === 1) return `${who} did not begin${yet}`
     if (waiting === null || dropped === null) return `${who} did not go on yet`

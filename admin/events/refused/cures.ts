@@ -3,35 +3,35 @@ export type Cure = { text: string; canSendAgain: boolean }
 
 const cures: Record<string, Cure> = {
   customer_not_found: {
-    text: 'Call initializeCustomer before the event, and send the customer_id of its answer. An identifier of your own or of another workspace is none that Cairn knows. Once the customer is there, what was sent with its customer_id can be sent again.',
+    text: 'Call initializeCustomer before the event, and send the customer_id that it returns, not your own identifier or one of another workspace. Once the customer exists, you can replay requests with its customer_id.',
     canSendAgain: true,
   },
   customer_not_in_journey: {
-    text: 'The customer exists and was never initialized for this journey. Call initializeCustomer with this journey_id, then send again.',
+    text: 'The customer exists but is not enrolled in this journey. Call initializeCustomer with this journey_id, then replay.',
     canSendAgain: true,
   },
   journey_not_found: {
-    text: 'No journey of this workspace has this journey_id. Take it from the journey’s page, and look whether the key belongs to the workspace that you mean.',
+    text: 'No journey of this workspace has this journey_id. Copy it from the journey’s page, and check that the key belongs to the right workspace.',
     canSendAgain: true,
   },
   journey_archived: {
-    text: 'The journey takes no more events. Restore it on its page and send again, or stop sending.',
+    text: 'The journey is archived and accepts no events. Restore it on its page and replay, or stop sending.',
     canSendAgain: true,
   },
   occurred_at_in_future: {
-    text: 'The sender’s clock is more than an hour ahead, or the time lacks its offset. Mend the clock. What was sent can be sent again once its time is here.',
+    text: 'The sender’s clock is more than an hour ahead, or the time lacks its offset. Correct the clock. You can replay the request once its time has come.',
     canSendAgain: true,
   },
   message_id_conflict: {
-    text: 'This message_id was used for an event with other content. Resend an old event unchanged, and give a new one a message_id of its own. The first one is stored; this one never will be under this message_id.',
+    text: 'This message_id was used for an event with different content. Resend an old event unchanged, and give a new event a new message_id. The first event is stored; this one cannot be stored with this message_id.',
     canSendAgain: false,
   },
   invalid_request: {
-    text: 'The program sends a form that the contract does not have. Mend it there, as the fault says: nothing is edited here, so sending the same again would be refused again.',
+    text: 'The request does not match the contract. Fix the sender as the error describes. Requests cannot be edited here, so replaying this one would fail again.',
     canSendAgain: false,
   },
   invalid_json: {
-    text: 'The body is not JSON, or another reader would understand it differently. Make it with a JSON library instead of by hand, for example JSON.stringify, and look for quotes that a shell has removed. The answer to the program says where the fault is.',
+    text: 'The body is not unambiguous JSON. Create it with a JSON library such as JSON.stringify instead of by hand, and check for quotes that a shell has removed. The response to the program says where the error is.',
     canSendAgain: false,
   },
   unsupported_media_type: {
@@ -51,12 +51,12 @@ const cures: Record<string, Cure> = {
     canSendAgain: false,
   },
   event_too_large: {
-    text: 'An event has at most 64 KiB. Send less in its variables, or an identifier of what is large.',
+    text: 'An event can have up to 64 KiB. Send less in its variables, or an identifier of the large data.',
     canSendAgain: false,
   },
 }
 
 /** Also for the codes of a later server. */
 export function cureOf(code: string): Cure {
-  return cures[code] ?? { text: 'The reference says what this code means.', canSendAgain: true }
+  return cures[code] ?? { text: 'The API reference explains this code.', canSendAgain: true }
 }

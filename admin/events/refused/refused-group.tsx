@@ -117,11 +117,11 @@ function GroupDetails({
       {cureOf(code).canSendAgain && <SendAgain filter={{ ...filter, code, key_id, received_to }} />}
       <div>
         <Title order={2} size="h6" mb={4}>
-          The last of them
+          Most recent request
         </Title>
         {example.isPending && <Loading lines={3} />}
         {codeOf(example.error) === 'refusal_not_found' ? (
-          <Text size="sm">It has made room for others meanwhile.</Text>
+          <Text size="sm">Removed by a size limit in the meantime.</Text>
         ) : (
           <ProblemAlert error={example.error} />
         )}

@@ -231,7 +231,7 @@ function OpenedRefusal({ listed }: { listed: readonly string[] }) {
     >
       {refusal.isPending && <Loading lines={6} />}
       {codeOf(refusal.error) === 'refusal_not_found' ? (
-        <EmptyState title="Refusal not found">It has made room for others, or its days are over.</EmptyState>
+        <EmptyState title="Rejected request not found">Removed by a size or age limit.</EmptyState>
       ) : (
         <ProblemAlert error={refusal.error} onRetry={() => refusal.refetch()} />
       )}
