@@ -377,16 +377,16 @@ describe('What was refused', () => {
 
     const page = await open('events/refused')
     const found: [group: RegExp, sent: string, cure: string][] = [
-      [/^customer_not_found from key/, '"user-1"', 'send the customer_id of its answer'],
-      [/^customer_not_in_journey from key/, `"${other}"`, 'was never initialized for this journey'],
-      [/^journey_not_found from key/, '"Onboarding"', 'Take it from the journey’s page'],
+      [/^customer_not_found from key/, '"user-1"', 'send the customer_id that it returns'],
+      [/^customer_not_in_journey from key/, `"${other}"`, 'is not enrolled in this journey'],
+      [/^journey_not_found from key/, '"Onboarding"', 'Copy it from the journey’s page'],
       [/^journey_archived from key/, `"${over}"`, 'Restore it on its page'],
-      [/^occurred_at_in_future from key/, `"${ahead}"`, 'Mend the clock'],
-      [/^message_id_conflict from key/, '"sign-up-1"', 'give a new one a message_id of its own'],
-      [/^invalid_request \/customVariables from key/, '"pro"', 'the contract does not have'],
-      [/^invalid_request \/occurred_at from key/, '"2026-11-20 09:00:00"', 'the contract does not have'],
-      [/^invalid_request \/customer_type from key/, '"person"', 'the contract does not have'],
-      [/^event_too_large from key/, 'the beginning of 7', 'An event has at most 64 KiB'],
+      [/^occurred_at_in_future from key/, `"${ahead}"`, 'Correct the clock'],
+      [/^message_id_conflict from key/, '"sign-up-1"', 'give a new event a new message_id'],
+      [/^invalid_request \/customVariables from key/, '"pro"', 'does not match the contract'],
+      [/^invalid_request \/occurred_at from key/, '"2026-11-20 09:00:00"', 'does not match the contract'],
+      [/^invalid_request \/customer_type from key/, '"person"', 'does not match the contract'],
+      [/^event_too_large from key/, 'the beginning of 7', 'An event can have up to 64 KiB'],
     ]
     for (const [name, sent, cure] of found) {
       const group = page.getByRole('button', { name })
