@@ -314,7 +314,7 @@ describe('what is rejected before the first event', () => {
     const counted = page.getByRole('list', { name: 'Contents not saved' })
     await post('{"journey_id": ')
     await counted.getByText(/^invalid_json from key First secret key …\w{4} since \d\d:\d\d, once/).waitFor()
-    await counted.getByText('Make it with a JSON library').waitFor()
+    await counted.getByText('Create it with a JSON library').waitFor()
     const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
     const made = await owner.createServiceKey({ body: { kind: 'secret', name: 'Old server' } })
     await owner.revokeServiceKey({ path: { key_id: made.data?.key_id ?? '' } })
