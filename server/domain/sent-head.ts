@@ -1,5 +1,6 @@
 import { jsonTokens } from './json-tokens.ts'
-import { REDACTED, redacted } from './redaction.ts'
+import { redacted } from './redaction.ts'
+import { REDACTED } from './secret-texts.ts'
 
 /** So much is kept of what was sent; of more the head, and how long it was. */
 export const SENT_BYTES = 16 * 1024
