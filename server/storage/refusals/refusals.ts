@@ -5,11 +5,11 @@ import type { Position } from '../../domain/cursors.ts'
 import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { withoutOwnTokens } from '../../domain/secret-texts.ts'
-import { endOfItems, sentHead } from '../../domain/sent-head.ts'
+import { endOfItems, SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
 import { readPage, unindexed, walkEnd } from '../pages.ts'
 import type { Reading } from '../storage.ts'
 import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
-import { RefusalQueue } from './refusal-queue.ts'
+import { type LeftOut, RefusalQueue, type WaitingRefusal } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
 import { candidatesOf, isAbout, isOpenEnded, type Names } from './refused-names.ts'
@@ -59,6 +59,9 @@ const SEARCHED_AT_ONCE = 100
 
 /** Maximum bytes of texts searched before other work of the main thread gets its turn: about 5 ms. */
 const SEARCHED_BYTES = 128 * 1024
+
+/** Maximum characters redacted before other work of the main thread gets its turn: about 1 ms, at worst 5 ms. */
+const REDACTED_CHARACTERS = 16 * 1024
 
 /** Maximum texts of a rejected request looked up among erasures: each takes two digests, 4 µs. What follows them is not kept. */
 const MOST_CANDIDATES = 256
@@ -117,7 +120,7 @@ export class Refusals {
     const { days, bytes, rows } = this.#options.limits
     if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
     this.#queue.offer(refused, sent !== null, (isSaved) =>
-      isSaved && sent ? this.#rowOf(refused, sent()) : this.#rowOf(withoutContent(refused), NOTHING_SENT),
+      isSaved && sent ? this.#waiting(refused, sent()) : this.#waiting(withoutContent(refused), NOTHING_SENT),
     )
     this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
   }
@@ -289,7 +292,7 @@ export class Refusals {
     return this.#options.now() - this.#options.limits.days * DAY_MS
   }
 
-  #rowOf({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Sent): RefusalRow {
+  #waiting({ errors = [], errors_omitted = 0, ...refused }: Refused, sent: Sent): WaitingRefusal {
     const row = {
       ...refused,
       refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
@@ -299,14 +302,13 @@ export class Refusals {
       field: withoutOwnTokens(fieldOf(refused.operation, errors)),
       left_out: 0,
       faults: withoutOwnTokens(JSON.stringify({ errors, errors_omitted })),
-      sent: sentHead(sent.head, sent.bytes),
+      // A copy: the memory of the body that it is part of ends with the request.
+      head: new Uint8Array(sent.head.subarray(0, SENT_BYTES)),
       sent_bytes: sent.bytes,
       replayed_ms: null,
       replay: null,
     }
-    // As it is listed, where quotes are escaped; the text itself takes no more.
-    const bytes = OTHER_BYTES + Buffer.byteLength(row.faults) + Buffer.byteLength(JSON.stringify(row.sent))
-    return { ...row, bytes }
+    return { ...row, held_bytes: OTHER_BYTES + Buffer.byteLength(row.faults) + row.head.length }
   }
 
   /** Waits until what is in the queue is written, but not for long. */
@@ -332,8 +334,8 @@ export class Refusals {
     while (!this.#queue.isEmpty) {
       const group = this.#queue.take()
       try {
-        const rows = await this.#notErased(group.rows)
-        await this.#writeGroup({ ...group, rows })
+        const rows = await this.#notErased(await rowsOf(group.rows))
+        await this.#writeGroup(rows, group.leftOut)
         this.#kept += rows.length
         this.#lost += group.rows.length - rows.length
         await this.#bounds.keep(rows)
@@ -369,7 +371,7 @@ export class Refusals {
     return kept
   }
 
-  async #writeGroup({ rows, leftOut }: ReturnType<RefusalQueue['take']>) {
+  async #writeGroup(rows: readonly RefusalRow[], leftOut: readonly LeftOut[]) {
     const { compiler, run } = this.#options.table
     const statements: CompiledQuery[] = []
     if (rows.length > 0) statements.push(compiler.insertInto('refusals').values(rows).compile())
@@ -398,13 +400,30 @@ export class Refusals {
 /** Which texts name a customer of a workspace who was erased. */
 export type ErasedNames = { hasAny(texts: ReadonlySet<string>): Promise<boolean> }
 
-/** Lets other work of the main thread go before, each time that so many bytes have been worked on. */
-function pacer(): (bytes: number) => Promise<void> {
-  let worked_bytes = 0
-  return async (bytes) => {
-    worked_bytes += bytes
-    if (worked_bytes < SEARCHED_BYTES) return
-    worked_bytes = 0
+/** Redacts what was sent: nothing is written, and so nothing is read, before that. */
+async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]> {
+  const rows: RefusalRow[] = []
+  const pause = pacer(REDACTED_CHARACTERS)
+  for (const { head, held_bytes: _, ...refused } of waiting) {
+    const slices = sentHead(head, refused.sent_bytes)
+    let slice = slices.next()
+    for (; !slice.done; slice = slices.next()) await pause(slice.value)
+    const sent = slice.value
+    // As it is listed, where quotes are escaped; the text itself takes no more.
+    const bytes = OTHER_BYTES + Buffer.byteLength(refused.faults) + Buffer.byteLength(JSON.stringify(sent))
+    rows.push({ ...refused, sent, bytes })
+    await pause(sent.length)
+  }
+  return rows
+}
+
+/** Lets other work of the main thread go before, each time that so much has been worked on. */
+function pacer(limit = SEARCHED_BYTES): (length: number) => Promise<void> {
+  let worked = 0
+  return async (length) => {
+    worked += length
+    if (worked < limit) return
+    worked = 0
     await nextRound()
   }
 }
