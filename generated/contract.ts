@@ -699,7 +699,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Whether the server has been set up
+         * @description Tells whether the server has an account yet, and nothing else of it. A page for signing in says by it that the first
+         *     account is made by a setup link.
+         */
+        get: operations["getSetup"];
         put?: never;
         /**
          * Create the first person and workspace
@@ -2215,8 +2220,8 @@ export interface components {
             /** @description How many in each period, by what was refused, the earliest first. */
             period_kinds: components["schemas"]["RefusalKinds"][];
             /**
-             * @description Refusals that are only counted, by code and key, the most frequent first. They are in `count`, `left_out`, `counts`
-             *     and `kinds` and in no group.
+             * @description Refusals that are only counted, by code and key, the most frequent first: what came faster than refusals are kept,
+             *     and what is never kept. They are in `count`, `left_out`, `counts` and `kinds` and in no group.
              */
             unsaved: components["schemas"]["UnsavedRefusals"][];
         };
@@ -2496,6 +2501,14 @@ export interface components {
          */
         LinkLookUp: {
             token: components["schemas"]["LinkToken"];
+        };
+        /**
+         * Setup
+         * @description Whether the server has been set up.
+         */
+        Setup: {
+            /** @description Whether anybody has an account. The first one is made by a setup link. */
+            has_accounts: boolean;
         };
         /**
          * Setup link
@@ -5636,6 +5649,35 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSetup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether there is an account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Setup"];
+                };
+            };
+            400: components["responses"]["BadParameter"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -330,6 +330,13 @@ export const personOperationPaths = {
    */
   findSetupLink: ['POST', '/setup/look-up'],
   /**
+   * Whether the server has been set up
+   *
+   * Tells whether the server has an account yet, and nothing else of it. A page for signing in says by it that the first
+   * account is made by a setup link.
+   */
+  getSetup: ['GET', '/setup'],
+  /**
    * Create the first person and workspace
    *
    * Uses up a setup link: makes the person, who becomes an owner, and the workspace, or takes the workspace that the link is

@@ -112,7 +112,7 @@ export class Passwords {
         },
       }
       if (queue.add(waiting)) return
-      const crowdedOut = lane === 'other' ? queue.crowdOut(owner) : undefined
+      const crowdedOut = queue.crowdOut(owner)
       crowdedOut?.refuse(new Unavailable('overloaded'))
       if (!crowdedOut || !queue.add(waiting)) waiting.refuse(new Unavailable('overloaded'))
     })

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../server/config.ts'
-import { type Cairn, startCairn } from './cairn.ts'
+import { type Cairn, startCairn, startCairnForTest } from './cairn.ts'
+import { browser, newEmail, OWN_PAGE } from './people.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync('README.md', 'utf8')
@@ -30,11 +31,11 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Runs a command of the README against the server of this test. */
-async function execute(command: string): Promise<string> {
-  const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:3000', cairn.url)], {
+/** Runs a command of the README against a server. */
+async function execute(command: string, { url, databaseUrl } = cairn, variables = shell): Promise<string> {
+  const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:3000', url)], {
     // biome-ignore lint/style/noProcessEnv: the command runs in the reader's shell
-    env: { ...process.env, ...shell, DATABASE_URL: cairn.databaseUrl },
+    env: { ...process.env, ...variables, DATABASE_URL: databaseUrl },
   })
   return stdout
 }
@@ -87,6 +88,34 @@ describe('the README', () => {
     expect(timeline.data).toMatchObject([
       { event_id: 'signed_up', custom_variables: { plan: 'team', seats: 12 } },
     ])
+  })
+
+  it('leads to one workspace, whether it is made in the browser or in the shell', async () => {
+    const setUp = (cairn: Cairn, change: object) => {
+      const token = cairn.setupLink?.split('#token=')[1] ?? ''
+      const person = { name: 'Ada Lovelace', email: newEmail(), password: 'nine-lives-of-a-moth' }
+      return browser(cairn, OWN_PAGE)
+        .client()
+        .setUp({ body: { token, ...person, ...change } })
+    }
+    const fromShell = await startCairnForTest()
+    const made = await execute(block('npx cairn init'), fromShell)
+    const { data: owner } = await setUp(fromShell, {})
+    expect(owner?.workspaces).toMatchObject([{ name: 'Acme', role: 'owner' }])
+    expect(made).toContain(owner?.workspaces[0]?.workspace_id)
+
+    const fromBrowser = await startCairnForTest()
+    await setUp(fromBrowser, { workspace_name: 'Acme', journey_name: 'Onboarding' })
+    const key = /sk_\w+/.exec(await execute(block('npx cairn key create'), fromBrowser))?.[0] ?? ''
+    const journeys = await execute(block('/v1/journeys'), fromBrowser, { CAIRN_SERVICE_KEY: key })
+    expect(JSON.parse(journeys).data).toMatchObject([{ name: 'Onboarding' }])
+  })
+
+  it('says what a journey and the types of customers are before it uses the words', () => {
+    const meaning =
+      /A \*journey\* is .+ A\s\*customer\* is a \*contact\*, which is a person, or an \*account\*/s
+    expect(readme.search(meaning)).toBeGreaterThan(-1)
+    expect(readme.search(meaning)).toBeLessThan(readme.indexOf('customer_type'))
   })
 
   it('does the same from TypeScript in eleven lines, and prints both answers', async () => {

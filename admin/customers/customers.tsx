@@ -13,6 +13,7 @@ import { Loading } from '../parts/loading.tsx'
 import { Page } from '../parts/page.tsx'
 import { usePages } from '../parts/pages.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { customerMeaning } from '../parts/terms.ts'
 import { taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
 import { CustomerTable } from './customer-table.tsx'
@@ -111,7 +112,7 @@ function NoCustomers({ search, type }: { search: string; type: Schemas['Customer
   if (type) {
     return (
       <EmptyState title={type === 'account' ? 'No accounts yet' : 'No contacts yet'} icon={<IconUsers />}>
-        A customer is registered as an account or a contact by the customer_type of its first call.
+        {customerMeaning} The customer_type of its first call says which.
       </EmptyState>
     )
   }

@@ -12,6 +12,7 @@ import { JsonView } from '../parts/json-view.tsx'
 import { visibleName } from '../parts/visible-name.ts'
 import { ProblemError, taken } from '../problem.ts'
 import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { RejectedRequests } from './rejected-requests.tsx'
 
 /**
  * Waits for events of the journey while the page is visible, and shows and announces the latest within a second of
@@ -19,7 +20,7 @@ import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
  */
 export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
   const cairn = useCairn()
-  const { workspace_id } = useMembership()
+  const { workspace_id, canChange } = useMembership()
   const { journey_id } = journey
   const name = visibleName(journey.name)
   const { data, error } = useQuery({
@@ -71,6 +72,8 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
           </Box>
         </Group>
       </Paper>
+      {canChange && data && <RejectedRequests since={event?.received_at} />}
+      {data && !event && <NothingAppears seesRejections={canChange} />}
       {event && (
         <Box component="nav" aria-label="Next steps">
           <Text fw={500} mb={4}>
@@ -96,6 +99,25 @@ export function EventWatch({ journey }: { journey: Schemas['Journey'] }) {
         </Box>
       )}
     </Stack>
+  )
+}
+
+/** What to look at where not even a rejected request appears. */
+function NothingAppears({ seesRejections }: { seesRejections: boolean }) {
+  const { workspace_id } = useMembership()
+  return (
+    <Text size="sm" c="dimmed">
+      {seesRejections
+        ? 'If your request is rejected, it appears here too, with the reason. '
+        : 'Rejected requests are shown to owners and admins of the workspace. '}
+      If nothing appears, look at the answer that your program gets. 401 unauthorized: Cairn does not know the
+      key, and cannot tell whose request it was; compare it with those under{' '}
+      <Anchor component={Link} inherit to={`/w/${workspace_id}/keys`}>
+        Service keys
+      </Anchor>
+      . No answer at all: the program does not reach this server; compare the address with the one in the
+      code.
+    </Text>
   )
 }
 

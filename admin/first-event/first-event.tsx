@@ -168,14 +168,14 @@ const examples = [
   },
   {
     value: 'browser',
-    label: 'TypeScript, in a browser',
+    label: 'In a browser',
     codeLabel: 'TypeScript for a browser',
     hint: installation,
     codeOf: browserModule,
   },
   {
     value: 'server',
-    label: 'TypeScript, on a server',
+    label: 'On a server',
     codeLabel: 'TypeScript for a server',
     hint: `${installation} Outside of a first try, read the key from the environment: a secret one must not stand in the source.`,
     codeOf: serverModule,

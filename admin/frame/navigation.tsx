@@ -36,11 +36,14 @@ export function Navigation() {
   const { workspace_id, canChange } = useMembership()
   const { pathname } = useLocation()
   const { data: hasEvents } = useHasEvents()
+  const { data: share } = useRefusedShare()
+  const hasRejections = share !== undefined && rejectionCount(share.rejections) > 0
   const operation = operations[pathname.split('/')[3] ?? '']
   const screens = [
-    hasEvents === false
-      ? { path: 'first-event', label: 'First event', Icon: IconRocket }
-      : { path: 'overview', label: 'Overview', Icon: IconLayoutDashboard },
+    ...(hasEvents === false ? [{ path: 'first-event', label: 'First event', Icon: IconRocket }] : []),
+    ...(hasEvents !== false || hasRejections
+      ? [{ path: 'overview', label: 'Overview', Icon: IconLayoutDashboard }]
+      : []),
     { path: 'journeys', label: 'Journeys', Icon: IconRoute },
     { path: 'customers', label: 'Customers', Icon: IconUsers },
     { path: 'events', label: 'Events', Icon: IconActivity },

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../client/person.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { customerMeaning, journeyMeaning } from '../parts/terms.ts'
 import { fieldErrors, taken } from '../problem.ts'
 import { useCairn, useWorkspaceKey } from '../session/session.ts'
 import { journeyFaults } from './journey-draft.ts'
@@ -34,9 +35,12 @@ export function NewJourneyForm({
   return (
     <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack>
+        <Text size="sm">
+          {journeyMeaning} {customerMeaning}
+        </Text>
         <TextInput
           label="Name"
-          description="For example Onboarding or Renewal. It can be changed later."
+          description="It can be changed later."
           withAsterisk
           autoFocus
           {...form.getInputProps('name')}

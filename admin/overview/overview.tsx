@@ -14,6 +14,7 @@ import { JourneysAtAGlance } from './journeys-at-a-glance.tsx'
 import { Line, Lines, OverviewPart } from './overview-part.tsx'
 import { Refused } from './refused.tsx'
 import { RefusedNotice } from './refused-notice.tsx'
+import { rejectionCount, rejectionsOf, useDayActivity, useDayRefusals } from './rejections.ts'
 
 /** So many of each are shown. */
 const limit = 6
@@ -22,8 +23,12 @@ const limit = 6
 export function OverviewScreen() {
   const { workspace_id, name } = useMembership()
   const hasEvents = useHasEvents()
-  // While there is nothing, one begins with the journeys.
-  if (hasEvents.data === false) return <Navigate to={`/w/${workspace_id}/journeys`} replace />
+  const hasRejections = useHasRejections()
+  // While there is nothing to see, one begins with sending the first event.
+  if (hasEvents.data === false && hasRejections === false) {
+    return <Navigate to={`/w/${workspace_id}/first-event`} replace />
+  }
+  const isShown = hasEvents.data || (hasEvents.data === false && hasRejections)
   return (
     <Page
       title="Overview"
@@ -34,9 +39,9 @@ export function OverviewScreen() {
         </Anchor>
       }
     >
-      {hasEvents.isPending && <Loading lines={8} />}
+      {!isShown && !hasEvents.error && <Loading lines={8} />}
       {hasEvents.error && <ProblemAlert error={hasEvents.error} onRetry={() => hasEvents.refetch()} />}
-      {hasEvents.data && (
+      {isShown && (
         <Stack gap="md">
           <RefusedNotice />
           <Arrivals />
@@ -50,6 +55,16 @@ export function OverviewScreen() {
       )}
     </Page>
   )
+}
+
+/** Whether anything was rejected in the last 24 hours; undefined while that is not known. */
+function useHasRejections(): boolean | undefined {
+  const activity = useDayActivity()
+  const refusals = useDayRefusals()
+  // What could not be read keeps nobody from the first event.
+  if (activity.error || refusals.error) return false
+  if (!activity.data || refusals.data === undefined) return undefined
+  return rejectionCount(rejectionsOf(activity.data.total, refusals.data ?? undefined)) > 0
 }
 
 function LatestEvents() {

@@ -1,12 +1,11 @@
 import { Alert, Anchor } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
 import { clockText } from '../parts/instant-text.ts'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { useMembership } from '../session/session.ts'
-import { useRefusedShare } from './refused-share.ts'
+import { type Mistake, useRefusedShare } from './refused-share.ts'
 import { rejectionCount, rejectionText } from './rejections.ts'
 
 /** Tells of an unusual share of refusals those who did not come to look for it; nothing where there is none. */
@@ -39,11 +38,7 @@ export function RefusedNotice() {
   )
 }
 
-function WorstMistake({
-  worst: { code, field, key_id, first_at, count },
-}: {
-  worst: Schemas['RefusalGroup']
-}) {
+function WorstMistake({ worst: { code, field, key_id, first_at, count } }: { worst: Mistake }) {
   return (
     <>
       {code}

@@ -23,8 +23,12 @@ export type RefusedShare = {
   received: number
   /** Whether that is more than people should have to look for. */
   isUnusual: boolean
-  /** The most frequent mistake; undefined for who may not see refusals, and where there is none. */
-  worst: Schemas['RefusalGroup'] | undefined
+  /** The most frequent mistake; undefined for viewers, who may not see refusals, and where there is none. */
+  worst: Mistake | undefined
+}
+
+export type Mistake = Pick<Schemas['RefusalGroup'], 'code' | 'key_id' | 'first_at' | 'count'> & {
+  field: string | null
 }
 
 /** How much of what was sent lately was refused, and whether that is unusual. Asked again every minute. */
@@ -68,8 +72,14 @@ async function readShare(
     rejections,
     received: lately.received,
     isUnusual: isUnusual(rejections, lately, before),
-    worst: kept?.groups[0],
+    worst: kept && worstOf(kept),
   }
+}
+
+function worstOf({ groups, unsaved }: Schemas['RefusalSummary']): Mistake | undefined {
+  const counted = unsaved.map((mistake) => ({ ...mistake, field: null }))
+  const [worst] = [...groups.slice(0, 1), ...counted.slice(0, 1)].sort((a, b) => b.count - a.count)
+  return worst
 }
 
 type Sum = { received: number; rejected: number }

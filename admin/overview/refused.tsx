@@ -1,19 +1,17 @@
 import { Anchor, Table, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { useKeyName } from '../keys/key-name.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { countText } from '../parts/number-text.ts'
-import { taken } from '../problem.ts'
-import { useCairn, useMembership, useWorkspaceKey } from '../session/session.ts'
+import { useMembership } from '../session/session.ts'
 import { OverviewPart, OverviewTable } from './overview-part.tsx'
 import {
-  dayStart,
   type Rejections,
   rejectionCount,
   rejectionsOf,
   rejectionText,
+  useDayActivity,
   useDayRefusals,
 } from './rejections.ts'
 
@@ -26,16 +24,8 @@ const columns = [
 
 /** What was rejected in the last 24 hours, by the key that it was sent with. */
 export function Refused() {
-  const cairn = useCairn()
   const { canChange } = useMembership()
-  const activity = useQuery({
-    queryKey: useWorkspaceKey('activity', 'refused'),
-    queryFn: ({ signal }) => {
-      const from = new Date(dayStart(Date.now())).toISOString()
-      return taken(cairn.getActivity({ query: { by: 'hour', from, group_by: 'key' }, signal }))
-    },
-    refetchInterval: 15_000,
-  })
+  const activity = useDayActivity()
   const refusals = useDayRefusals()
   const isRead = activity.data !== undefined && refusals.data !== undefined
   const rejections = isRead && rejectionsOf(activity.data.total, refusals.data ?? undefined)

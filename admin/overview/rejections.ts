@@ -43,6 +43,19 @@ export function dayStart(now: number): number {
   return now - (now % hour_ms) - 23 * hour_ms
 }
 
+/** The events of the last 24 hours, by what became of them and by key. */
+export function useDayActivity() {
+  const cairn = useCairn()
+  return useQuery({
+    queryKey: useWorkspaceKey('activity', 'refused'),
+    queryFn: ({ signal }) => {
+      const from = new Date(dayStart(Date.now())).toISOString()
+      return taken(cairn.getActivity({ query: { by: 'hour', from, group_by: 'key' }, signal }))
+    },
+    refetchInterval: 15_000,
+  })
+}
+
 /** The refusals of the last 24 hours; null for viewers. */
 export function useDayRefusals() {
   const cairn = useCairn()

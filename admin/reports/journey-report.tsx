@@ -1,16 +1,13 @@
-import { Anchor, Button, List, Stack, Text, Title } from '@mantine/core'
-import { IconFilter, IconListNumbers, IconRoute } from '@tabler/icons-react'
+import { Anchor, List, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link } from 'react-router'
 import type { Schemas } from '../../client/person.ts'
 import { JourneyPage } from '../journeys/journey-page.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
 import { secondsText } from '../parts/instant-text.ts'
 import { Loading } from '../parts/loading.tsx'
 import { countOf, countText, shareText } from '../parts/number-text.ts'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
-import { visibleName } from '../parts/visible-name.ts'
 import { useMembership } from '../session/session.ts'
 import { CountingRule } from './counting-rule.tsx'
 import { ReportFilterBar, type ReportQuery, searchOf, useReportFilters } from './report-filters.tsx'
@@ -20,6 +17,17 @@ import { ReportTable } from './report-table.tsx'
 // Shown for a moment, after the steps were edited.
 const RecomputingAlert = lazy(() =>
   import('./recomputing-alert.tsx').then((module) => ({ default: module.RecomputingAlert })),
+)
+
+// Instead of the numbers.
+const NoSteps = lazy(() => import('./no-numbers.tsx').then((module) => ({ default: module.NoSteps })))
+const NobodyEntered = lazy(() =>
+  import('./no-numbers.tsx').then((module) => ({ default: module.NobodyEntered })),
+)
+
+// Where a step was never reached.
+const MistakenNames = lazy(() =>
+  import('./mistaken-names.tsx').then((module) => ({ default: module.MistakenNames })),
 )
 
 // Below the table, and after it.
@@ -46,7 +54,13 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
   if (isPending) return <Loading lines={8} />
   const isFiltered = filters.count > 0
   const hasNoSteps = journey.steps.length === 0 && report?.steps.length === 0
-  if (report && hasNoSteps) return <NoSteps journey={journey} report={report} />
+  if (report && hasNoSteps) {
+    return (
+      <Suspense fallback={<Loading lines={4} />}>
+        <NoSteps journey={journey} report={report} />
+      </Suspense>
+    )
+  }
   return (
     <>
       {report && (report.enrolled > 0 || isFiltered) && <ReportFilterBar filters={filters} />}
@@ -61,7 +75,9 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
           )}
           {report.enrolled === 0 ? (
             !report.recomputing && (
-              <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
+              <Suspense fallback={<Loading lines={4} />}>
+                <NobodyEntered journey={journey} {...(isFiltered && { onClear: filters.clear })} />
+              </Suspense>
             )
           ) : (
             <Stack
@@ -76,6 +92,11 @@ function JourneyReport({ journey }: { journey: Schemas['Journey'] }) {
                     : 'How far customers come'}
                 </Title>
                 <Summary report={report} />
+                {report.steps.some(isUnreached) && (
+                  <Suspense>
+                    <MistakenNames journey_id={report.journey_id} steps={report.steps.filter(isUnreached)} />
+                  </Suspense>
+                )}
                 <ReportTable report={report} query={filters.query} />
                 <OutOfOrder report={report} query={filters.query} />
                 <CountingRule />
@@ -138,6 +159,10 @@ function Summary({ report: { enrolled, steps } }: { report: Schemas['JourneyRepo
   )
 }
 
+function isUnreached({ reached, out_of_order }: Schemas['JourneyReportStep']): boolean {
+  return reached === 0 && out_of_order === 0
+}
+
 /** How many are lost before a step: with a time limit, which the first step has not, who has time left is not. */
 function lostAt({ dropped, not_reached }: Schemas['JourneyReportStep']): number {
   return dropped ?? not_reached
@@ -178,71 +203,4 @@ function OutOfOrder({ report, query }: { report: Schemas['JourneyReport']; query
       </List>
     </div>
   )
-}
-
-function NoSteps({ journey, report }: { journey: Schemas['Journey']; report: Schemas['JourneyReport'] }) {
-  const { workspace_id, canChange } = useMembership()
-  return (
-    <EmptyState
-      title="This journey has no steps yet"
-      icon={<IconListNumbers />}
-      action={
-        canChange && (
-          <Button component={Link} to={`/w/${workspace_id}/journeys/${journey.journey_id}/settings`}>
-            Define the steps
-          </Button>
-        )
-      }
-    >
-      Steps are the events that mark a customer’s way, in their order: signed up, chose a plan, paid. Once
-      they are defined, this page shows how many customers reach each, where they stop and how long they take,
-      for all events received so far.{' '}
-      {report.enrolled > 0 && `${countOf(report.enrolled, 'customer')} entered already. `}
-      {!canChange && 'An owner or an admin of the workspace can define them.'}
-    </EmptyState>
-  )
-}
-
-function NobodyEntered({ journey, onClear }: { journey: Schemas['Journey']; onClear?: () => void }) {
-  const { workspace_id } = useMembership()
-  if (onClear) {
-    return (
-      <EmptyState
-        title="Nobody entered with these filters"
-        icon={<IconFilter />}
-        action={
-          <Button variant="default" onClick={onClear}>
-            Show all customers
-          </Button>
-        }
-      >
-        Filters are by when a customer entered the journey, not by when it reached a step.
-      </EmptyState>
-    )
-  }
-  return (
-    <EmptyState
-      title="Nobody has entered this journey yet"
-      icon={<IconRoute />}
-      action={
-        journey.status === 'active' && (
-          <Button component={Link} to={`/w/${workspace_id}/first-event?journey=${journey.journey_id}`}>
-            Send the first event
-          </Button>
-        )
-      }
-    >
-      The steps are defined:{' '}
-      <span style={{ overflowWrap: 'anywhere' }}>
-        {listed(journey.steps.map(({ name, event_id }) => visibleName(name, event_id)))}
-      </span>
-      . The report fills here by itself as soon as customers and events arrive.
-    </EmptyState>
-  )
-}
-
-const listFormat = new Intl.ListFormat('en')
-
-function listed(words: string[]): string {
-  return listFormat.format(words)
 }

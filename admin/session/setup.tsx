@@ -9,6 +9,7 @@ import { givenNameFault, nameLimit } from '../parts/field-faults.ts'
 import { Instant } from '../parts/instant.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ProblemAlert } from '../parts/problem-alert.tsx'
+import { customerMeaning, journeyMeaning } from '../parts/terms.ts'
 import { visibleName } from '../parts/visible-name.ts'
 import { codeOf, fieldErrors, taken } from '../problem.ts'
 import { LinkNeeded } from './link-needed.tsx'
@@ -106,7 +107,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
       title="Set up Cairn"
       description={
         workspace_name === null ? (
-          'You make your account and your workspace, where journeys, customers and events will be kept.'
+          'You make an account to sign in with, and a workspace, which keeps your journeys, customers and events.'
         ) : (
           <>
             You become an owner of the workspace <strong>{visibleName(workspace_name)}</strong>.
@@ -150,7 +151,7 @@ function SetupForm({ token, link }: { token: string; link: Schemas['SetupLink'] 
           )}
           <TextInput
             label="First journey (optional)"
-            description="The way customers go with you, for example Onboarding. Events belong to a journey; you can add steps and more journeys later."
+            description={`${journeyMeaning} ${customerMeaning} You can add steps and more journeys later.`}
             maxLength={nameLimit}
             {...form.getInputProps('journey_name')}
           />

@@ -48,6 +48,11 @@ export function isEventId(id: string): boolean {
   return /^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)
 }
 
+/** Whether it is one that a customer may have. */
+export function isCustomerId(id: string): boolean {
+  return /^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)
+}
+
 /** `rfs_…` of the 16 bytes of a UUIDv7. */
 export function refusalIdText(bytes: Uint8Array): string {
   return `rfs_${eventIdText(bytes).slice('evt_'.length)}`

@@ -5,6 +5,7 @@ import type { JsonValue } from '../domain/json.ts'
 import { networkOf, plainAddress } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
 import { Problem } from '../problems.ts'
+import type { CallingKey } from '../storage/service-keys.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 import { addHeaders, answer, type Headers, ownerOf, problemOf, refuse, sendReply } from './answers/answer.ts'
 import { corsHeaders, preflightHeaders } from './answers/cors.ts'
@@ -12,6 +13,7 @@ import { securityHeaders } from './answers/security-headers.ts'
 import { sendStreamed } from './answers/streamed-file.ts'
 import { noteBegun } from './begun-requests.ts'
 import { writeCookies } from './callers/cookies.ts'
+import { KeyRejected } from './callers/credentials.ts'
 import { senderAddress } from './callers/sender-address.ts'
 import { ProxyWatch } from './callers/unknown-proxy.ts'
 import type { ExportPlaces } from './export-places.ts'
@@ -119,7 +121,14 @@ function mountPath(app: Express, path: string, options: AppOptions) {
 async function serve(route: Route, req: Request, res: Response, options: AppOptions) {
   const { bodies, callers, limiter, storage, publicUrl, turns } = options
   res.locals.operation = route.operationId
-  const identify = () => callers.check(req.headers, () => reached(req), route)
+  const identify = async () => {
+    try {
+      return await callers.check(req.headers, () => reached(req), route)
+    } catch (error) {
+      if (error instanceof KeyRejected) refusedRequest(error.key, req, res, route, options)?.count(error)
+      throw error
+    }
+  }
   let caller = await identify()
   const key = limitedKey(caller, res)
   if (caller.kind === 'key') res.locals.key_id = caller.key.key_id
@@ -134,7 +143,7 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
   if (!route.hasBody) ignoreBody(req)
   const isNobody = caller.kind === 'nobody'
   const arriving = route.hasBody ? bodies.enter({ owner: ownerOf(res), isNobody }) : undefined
-  const refused = refusedRequest(caller, req, res, route, options)
+  const refused = caller.kind === 'key' ? refusedRequest(caller.key, req, res, route, options) : undefined
   let isChecked = false
   let leaveExports: (() => void) | undefined
   let body: JsonValue | undefined
@@ -177,6 +186,8 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
     const problem = problemOf(error)
     if (body !== undefined && arriving) {
       refused?.whole(problem, body, { head: arriving.head, bytes: arriving.length })
+    } else if (!isChecked && !isCutShort(req)) {
+      refused?.unread(problem)
     }
     // For its shape; whom the server has no room for is no worse for it.
     const isRefused = !isChecked && problem.status < 500
@@ -191,16 +202,20 @@ async function serve(route: Route, req: Request, res: Response, options: AppOpti
 
 /** What is refused of a request is kept where it is of an operation that senders in browsers call: nobody reads the answer. */
 function refusedRequest(
-  caller: Caller,
+  { workspace_id, key_id }: CallingKey,
   req: Request,
   { locals }: Response,
   { accepts, operationId }: Route,
   { storage, now }: AppOptions,
 ): RefusedRequest | undefined {
-  if (caller.kind !== 'key' || !accepts.includes('publishable') || isDryRun(req.originalUrl)) return undefined
-  const { workspace_id, key_id } = caller.key
+  if (!accepts.includes('publishable') || isDryRun(req.originalUrl)) return undefined
   const request = { workspace_id, key_id, request_id: locals.requestId, operation: operationId }
   return new RefusedRequest(storage.refusals, request, now)
+}
+
+/** Whether the client disconnected before its body had arrived. */
+function isCutShort(req: Request): boolean {
+  return req.destroyed && !req.complete
 }
 
 /**

@@ -15,6 +15,9 @@ export type RefusedItem = {
   sent: object
 }
 
+/** A body that could not be read: it is counted, and nothing of it is kept. */
+const UNREAD_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 413, 415]
+
 /** Those that tell a sender that its request is wrong in its content; not 410: of who was erased nothing is kept. */
 const KEPT_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 404, 409]
 
@@ -36,6 +39,16 @@ export class RefusedRequest {
     const { code, status, errors, errors_omitted } = problem.details('')
     const faults = { ...(errors && { errors }), ...(errors_omitted && { errors_omitted }) }
     this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)
+  }
+
+  /** The request as a whole, whose body could not be read. */
+  unread(problem: Problem): void {
+    if (UNREAD_STATUSES.some((status) => status === problem.status)) this.count(problem)
+  }
+
+  /** Counts the request, of which nothing is kept. */
+  count({ code, status }: Problem): void {
+    this.#refusals.offer({ ...this.#request, ...NOTHING_NAMED, received_ms: this.#now(), code, status }, null)
   }
 
   /** One item of a batch. */
@@ -72,6 +85,8 @@ function namesOf(body: object | JsonValue) {
   }
   return { journey_id: name('journey_id'), customer_id: name('customer_id'), event_id: name('event_id') }
 }
+
+const NOTHING_NAMED = { item: null, journey_id: null, customer_id: null, event_id: null }
 
 /** Of the contract's length, and without NUL, which no engine keeps. */
 const NAME = /^[^\0]{1,255}$/u

@@ -2,13 +2,13 @@ import type { components } from '../../generated/contract.ts'
 import type { Context, Operation } from '../contract.ts'
 import { firstPosition, type Position } from '../domain/cursors.ts'
 import { instantText } from '../domain/instants.ts'
-import { Problem } from '../problems.ts'
 import { insertAuditEntry, newestAuditEntries } from '../storage/audit-log.ts'
 import { findCustomer } from '../storage/customers.ts'
-import { exportSlices, settled } from '../storage/export-walk.ts'
-import { itemText } from '../storage/exports.ts'
+import { exportSlices } from '../storage/export-walk.ts'
+import { itemText, type WalkBound } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
-import { assertThere, exportFileName } from './exports.ts'
+import { customerNotFound } from './customer-not-found.ts'
+import { assertThere, exportFileName, settledEvents } from './exports.ts'
 import { refusalOf } from './refusals.ts'
 import { allCustomerJourneys } from './reports.ts'
 
@@ -22,7 +22,8 @@ const AT_ONCE = 100
 export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId, path }, context) => {
   const { storage, change } = context
   const customer = await findCustomer(storage.db, workspaceId, path.customer_id)
-  if (!customer) throw new Problem('customer_not_found')
+  if (!customer) throw customerNotFound(path.customer_id)
+  const bound = await settledEvents(context, workspaceId)
   await change(async (db) => {
     // Not by its name: what is done here is kept longer than the customer may be.
     const { customer_id } = customer
@@ -30,7 +31,7 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
     await insertAuditEntry(db, workspaceId, authorOf(context), { action: 'customer_exported', subject })
   })
   const name = exportFileName(context, customer.customer_id, 'json')
-  const parts = customerParts(context, workspaceId, customer)
+  const parts = customerParts(context, workspaceId, customer, bound)
   return { status: 200, file: { contentType: 'application/json', name, parts } }
 }
 
@@ -39,13 +40,14 @@ async function* customerParts(
   context: Context,
   workspaceId: string,
   customer: Customer,
+  bound: WalkBound,
 ): AsyncGenerator<Uint8Array> {
   const { storage, now } = context
   const { customer_id } = customer
   const head = { exported_at: instantText(now()), customer } satisfies Partial<CustomerExport>
   const lists: [keyof CustomerExport, AsyncIterable<Uint8Array>][] = [
     ['journeys', items(allCustomerJourneys(context, workspaceId, customer_id))],
-    ['events', eventItems(context, workspaceId, customer_id)],
+    ['events', eventItems(context, workspaceId, customer_id, bound)],
     ['refusals', items(refusals(context, workspaceId, customer_id))],
     ['audit_entries', items(auditEntries(context, workspaceId, customer_id))],
   ]
@@ -65,7 +67,7 @@ async function* customerParts(
   }
   // What was left of who was erased meanwhile is not all about them.
   await assertThere(storage.db, workspaceId)
-  if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw new Problem('customer_not_found')
+  if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw customerNotFound(customer_id)
   yield encoder.encode(`${text}\n}\n`)
 }
 
@@ -78,13 +80,13 @@ async function* items(parts: AsyncIterable<readonly unknown[]>): AsyncGenerator<
 }
 
 async function* eventItems(
-  { storage, reading, now }: Context,
+  { storage, reading }: Context,
   workspace_id: string,
   customer_id: string,
+  { place }: WalkBound,
 ): AsyncGenerator<Uint8Array> {
   const { events } = storage
   const { signal } = reading
-  const { place } = await settled(now(), signal, () => events.eventsBound(workspace_id, reading))
   const wanted = {
     workspace_id,
     filter: { customer_id },

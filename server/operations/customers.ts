@@ -1,8 +1,8 @@
 import type { Operation } from '../contract.ts'
 import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
-import { Problem } from '../problems.ts'
 import { oldestCustomers } from '../storage/arrived-customers.ts'
 import { findCustomer, newestCustomers } from '../storage/customers.ts'
+import { customerNotFound } from './customer-not-found.ts'
 
 export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, context) => {
   const { storage, reading } = context
@@ -18,7 +18,7 @@ export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, q
 
 export const getCustomer: Operation<'getCustomer'> = async ({ workspaceId, path }, { storage }) => {
   const customer = await findCustomer(storage.db, workspaceId, path.customer_id)
-  if (!customer) throw new Problem('customer_not_found')
+  if (!customer) throw customerNotFound(path.customer_id)
   return { status: 200, body: customer }
 }
 
@@ -31,6 +31,6 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
     findCustomer(storage.db, workspaceId, path.customer_id),
     storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt'), reading),
   ])
-  if (!customer) throw new Problem('customer_not_found')
+  if (!customer) throw customerNotFound(path.customer_id)
   return { status: 200, body }
 }

@@ -2,9 +2,9 @@ import type { components } from '../../generated/contract.ts'
 import type { Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { forwardPageBody, pageOf } from '../domain/paging.ts'
-import { Problem } from '../problems.ts'
 import * as erasures from '../storage/removals/erasures.ts'
 import { authorOf } from './author.ts'
+import { customerNotFound } from './customer-not-found.ts'
 
 export const eraseCustomer: Operation<'eraseCustomer'> = async ({ workspaceId, path, query }, context) => {
   const { storage } = context
@@ -16,7 +16,7 @@ export const eraseCustomer: Operation<'eraseCustomer'> = async ({ workspaceId, p
   const erasure = await context.change((db) => {
     return erasures.eraseCustomer(db, storage.removals, customer, authorOf(context))
   })
-  if (!erasure) throw new Problem('customer_not_found')
+  if (!erasure) throw customerNotFound(path.customer_id)
   storage.removals.begin()
   return { status: 200, body: erasureOf(erasure) }
 }

@@ -7,6 +7,7 @@ import { pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
 import { customerSlice } from '../storage/arrived-customers.ts'
 import { exportLines, settled } from '../storage/export-walk.ts'
+import type { WalkBound } from '../storage/exports.ts'
 import type { Database } from '../storage/storage.ts'
 import { hasWorkspace } from '../storage/workspaces.ts'
 import { eventFilter } from './events.ts'
@@ -14,10 +15,10 @@ import { noteReader } from './noted-readers.ts'
 
 export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
-  const { storage, reading, now } = context
+  const { storage, reading } = context
   const isGoingOn = cursor !== undefined
+  const bound = await settledEvents(context, workspaceId)
   await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
-  const bound = await settled(now(), reading.signal, () => storage.events.eventsBound(workspaceId, reading))
   const end = new EndField()
   const parts = exportLines({
     list: 'events',
@@ -48,10 +49,11 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
 
 export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceId, query }, context) => {
   const { limit, cursor, format = 'ndjson', ...filter } = query
-  const { storage, reading, now } = context
+  const { storage, reading } = context
   const isGoingOn = cursor !== undefined
+  const begun_ms = await storage.clock_ms(reading)
+  const arrived = await settled(begun_ms, reading.signal, () => storage.arrivedCustomers(reading))
   await noteReader(context, workspaceId, { action: 'customers_exported', after: { filter } }, { isGoingOn })
-  const arrived = await settled(now(), reading.signal, () => storage.arrivedCustomers(reading))
   const end = new EndField()
   const parts = exportLines({
     list: 'customers',
@@ -75,6 +77,15 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
       ...(format === 'csv' && { trailer: end.trailer }),
     },
   }
+}
+
+/**
+ * Where an export ends that begins now, by the clock of the store: that of this process may be another.
+ * @throws {Unavailable} see `settled`
+ */
+export async function settledEvents({ storage, reading }: Context, workspaceId: string): Promise<WalkBound> {
+  const begun_ms = await storage.clock_ms(reading)
+  return await settled(begun_ms, reading.signal, () => storage.events.eventsBound(workspaceId, reading))
 }
 
 /**

@@ -3,8 +3,10 @@ import type { Caller, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
 import type { Discretion, EventOutcome, EventRejection } from '../storage/event-store.ts'
+import { customerNotFoundDetail } from './customer-not-found.ts'
 import { newBatchEvent, newEvent } from './new-event.ts'
 
+type EventCreation = components['schemas']['EventCreation']
 type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
@@ -37,7 +39,9 @@ export const createEvent: Operation<'createEvent'> = async (
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
-    throw new Problem(toldCode(outcome.code, isDiscreet), {
+    const code = toldCode(outcome.code, isDiscreet)
+    throw new Problem(code, {
+      detail: detailOf(code, body.customer_id),
       isForgotten: outcome.code === 'customer_erased',
     })
   }
@@ -66,7 +70,7 @@ export const createEvents: Operation<'createEvents'> = async (
       const { code } = outcome
       refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
     }
-    return resultOf(outcome, events[index]?.message_id ?? null, isDiscreet)
+    return resultOf(outcome, events[index], isDiscreet)
   })
   if (count.rejected > 0) rejected(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
@@ -89,12 +93,22 @@ function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
 }
 
-function resultOf(outcome: EventOutcome, message_id: string | null, isDiscreet: boolean): EventResult {
+function detailOf(code: EventRejection, customerId: string): string {
+  return code === 'customer_not_found' ? customerNotFoundDetail(customerId) : problems[code].detail
+}
+
+function resultOf(outcome: EventOutcome, event: EventCreation | undefined, isDiscreet: boolean): EventResult {
+  const message_id = event?.message_id ?? null
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }
   }
   const code = toldCode(outcome.code, isDiscreet)
-  const problem = { type: `/docs/problems#${code}`, ...problems[code], code }
+  const problem = {
+    type: `/docs/problems#${code}`,
+    ...problems[code],
+    code,
+    detail: detailOf(code, event?.customer_id ?? ''),
+  }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

@@ -12,6 +12,7 @@ import { findJourney, journeysWith } from '../storage/journeys.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
 import type { CustomerJourney, StandingFilter, StandingsState, StepNumbers } from '../storage/standings.ts'
 import type { ReadingDatabase } from '../storage/storage.ts'
+import { customerNotFound } from './customer-not-found.ts'
 
 type Schemas = components['schemas']
 type Step = Schemas['JourneyStep']
@@ -145,7 +146,7 @@ export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (re
     findCustomer(storage.db, workspaceId, path.customer_id),
     storage.standings.customerJourneys(workspaceId, path.customer_id, few, reading),
   ])
-  if (!customer) throw new Problem('customer_not_found')
+  if (!customer) throw customerNotFound(path.customer_id)
   const journeys = await namedStandings(context, workspaceId, found.rows)
   const rows = journeys.map((row) => ({ row, position: { ms: 0, id: row.journey_id } }))
   return { status: 200, body: fittingPage({ rows, next: found.next }) }

@@ -2,11 +2,15 @@ import type { Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import * as audited from '../storage/audited-changes.ts'
-import { findPersonByEmail, insertPerson } from '../storage/people.ts'
+import { findPersonByEmail, hasPeople, insertPerson } from '../storage/people.ts'
 import * as links from '../storage/setup-links.ts'
 import { authorOf, personActor } from './author.ts'
 import { foundByLink } from './link-attempts.ts'
 import { startSession } from './session-start.ts'
+
+export const getSetup: Operation<'getSetup'> = async (_, { storage }) => {
+  return { status: 200, body: { has_accounts: await hasPeople(storage.db) } }
+}
 
 export const findSetupLink: Operation<'findSetupLink'> = async ({ body }, context) => {
   const { storage, now } = context

@@ -688,6 +688,28 @@ describe('A first visit', () => {
   })
 })
 
+describe('Tabs', () => {
+  const rows = (page: Page) =>
+    page.locator('.tabs, [role=tablist]').evaluateAll((rows) =>
+      rows.map((row) => ({
+        tops: new Set(Array.from(row.children, (tab) => Math.round(tab.getBoundingClientRect().top))).size,
+        isCut: row.scrollWidth > row.clientWidth,
+      })),
+    )
+
+  it.each(['first-event', 'journey', 'journey-customers', 'journey-settings', 'events', 'refused'])(
+    'stand in one row on a phone, all in sight, and scroll where it is narrower still: %s',
+    async (name) => {
+      const page = await screens.find((screen) => screen.name === name)?.open()
+      if (!page) throw new Error(`there is no screen ${name}`)
+      await page.setViewportSize({ width: 390, height: 800 })
+      expect(await rows(page)).toEqual([{ tops: 1, isCut: false }])
+      await page.setViewportSize({ width: 180, height: 800 })
+      expect(await rows(page)).toMatchObject([{ tops: 1 }])
+    },
+  )
+})
+
 describe('Loading', () => {
   it.each([
     ['journeys', 'Journeys'],

@@ -175,9 +175,10 @@ describe('The API reference', () => {
     for (const { operationId, method, path, security = contract.security } of operations) {
       const opensByKey = security.some((scheme) => 'SecretKey' in scheme)
       const bySession = method === 'get' ? '-b cookies.txt' : "-H 'Origin: http://127.0.0.1:3000'"
+      const isOpen = method === 'get' && security.length === 0
       const curl = shown.curl?.[operationId]
       expect(curl).toContain(contract.servers[0].url + path.split('{')[0])
-      expect(curl).toContain(opensByKey ? '-H "x-service-key: $CAIRN_SERVICE_KEY"' : bySession)
+      if (!isOpen) expect(curl).toContain(opensByKey ? '-H "x-service-key: $CAIRN_SERVICE_KEY"' : bySession)
       const client = shown['TypeScript client']?.[operationId]
       expect(client).toContain(`await cairn.${operationId}(`)
       expect(client).toContain(opensByKey ? 'createClient(' : 'createPersonClient(')
@@ -363,6 +364,41 @@ describe('The API reference', () => {
   })
 })
 
+/** A sign that is drawn, by the text of what it belongs to, with its color and that of its ground. */
+type Sign = { of: string; color: string; ground: string }
+
+describe('A sign of the API reference', () => {
+  it.each(['light', 'dark'] as const)(
+    'stands out from its ground: chevrons and others, %s',
+    async (colorScheme) => {
+      const page = await openReference('the server', { colorScheme })
+      const signs = await page.locator('#reference svg').evaluateAll((drawn): Sign[] => {
+        const isClear = (color: string) => /^transparent$|^rgba\(.*, 0\)$|\/ 0\)$/.test(color)
+        const groundOf = (element: Element | null): string => {
+          if (!element) return 'rgb(255, 255, 255)'
+          const { backgroundColor } = getComputedStyle(element)
+          return isClear(backgroundColor) ? groundOf(element.parentElement) : backgroundColor
+        }
+        const shapesOf = (svg: Element) => Array.from(svg.querySelectorAll('polygon, path'))
+        return drawn
+          .filter((svg) => svg.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+          .filter((svg) => svg.getBoundingClientRect().width > 0)
+          .flatMap((svg) =>
+            shapesOf(svg).map((shape) => {
+              const of = `${svg.parentElement?.tagName} ${svg.parentElement?.textContent?.slice(0, 40)}`
+              return { of, color: getComputedStyle(shape).fill, ground: groundOf(svg) }
+            }),
+          )
+          .filter(({ color }) => color !== 'none' && !isClear(color))
+      })
+      expect(signs.length).toBeGreaterThan(100)
+      const faint = signs.filter(({ color, ground }) => contrastOf(color, ground) < 3)
+      // One of each kind.
+      expect([...new Map(faint.map((sign) => [`${sign.color} ${sign.ground}`, sign])).values()]).toEqual([])
+    },
+  )
+})
+
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
@@ -412,7 +448,11 @@ async function contrast(page: Page, selector: string) {
     .locator(selector)
     .first()
     .evaluate((element) => [getComputedStyle(element).color, getComputedStyle(document.body).backgroundColor])
-  const [dark = 0, light = 0] = colors.map(luminance).sort()
+  return contrastOf(...(colors as [string, string]))
+}
+
+function contrastOf(...colors: [string, string]): number {
+  const [dark = 0, light = 0] = colors.map(luminance).sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)
 }
 

@@ -60,6 +60,14 @@ async function setUp(page: Page) {
   await heading(page, 'Send your first event').waitFor()
 }
 
+/** Whether the screen says in a sentence each what a journey and the types of customers are. */
+async function explainsTerms(page: Page) {
+  await page.getByText('A journey is a path that your customers take').waitFor()
+  await page
+    .getByText('A customer is a contact, which is a person, or an account, which is a company.')
+    .waitFor()
+}
+
 /** Makes the one key that the code needs. */
 async function makeKey(page: Page) {
   await page.getByRole('button', { name: 'Make a key' }).click()
@@ -85,6 +93,7 @@ describe('the first visit', () => {
     const page = await openAdministration({ cairn, path })
     await page.getByRole('heading', { name: 'Set up Cairn' }).waitFor()
     expect(page.url(), 'the token stays out of the address').toBe(`${cairn.url}/admin/setup`)
+    await explainsTerms(page)
 
     await setUp(page)
     expect(await page.getByRole('combobox', { name: 'Journey' }).inputValue()).toBe('Onboarding')
@@ -194,7 +203,7 @@ describe('the first visit', () => {
     // The one that there is, in every tab.
     await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
     expect(await copiedCode(page, 'curl commands')).toBe(commands)
-    await page.getByRole('tab', { name: 'TypeScript, on a server' }).click()
+    await page.getByRole('tab', { name: 'On a server' }).click()
     expect(await copiedCode(page, 'TypeScript for a server')).toContain(/'(pk_\w+)'/.exec(commands)?.[1])
     expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
 
@@ -261,7 +270,7 @@ describe('the code for a first event', () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
-    await page.getByRole('tab', { name: 'TypeScript, in a browser' }).click()
+    await page.getByRole('tab', { name: 'In a browser' }).click()
     await sendEvent(workspace)
     await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
     await inspectState(page, 'first-event-arrived')
@@ -279,6 +288,66 @@ describe('the code for a first event', () => {
   })
 })
 
+describe('what is rejected before the first event', () => {
+  it('appears on the page as it arrives, with its cause and what to do, until an event is stored', async () => {
+    const { cairn, page, workspace } = await openFirstEvent('curl')
+    const { client, journey_id, secret_key } = workspace
+    await page.getByText('Cairn does not know the key, and cannot tell whose request it was').waitFor()
+    const rejected = page.getByRole('list', { name: 'Rejected requests' })
+    const sums = page.getByRole('status', { name: 'Requests that are rejected' })
+    const post = (body: string, key = secret_key) => {
+      const headers = { 'x-service-key': key, 'content-type': 'application/json' }
+      return cairn.fetch('/events/create', { method: 'POST', headers, body })
+    }
+    const event = { journey_id, customer_id: 'user-10001', event_id: 'signed_up' }
+
+    await client.createEvent({ body: event })
+    await sums.getByText('Rejected so far: 1 event', { exact: true }).waitFor()
+    await rejected.getByText('customer_not_found', { exact: true }).waitFor()
+    await rejected.getByText('Call initializeCustomer before the event').waitFor()
+    await post(JSON.stringify({ ...event, evnt_id: 'x' }))
+    await rejected.getByText('is not a field that the contract knows').waitFor()
+    expect(await rejected.getByRole('listitem').filter({ hasText: 'createEvent signed_up' }).count()).toBe(2)
+    await client.createEvent({ body: event })
+    await sums.getByText('Rejected so far: 2 events, 1 request', { exact: true }).waitFor()
+
+    const counted = page.getByRole('list', { name: 'Contents not saved' })
+    await post('{"journey_id": ')
+    await counted.getByText(/^invalid_json from key First secret key …\w{4} since \d\d:\d\d, once/).waitFor()
+    await counted.getByText('Make it with a JSON library').waitFor()
+    const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+    const made = await owner.createServiceKey({ body: { kind: 'secret', name: 'Old server' } })
+    await owner.revokeServiceKey({ path: { key_id: made.data?.key_id ?? '' } })
+    await post(JSON.stringify(event), made.data?.token ?? '')
+    await counted.getByText(/^unauthorized from key Old server …\w{4} since/).waitFor()
+    await counted.getByText('Find the program that still sends it').waitFor()
+    await inspectState(page, 'first-event-rejected')
+
+    await rejected.getByRole('link', { name: 'createEvent signed_up' }).first().click()
+    await page.getByRole('dialog').getByText('"user-10001"').waitFor()
+    await page.goBack()
+    await sendEvent(workspace)
+    await panelOf(page).getByText('signed_up has arrived in Onboarding').waitFor()
+    await sums.waitFor({ state: 'detached' })
+  })
+
+  it('is on the overview, which leads to the first event only where nothing was sent', async () => {
+    const { cairn, page, workspace } = await openFirstEvent('curl')
+    const { client, journey_id } = workspace
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'overview')}`)
+    await heading(page, 'Send your first event').waitFor()
+
+    await client.createEvent({ body: { journey_id, customer_id: 'user-10001', event_id: 'signed_up' } })
+    await page.goto(`${cairn.url}/admin${screenPath(workspace, 'overview')}`)
+    await heading(page, 'Overview').waitFor()
+    await page.getByText(/^1 rejected since \d\d:00: 1 event$/).waitFor()
+    const navigation = page.getByRole('navigation', { name: 'Workspace' })
+    await navigation.getByRole('link', { name: 'Overview' }).waitFor()
+    await navigation.getByRole('link', { name: 'First event' }).click()
+    await page.getByText('Rejected so far: 1 event').waitFor()
+  })
+})
+
 /** The page for a first event of a new workspace, with the code for `curl`, a `browser` or a `server`. */
 async function openFirstEvent(
   code: string,
@@ -293,7 +362,7 @@ async function openFirstEvent(
   const page = await openAdministration({ cairn, path, signedIn })
   await panelOf(page).waitFor()
   if (!prepare) await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
-  return { page, workspace, newestEvent: () => newestEvent(workspace) }
+  return { cairn, page, workspace, newestEvent: () => newestEvent(workspace) }
 }
 
 async function newestEvent({ client }: Workspace) {

@@ -85,6 +85,8 @@ describe('the journeys', () => {
     await heading(page, 'Journeys').waitFor()
     await page.getByRole('button', { name: 'Create journey' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create a journey' })
+    await dialog.getByText('A journey is a path that your customers take').waitFor()
+    await dialog.getByText('A customer is a contact, which is a person, or an account').waitFor()
     await dialog.getByRole('button', { name: 'Create journey' }).click()
     await dialog.getByText('Give the journey a name.').waitFor()
     await inspectState(page, 'journey-new')

@@ -150,8 +150,8 @@ describe('An invitation', () => {
 
     await page.getByRole('button', { name: `Workspace ${second}, switch to another` }).click()
     await page.getByRole('menuitem', { name: first }).click()
-    await page.getByRole('button', { name: 'Create journey' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(other, 'journeys')}`)
+    await heading(page, 'Send your first event').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(other, 'first-event')}`)
     await page.getByRole('button', { name: `Workspace ${first}, switch, rename or make another` }).waitFor()
   })
 
@@ -440,7 +440,7 @@ describe('A member who has forgotten the password', () => {
     await guest.getByText('Use at least 12 characters').waitFor()
     await guest.getByLabel(/^New password/).fill('an engine of numbers')
     await guest.getByRole('button', { name: 'Set the password' }).click()
-    await heading(guest, 'Journeys').waitFor()
+    await heading(guest, 'Send your first event').waitFor()
     expect((await ada.fetch('GET /session')).status).toBe(401)
     await expect(signIn(cairn, { ...ada, password: 'an engine of numbers' })).resolves.toBeDefined()
   })

@@ -234,6 +234,35 @@ describe('The report of a journey', () => {
     expect(query(page)).toEqual({ out_of_order: '3' })
   })
 
+  it('says where events differ from an unreached step by case or separators alone', async () => {
+    const workspace = await cairn.workspace()
+    const { client, journey_id } = workspace
+    const owner = await signUp(cairn, workspace, 'owner')
+    await client.updateJourney({ path: { journey_id }, body: { steps } })
+    const customer_id = await enrol(workspace, 'Ada Lovelace')
+    const send = (event_id: string) => client.createEvent({ body: { journey_id, customer_id, event_id } })
+    for (const event_id of ['Signed Up', 'Signed Up', 'plan_chosen', 'Plan-Chosen', 'page_viewed']) {
+      await send(event_id)
+    }
+    const path = screenPath(workspace, `journeys/${journey_id}`)
+    const page = await openAdministration({ cairn, signedIn: owner.headers, path })
+    const notice = page.getByRole('alert', { name: /^Event names that differ from a step/ })
+    await notice
+      .getByText('expects signed_up and was never reached. This journey received Signed Up: 2 events')
+      .waitFor()
+    // The step of the other was named rightly too.
+    expect(await notice.getByRole('listitem').count()).toBe(1)
+    await inspectState(page, 'mistaken-names')
+    await notice.getByRole('link', { name: 'Edit the steps' }).click()
+    await page.getByText('Step 1', { exact: true }).waitFor()
+
+    await send('signed_up')
+    await page.goto(`${cairn.url}/admin${path}`)
+    await page.getByRole('table', { name: 'Steps' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await notice.count()).toBe(0)
+  })
+
   it('keeps its filters in the address, for reloads and its other pages', async () => {
     const page = await openReport()
     await page.getByRole('combobox', { name: 'Type of customer' }).selectOption('Contacts')

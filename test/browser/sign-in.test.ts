@@ -6,7 +6,7 @@ import { inStore } from '../../server/cli/store.ts'
 import { deleteSessionsOf } from '../../server/storage/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { newEmail, newMember, newPerson, type Person, type SignedUp, signIn, signUp } from '../people.ts'
-import { openAdministration } from './administration.ts'
+import { inspectState, openAdministration } from './administration.ts'
 import { chooseFromPersonMenu, comeBackTo, heading, screenPath, sendSignIn, signInDialog } from './screens.ts'
 
 const hour_ms = 3_600_000
@@ -58,8 +58,23 @@ describe('Signing in', () => {
     expect(said[1]).toBe(said[0])
 
     await sendSignIn(page, owner)
-    await heading(page, 'Journeys').waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'journeys')}`)
+    await heading(page, 'Send your first event').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'first-event')}`)
+  })
+
+  it('says of a server without an account where the setup link is, and asks for nothing', async () => {
+    const cairn = await startCairnForTest()
+    const page = await openAdministration({ cairn, path: '/', refusals: [nobody] })
+    await heading(page, 'This server has not been set up').waitFor()
+    await page.getByText('npx cairn setup-link', { exact: true }).waitFor()
+    await page.getByText('stands in that start’s output').waitFor()
+    expect(await page.getByRole('textbox').count()).toBe(0)
+    await inspectState(page, 'not-set-up')
+
+    const person = await newPerson(cairn)
+    await page.reload()
+    await sendSignIn(page, person)
+    await heading(page, 'You are a member of no workspace').waitFor()
   })
 
   it('asks for what is missing before it sends anything', async () => {
@@ -94,7 +109,7 @@ describe('Signing in', () => {
     expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe(person.email)
     await button.click()
 
-    await heading(page, 'Journeys').waitFor()
+    await heading(page, 'Send your first event').waitFor()
   })
 
   it('leads to where one wanted to go, with its query string', async () => {
@@ -115,7 +130,7 @@ describe('Signing in', () => {
       const path = `/sign-in?to=${encodeURIComponent(elsewhere)}`
       const page = await openAdministration({ cairn, path, refusals: [nobody] })
       await sendSignIn(page, owner)
-      await heading(page, 'Journeys').waitFor()
+      await heading(page, 'Send your first event').waitFor()
       expect(new URL(page.url()).origin).toBe(cairn.url)
     },
   )
@@ -334,7 +349,8 @@ describe('A session that ends in the middle of work', () => {
     await heading(page, 'Sign in').waitFor()
     await sendSignIn(page, other)
 
-    await page.getByRole('table', { name: 'Journeys' }).getByText('Onboarding', { exact: true }).waitFor()
+    await heading(page, 'Send your first event').waitFor()
+    await page.getByRole('combobox', { name: 'Journey' }).waitFor()
     expect(await page.getByText(written.name).count()).toBe(0)
   })
 })
@@ -375,7 +391,7 @@ describe('Two tabs', () => {
     await other.goto(`${cairn.url}/admin/`)
     await chooseFromPersonMenu(other, owner, 'Sign out')
     await sendSignIn(other, admin)
-    await heading(other, 'Journeys').waitFor()
+    await heading(other, 'Send your first event').waitFor()
 
     await comeBackTo(one)
 

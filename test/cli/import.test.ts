@@ -120,6 +120,23 @@ describe('cairn import', () => {
     expect(watch.overlapping).toEqual([])
   })
 
+  it('leaves a customer with the name of the last line, also where one before it with that name was refused', async () => {
+    const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
+    write(
+      upTo(10).flatMap((n) => {
+        const line = { client_customer_id: `user-${n}`, customer_type: 'contact' }
+        return [
+          { ...line, customer_name: 'Ada' },
+          { ...line, customer_name: 'Ada King', journey_id: 'jrn_01jd3zc4s7e9qv6x0m2n5b8wtr' },
+          { ...line, customer_name: 'Ada King' },
+        ]
+      }),
+    )
+    expect(await own.import()).toMatchObject({ code: 4, summary: { refused: 10 } })
+    const { data } = await client.listCustomers({ query: { limit: 500 } })
+    expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
+  })
+
   it('takes events by customer_id after the line that enters the customer in the journey', async () => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const

@@ -101,6 +101,19 @@ async function requestsTo(
   return requests
 }
 
+const TABLES_OF_PAGES = [
+  'members',
+  'invitations',
+  'setup_links',
+  'password_links',
+  'audit_log',
+  'service_keys',
+  'journeys',
+  'customers',
+  'events',
+  'event_counts',
+]
+
 describe.each([
   // Whoever calls is known all the same.
   [
@@ -108,25 +121,11 @@ describe.each([
     ['key'],
     ['events', 'event_counts', 'enrolments', 'customers', 'journeys', 'refusals', 'erasures'],
   ],
-  [
-    'a page',
-    ['person', 'nobody'],
-    [
-      'members',
-      'invitations',
-      'setup_links',
-      'password_links',
-      'audit_log',
-      'service_keys',
-      'journeys',
-      'customers',
-      'events',
-      'event_counts',
-    ],
-  ],
+  ['a page', ['person'], TABLES_OF_PAGES],
+  ['a visitor', ['nobody'], TABLES_OF_PAGES],
 ])(
   'with the tables gone, every operation answers %s with 500 and the log has the cause',
-  (_name, callers, tables) => {
+  (name, callers, tables) => {
     const rows = declaring('500').filter(([, , caller]) => callers.includes(caller))
     let cairn: Cairn
     let requests: Map<string, RawRequest>
@@ -138,7 +137,10 @@ describe.each([
       await untilSettled(place)
       const drops = tables.map((table) => `DROP TABLE ${table} ${engine === 'sqlite' ? '' : 'CASCADE'}`)
       // What a list of sessions shows, and telling who calls does not need.
-      await change(cairn, [...drops, 'ALTER TABLE sessions DROP COLUMN browser'])
+      const others = ['ALTER TABLE sessions DROP COLUMN browser']
+      // A session leads to its person, and a visitor has none. Renamed, because sessions refer to it.
+      if (name === 'a visitor') others.push('ALTER TABLE people RENAME TO people_before')
+      await change(cairn, [...drops, ...others])
     })
     afterAll(() => cairn.stop())
 
@@ -176,6 +178,8 @@ describe('with the store destroyed, every operation answers 503', () => {
     if (engine === 'sqlite' && operationId === 'getRefusalSummary' && caller === 'key') {
       return expect(reply.status).toBe(200)
     }
+    // On SQLite the page of the file that says so was read at the start.
+    if (engine === 'sqlite' && operationId === 'getSetup') return expect(reply.status).toBe(200)
     expect(reply.status).toBe(503)
     expect(await reply.json()).toMatchObject({ code: 'storage_unavailable' })
   })

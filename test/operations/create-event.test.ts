@@ -236,6 +236,31 @@ describe('references', () => {
     expect(await code({ journey_id: other.data?.journey_id })).toEqual([409, 'customer_not_in_journey'])
   })
 
+  it('says that customer_id is not the caller’s own identifier, alone, in a batch and in a path', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { client } = workspace
+    const own = /^customer_id is what initializeCustomer returned \(cus_…\), not your own identifier/
+    const unknown = 'Use the customer_id that initializeCustomer returned in this workspace.'
+    for (const [customer_id, detail] of [
+      ['user-10001', expect.stringMatching(own)],
+      ['cus_user10001', expect.stringMatching(own)],
+      ['cus_01jd3zd8k2fn7w4t6r9v3y5qbc', unknown],
+    ]) {
+      const refused = { status: 404, code: 'customer_not_found', detail }
+      const body = { ...event, customer_id }
+      expect((await client.createEvent({ body })).error).toMatchObject(refused)
+      expect((await client.createEvent({ body, query: { dry_run: true } })).error).toMatchObject(refused)
+      const { data } = await client.createEvents({ body: { events: [body] } })
+      expect(data?.results[0]?.problem).toMatchObject(refused)
+      const path = { customer_id }
+      expect((await client.getCustomer({ path })).error).toMatchObject(refused)
+      expect((await client.listCustomerEvents({ path })).error).toMatchObject(refused)
+      expect((await client.listCustomerJourneys({ path })).error).toMatchObject(refused)
+      expect((await client.exportCustomer({ path })).error).toMatchObject(refused)
+      expect((await client.eraseCustomer({ path })).error).toMatchObject(refused)
+    }
+  })
+
   it('refuses an archived journey and takes a restored one', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const path = { journey_id: event.journey_id }

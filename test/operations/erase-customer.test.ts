@@ -90,6 +90,11 @@ describe('a customer who was erased', () => {
     /** What each says about the customer, and what else is not to stay. */
     const mark = `mark ${randomUUID()}`
     const long = Array.from({ length: 1_000 }, (_, index) => ({ event_id: `filler ${index}`, journey_id }))
+    const named = long.map((item) => ({ ...item, customer_id: 'cus_01jd3zd8k2fn7w4t6r9v3y5qbc' }))
+    const fields = Object.fromEntries(
+      long.slice(0, 800).map((_, index) => [`field_${index}`, 'x'.repeat(20)]),
+    )
+    const inJson = (text: string) => JSON.stringify({ text })
     const escaped = [...client_customer_id]
       .map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join('')
@@ -110,6 +115,22 @@ describe('a customer who was erased', () => {
       JSON.stringify({ events: [...long.slice(0, 280), { mark, pad: 'x'.repeat(9_000), customer_id }] }),
       JSON.stringify({ note: mark, pad: 'x'.repeat(16_384 - 70), customerId: customer_id }),
       JSON.stringify({ note: mark, pad: 'x'.repeat(20_000), customerId: customer_id }),
+      // What the kept head does not have is in the row beside it, or named behind the list that is cut.
+      JSON.stringify({ mark, ...event, custom_variables: fields, customer_id: client_customer_id }),
+      JSON.stringify({ events: [...named.slice(0, 200), { ...named[0], mark, [client_customer_id]: 1 }] }),
+      JSON.stringify({ events: [{ mark }, ...long.slice(0, 400)], customer: client_customer_id }),
+      JSON.stringify({
+        custom_variables: { list: [{ mark }, ...long.slice(0, 400)] },
+        customerId: client_customer_id,
+      }),
+      // JSON in JSON, four levels deep, and parts of a longer text.
+      JSON.stringify({ mark, a: [1, 2, 3].reduce(inJson, JSON.stringify({ user: client_customer_id })) }),
+      JSON.stringify({ mark, from: `mailto:${client_customer_id}?subject=x` }),
+    ]
+    /** What names the customer in a form that only a search for the name finds. */
+    const variants = [
+      JSON.stringify({ mark, who: `\u200b${client_customer_id.toUpperCase()}` }),
+      JSON.stringify({ mark, url: `https://example.com/?u=${encodeURIComponent(client_customer_id)}&x=%20` }),
     ]
     const post = (path: string, body: string) =>
       cairn.fetch(path, {
@@ -118,7 +139,7 @@ describe('a customer who was erased', () => {
         body,
       })
     for (const path of ['/events/create', '/events/batch', '/customers/initialize']) {
-      for (const body of bodies) expect((await post(path, body)).status).toBe(400)
+      for (const body of [...bodies, ...variants]) expect((await post(path, body)).status).toBe(400)
       expect((await post(path, `{"mark":"${mark}","customerId":${number}}`)).status).toBe(400)
     }
     const others = [
@@ -131,7 +152,9 @@ describe('a customer who was erased', () => {
     for (const body of others) expect((await post('/events/batch', body)).status).toBe(400)
     const listed = async () =>
       (await client.listRefusals({ query: { limit: 500 } })).data?.data.map(({ sent }) => sent) ?? []
-    await expect.poll(async () => (await listed()).length, withPatience).toBe(3 * (bodies.length + 1) + 3)
+    await expect
+      .poll(async () => (await listed()).length, withPatience)
+      .toBe(3 * (bodies.length + variants.length + 1) + others.length)
     await erased(workspace, path)
     await erased(workspace, { customer_id: numbered.data?.customer_id ?? '' })
     expect((await listed()).filter((sent) => !sent.includes('filler')).toSorted()).toEqual(others.toSorted())
@@ -150,6 +173,61 @@ describe('a customer who was erased', () => {
     expect(kept.toSorted()).toEqual([...others, '{"mark":"last"}'].toSorted())
     const after = await storedText(cairn.databaseUrl)
     expect([client_customer_id, names.customer_name, mark].filter((text) => after.includes(text))).toEqual([])
+  })
+
+  it('takes no rejected request with it that only looks like its own', async () => {
+    const workspace = await cairn.workspace()
+    const { client } = workspace
+    const { names, path } = await newCustomer(workspace)
+    const ids = ['0', 'customer_id', 'contact'].map(async (client_customer_id) => {
+      const { data } = await client.initializeCustomer({ body: { ...names, client_customer_id } })
+      return { customer_id: data?.customer_id ?? '' }
+    })
+    const bodies = [
+      { customer_type: 'contact', seats: 0, customer_id: 'nobody', event_id: 7 },
+      { customer_id: `${names.client_customer_id}9` },
+      { custom_variables: { total: 0 }, customer_id: 1 },
+    ]
+    const post = async (body: object) => {
+      const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
+      const reply = await cairn.fetch('/events/create', {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      expect(reply.status).toBe(400)
+    }
+    const kept = async () =>
+      (await client.listRefusals({ query: { limit: 500 } })).data?.data.map(({ sent }) => JSON.parse(sent))
+    for (const body of bodies) await post(body)
+    await expect.poll(kept, withPatience).toEqual(bodies.toReversed())
+    for (const own of [path, ...(await Promise.all(ids))]) await erased(workspace, own)
+    expect(await kept()).toEqual(bodies.toReversed())
+    for (const body of bodies) await post(body)
+    await expect.poll(kept, withPatience).toEqual([...bodies, ...bodies].toReversed())
+  })
+
+  it('leaves to others the count of those like theirs', async () => {
+    const workspace = await cairn.workspace()
+    const { client } = workspace
+    const { names, customer_id, path } = await newCustomer(workspace)
+    const { customer_id: other } = await newCustomer(workspace)
+    const rejected = async (event_id: string, count: number, first: object = {}) => {
+      const event = { journey_id: 'jrn_unknown', customer_id: other, event_id }
+      const events = Array.from({ length: count }, (_, index) => ({ ...event, ...(index === 0 && first) }))
+      expect((await client.createEvents({ body: { events } })).data?.rejected).toBe(count)
+    }
+    const count = async () => (await client.getRefusalSummary()).data?.count
+    // After as many as are kept of one key and code, the next of each event name counts those that follow it.
+    await rejected('fills', 1_000)
+    await rejected('before', 200, { customer_id })
+    await expect.poll(count, withPatience).toBe(1_200)
+    await erased(workspace, path)
+    // The customer's own counts no more, unless it counts others.
+    const left = (await count()) ?? 0
+    expect(left).toBeGreaterThanOrEqual(1_199)
+    await rejected('after', 200, { custom_variables: { by: names.client_customer_id } })
+    await expect.poll(count, withPatience).toBe(left + 200)
   })
 
   it('is refused with 410 whatever comes of it: events, resends, initialization, trials and batches', async () => {

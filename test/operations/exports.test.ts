@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schemas } from '../../client/index.ts'
-import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
+import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { withPatience } from '../patience.ts'
 import { browser, newMember, signIn, signUp } from '../people.ts'
 import { customerInJourney } from './customer.ts'
@@ -397,4 +397,16 @@ describe('an export that nobody reads', () => {
     const text = await answer.read()
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
   })
+})
+
+it('is whole also where the clock of the server is ahead of that of the database', async () => {
+  const cairn = await startCairnForTest({ now: () => Date.now() + 20_000 })
+  const { workspace, event } = await customerInJourney(cairn)
+  await workspace.client.createEvent({ body: event })
+  const headers = { 'x-service-key': workspace.secret_key }
+  for (const path of ['/events/export', '/customers/export', `/customers/${event.customer_id}/export`]) {
+    const reply = await cairn.fetch(path, { headers })
+    expect([path, reply.status]).toEqual([path, 200])
+    expect(await reply.text()).toContain(event.customer_id)
+  }
 })

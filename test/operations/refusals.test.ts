@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationRequest } from '../../client/index.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { type Cairn, startCairn } from '../cairn.ts'
+import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { scrape, sumOf } from '../http/exposition.ts'
 import { createKey } from '../http/service-keys.ts'
 import { signUp } from '../people.ts'
@@ -151,6 +151,107 @@ describe('a request that is refused for its content', () => {
     await cairn.fetch('/events/create', { method: 'POST', headers, body })
     const { data } = await client.listRefusals()
     expect(data?.data).toEqual([])
+  })
+})
+
+describe('a request that is not kept', () => {
+  /** What is only counted, by code, with the key's name. */
+  async function counted({ client }: Workspace, names: Record<string, string>) {
+    const { data } = await client.getRefusalSummary()
+    expect(data?.groups).toEqual([])
+    const sums = (data?.unsaved ?? []).map(({ code, key_id, count, kinds }) => [
+      names[key_id] ?? key_id,
+      code,
+      count,
+      kinds.requests,
+    ])
+    return sums.sort()
+  }
+
+  it('is counted where its body cannot be read, and nothing of it is stored', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { key, key_id } = await createKey(cairn, workspace, 'secret')
+    const names = { [key_id]: 'secret' }
+    const body = JSON.stringify({ ...event, event_id: 'of-nobodys-business' })
+    const headers = {
+      'x-service-key': key,
+      'content-type': 'application/json',
+      'x-request-id': 'chosen-by-sender',
+    }
+    const send = (path: string, change: RequestInit) =>
+      cairn.fetch(path, { method: 'POST', headers, body, ...change })
+    await send('/events/create', { body: body.slice(1) })
+    await send('/events/batch', { body: body.slice(1) })
+    await send('/events/create', { body: '' })
+    await send('/events/create', { body: JSON.stringify('x'.repeat(70_000)) })
+    await send('/events/create', { headers: { ...headers, 'content-type': 'text/plain' } })
+    await send('/events/create?dry_run=true', { body: body.slice(1) })
+    await send('/journeys', { body: body.slice(1) })
+    expect(await counted(workspace, names)).toEqual([
+      ['secret', 'body_too_large', 1, 1],
+      ['secret', 'invalid_json', 2, 2],
+      ['secret', 'invalid_request', 1, 1],
+      ['secret', 'unsupported_media_type', 1, 1],
+    ])
+    const stored = await storedText(cairn.databaseUrl)
+    expect(['of-nobodys-business', 'chosen-by-sender'].filter((text) => stored.includes(text))).toEqual([])
+  })
+
+  it('is counted for the workspace whose key has ended or is not for its page, and for nobody with an unknown key', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const stranger = await cairn.workspace()
+    const revoked = await createKey(cairn, workspace, 'publishable')
+    const expired = await createKey(cairn, workspace, 'publishable', { expires_ms: now_ms + 3_600_000 })
+    const elsewhere = await createKey(cairn, workspace, 'publishable', {
+      allowed_origins: ['https://shop.example.com'],
+    })
+    const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+    await owner.revokeServiceKey({ path: { key_id: revoked.key_id } })
+    now_ms += 2 * 3_600_000
+    const names = {
+      [revoked.key_id]: 'revoked',
+      [expired.key_id]: 'expired',
+      [elsewhere.key_id]: 'elsewhere',
+    }
+    const send = (key: string, path = '/events/create', origin?: string) => {
+      const headers = {
+        'x-service-key': key,
+        'content-type': 'application/json',
+        ...(origin && { origin }),
+      }
+      return cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(event) })
+    }
+    expect((await send(revoked.key)).status).toBe(401)
+    expect((await send(revoked.key, '/events/batch')).status).toBe(401)
+    expect((await send(revoked.key, '/events/create?dry_run=true')).status).toBe(401)
+    expect((await send(revoked.key, '/journeys')).status).toBe(401)
+    expect((await send(expired.key)).status).toBe(401)
+    expect((await send(elsewhere.key, '/events/create', 'https://other.example.com')).status).toBe(403)
+    expect((await send(newServiceKey('secret'))).status).toBe(401)
+    expect((await send('sk_wrong')).status).toBe(401)
+    expect(await counted(workspace, names)).toEqual([
+      ['elsewhere', 'origin_not_allowed', 1, 1],
+      ['expired', 'unauthorized', 1, 1],
+      ['revoked', 'unauthorized', 2, 2],
+    ])
+    expect(await counted(stranger, {})).toEqual([])
+    now_ms = NOW
+  })
+
+  it('costs a row a minute however many come with a key that has ended', async () => {
+    const { workspace, event } = await customerInJourney(cairn)
+    const { key, key_id } = await createKey(cairn, workspace, 'publishable')
+    const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
+    await owner.revokeServiceKey({ path: { key_id } })
+    const kept = async () => sumOf(await scrape(cairn), 'cairn_refusals_total', { outcome: 'kept' })
+    const before = await kept()
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(Array.from({ length: 50 }, () => post('/events/create', key, JSON.stringify(event))))
+    }
+    expect(await counted(workspace, { [key_id]: 'revoked' })).toEqual([
+      ['revoked', 'unauthorized', 1000, 1000],
+    ])
+    expect((await kept()) - before).toBe(1)
   })
 })
 

@@ -61,6 +61,17 @@ async function browserAfter(body: Setup) {
   return browser(cairn, { cookie, ...OWN_PAGE })
 }
 
+describe('getSetup', () => {
+  it('tells without a credential whether anybody has an account, a workspace or not', async () => {
+    const told = async () => (await (await cairn.fetch('/setup')).json()) as unknown
+    expect(await told()).toEqual({ has_accounts: false })
+    await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'Onboarding' })
+    expect(await told()).toEqual({ has_accounts: false })
+    await newPerson(cairn)
+    expect(await told()).toEqual({ has_accounts: true })
+  })
+})
+
 describe('the link of a new store', () => {
   it('makes person, workspace and journey, and signs the person in', async () => {
     const token = tokenOf(cairn.setupLink)

@@ -30,6 +30,26 @@ const cures: Record<string, Cure> = {
     text: 'The program sends a form that the contract does not have. Mend it there, as the fault says: nothing is edited here, so sending the same again would be refused again.',
     canSendAgain: false,
   },
+  invalid_json: {
+    text: 'The body is not JSON, or another reader would understand it differently. Make it with a JSON library instead of by hand, for example JSON.stringify, and look for quotes that a shell has removed. The answer to the program says where the fault is.',
+    canSendAgain: false,
+  },
+  unsupported_media_type: {
+    text: 'Send the header content-type: application/json, and the body in UTF-8, plain or gzipped. curl sends another content-type unless it is told.',
+    canSendAgain: false,
+  },
+  body_too_large: {
+    text: 'Send less at once, for example a batch in several parts. The reference has the limit of each operation.',
+    canSendAgain: false,
+  },
+  unauthorized: {
+    text: 'The key was revoked or rotated, or it has expired. Find the program that still sends it, and give it a key that is active under Service keys.',
+    canSendAgain: false,
+  },
+  origin_not_allowed: {
+    text: 'The page is served from an origin that the key does not allow. Add the origin to the key under Service keys, or use a key that allows it.',
+    canSendAgain: false,
+  },
   event_too_large: {
     text: 'An event has at most 64 KiB. Send less in its variables, or an identifier of what is large.',
     canSendAgain: false,

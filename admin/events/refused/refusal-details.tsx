@@ -23,25 +23,35 @@ export function CureText({ code }: { code: string }) {
   )
 }
 
+/** What is wrong in its form, field by field; nothing where that is not why it was refused. */
+export function FaultList({
+  refusal: { errors, errors_omitted },
+}: {
+  refusal: Pick<Refusal, 'errors' | 'errors_omitted'>
+}) {
+  if (errors.length === 0) return null
+  return (
+    <Text size="sm" component="ul" m={0} pl="md">
+      {errors.map(({ pointer, parameter, detail }) => (
+        <li key={`${pointer ?? parameter} ${detail}`}>
+          <Text span inherit ff="monospace" fw={600}>
+            <bdi>{parameter ? `?${parameter}` : pointer || 'the body'}</bdi>
+          </Text>{' '}
+          {detail}
+        </li>
+      ))}
+      {errors_omitted > 0 && <li>{countText(errors_omitted)} more</li>}
+    </Text>
+  )
+}
+
 /** All that is kept of a refusal. */
 export function RefusalDetails({ refusal }: { refusal: Refusal }) {
   const keyName = useKeyName(refusal.key_id)
-  const { errors, errors_omitted, replay } = refusal
+  const { replay } = refusal
   return (
     <Stack gap="sm">
-      {errors.length > 0 && (
-        <Text size="sm" component="ul" m={0} pl="md">
-          {errors.map(({ pointer, parameter, detail }) => (
-            <li key={`${pointer ?? parameter} ${detail}`}>
-              <Text span inherit ff="monospace" fw={600}>
-                <bdi>{parameter ? `?${parameter}` : pointer || 'the body'}</bdi>
-              </Text>{' '}
-              {detail}
-            </li>
-          ))}
-          {errors_omitted > 0 && <li>{countText(errors_omitted)} more</li>}
-        </Text>
-      )}
+      <FaultList refusal={refusal} />
       <SimpleGrid component="dl" m={0} cols={{ base: 1, xs: 2, md: 3 }} spacing="md" verticalSpacing="xs">
         <Fact name="Received">{exactText(refusal.received_at)}</Fact>
         <Fact name="Sent to">

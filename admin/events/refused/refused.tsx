@@ -128,8 +128,9 @@ function Groups() {
       {summary.data?.count === 0 && (
         <EmptyState title="Nothing was refused" icon={<IconCircleCheck />}>
           {filters.count > 0 ? 'Nothing like this' : 'Nothing'} in {span.text}. What is refused for its
-          content is kept here for some days, and sent again once its cause is mended. A wrong key, a rate
-          limit and a body that is no JSON are told to the sender alone.
+          content is kept here for some days, and sent again once its cause is mended. A body that is no JSON
+          and a key that was revoked or has expired are only counted. An unknown key and a rate limit are told
+          to the sender alone.
         </EmptyState>
       )}
       <OpenedRefusal listed={listed} />

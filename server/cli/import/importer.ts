@@ -51,6 +51,7 @@ type Initialization = {
   /** Undefined where the line left it as it was. */
   name: string | undefined
   outcome: Promise<CustomerOutcome>
+  isStored: boolean
 }
 
 type Pending = {
@@ -145,11 +146,17 @@ export class Importer {
     if (this.#batch.length >= limit) await this.#flush()
   }
 
-  /** Whether no line so far has entered the customer in the journey, or the last one to name the customer said another name. */
+  /**
+   * Whether no line so far has entered the customer in the journey, or the last one to name the customer said another name.
+   * One that is on its way for another journey may be refused there, and its name with it.
+   */
   #isNews(customer: OwnCustomer): boolean {
     const { customer_name } = customer
-    if (!this.#customers.has(enrolmentKey(customer))) return true
-    return customer_name !== undefined && this.#customers.get(customerKey(customer))?.name !== customer_name
+    const entered = this.#customers.get(enrolmentKey(customer))
+    if (!entered) return true
+    if (customer_name === undefined) return false
+    const last = this.#customers.get(customerKey(customer))
+    return last?.name !== customer_name || (last !== entered && !last.isStored)
   }
 
   /** @param line where it is a line of its own that names the customer, and not an event */
@@ -163,7 +170,7 @@ export class Importer {
       else if (line) this.#refuse({ ...outcome, line })
       return outcome
     })
-    const initialization = { name: customer.customer_name, outcome }
+    const initialization: Initialization = { name: customer.customer_name, outcome, isStored: false }
     this.#remember(customerKey(customer), initialization)
     this.#remember(enrolmentKey(customer), initialization)
   }
@@ -176,6 +183,7 @@ export class Importer {
     if (this.#customers.size > KNOWN_CUSTOMERS && oldest !== undefined) this.#customers.delete(oldest)
     const forgetRefused = (customer?: CustomerOutcome) => {
       const isRefused = customer === undefined || 'code' in customer
+      initialization.isStored = !isRefused
       if (isRefused && this.#customers.get(key) === initialization) this.#customers.delete(key)
     }
     initialization.outcome.then(forgetRefused, () => forgetRefused())

@@ -44,7 +44,7 @@ export class Callers {
     }
     const reached = reach()
     if (accepts.length === 0) {
-      this.#assertOwnPage(reached)
+      if (method !== 'GET') this.#assertOwnPage(reached)
       return { kind: 'nobody' }
     }
     const { db } = this.#options.storage

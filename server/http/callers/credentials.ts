@@ -71,6 +71,7 @@ export class Credentials {
    * The valid key of a request.
    * @param origin the header `Origin`, which only browsers send
    * @throws {Problem} `unauthorized` without saying why; `session_required`, `secret_key_required`, `origin_not_allowed`
+   * @throws {KeyRejected} where the key is known: its workspace may be told
    */
   async check(
     token: string | undefined,
@@ -78,10 +79,13 @@ export class Credentials {
   ): Promise<CallingKey> {
     const key = token === undefined ? undefined : await this.#find(token)
     const now_ms = this.#now()
-    if (!key || keyStatus(key, now_ms) !== 'active') throw unauthorized(accepts)
+    if (!key) throw unauthorized(accepts)
+    if (keyStatus(key, now_ms) !== 'active') throw new KeyRejected(key, unauthorized(accepts))
     if (!isForKeys(accepts)) throw new Problem('session_required')
     if (!accepts.includes(key.kind)) throw new Problem('secret_key_required')
-    if (origin !== undefined && !isAllowed(origin, key)) throw new Problem('origin_not_allowed')
+    if (origin !== undefined && !isAllowed(origin, key)) {
+      throw new KeyRejected(key, new Problem('origin_not_allowed'))
+    }
     this.#touch(key, now_ms)
     return key
   }
@@ -150,6 +154,19 @@ export class Credentials {
     if (this.#noted_ms.size >= CACHED_KEYS) this.#noted_ms.clear()
     this.#noted_ms.set(key_id, now_ms)
     this.#storage.noteKeyUse(key_id).catch(this.#onError)
+  }
+}
+
+/**
+ * A known key that does not open the operation: it was revoked or has expired, or is not for pages of this origin. The
+ * reply is that of the problem alone.
+ */
+export class KeyRejected extends Problem {
+  readonly key: CallingKey
+
+  constructor(key: CallingKey, { code, detail, headers }: Problem) {
+    super(code, { detail, headers })
+    this.key = key
   }
 }
 

@@ -194,6 +194,8 @@ async function readUnsaved(
 }
 
 async function addDetails(db: Kysely<RefusalTables>, workspaceId: string, groups: RefusalGroup[]) {
+  // PostgreSQL knows no empty list. A workspace may have nothing but refusals that are only counted.
+  if (groups.length === 0) return
   const ids = groups.map(({ example_id }) => example_id)
   const examples = await db
     .selectFrom('refusals')

@@ -5,14 +5,14 @@ import type { Position } from '../../domain/cursors.ts'
 import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
 import { withoutOwnTokens } from '../../domain/secret-texts.ts'
-import { endOfItems, SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
+import { SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
 import { readPage, unindexed, walkEnd } from '../pages.ts'
 import type { Reading } from '../storage.ts'
 import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { type LeftOut, RefusalQueue, type WaitingRefusal } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
-import { candidatesOf, isAbout, isOpenEnded, type Names } from './refused-names.ts'
+import { candidatesOf, closed, isAbout, isOpenEnded, type Names, told } from './refused-names.ts'
 
 type Problem = components['schemas']['Problem']
 
@@ -238,6 +238,7 @@ export class Refusals {
         .selectFrom('refusals')
         .select([
           'refusal_id',
+          'request_id',
           'customer_id',
           'journey_id',
           'event_id',
@@ -245,26 +246,43 @@ export class Refusals {
           'faults',
           'sent',
           'sent_bytes',
+          'left_out',
         ])
         .where('workspace_id', '=', workspaceId)
         .where('refusal_id', '>', after)
         .orderBy('refusal_id')
         .limit(SEARCHED_AT_ONCE)
       const [rows = []] = await run([page.compile()])
-      const ids: string[] = []
+      const found: (typeof rows)[number][] = []
       const pause = pacer()
       for (const row of rows) {
-        if (isAbout(row, names, subject)) ids.push(row.refusal_id)
+        if (isAbout(row, names, subject)) found.push(row)
         await pause(row.sent.length)
       }
+      // One that counts others, which are about somebody else, goes on counting them.
+      const [counting, others] = [
+        found.filter((row) => row.left_out > 0),
+        found.filter((row) => row.left_out === 0),
+      ]
       const removal = compiler
         .deleteFrom('refusals')
         .where('workspace_id', '=', workspaceId)
-        .where('refusal_id', 'in', ids)
-      if (ids.length > 0) await run([removal.compile()])
+        .where('refusal_id', 'in', idsOf(others))
+      if (others.length > 0) await run([removal.compile()])
+      if (counting.length > 0) await run([this.#contentRemoval(workspaceId, idsOf(counting))])
       if (rows.length < SEARCHED_AT_ONCE) return await cutLogOff()
       after = rows.at(-1)?.refusal_id ?? ''
     }
+  }
+
+  /** Leaves of rows what they count. */
+  #contentRemoval(workspaceId: string, ids: string[]): CompiledQuery {
+    return this.#options.table.compiler
+      .updateTable('refusals')
+      .set(NO_CONTENT)
+      .where('workspace_id', '=', workspaceId)
+      .where('refusal_id', 'in', ids)
+      .compile()
   }
 
   /** Removes what was sent to a workspace. @returns false: it is in a log still; try again */
@@ -334,8 +352,10 @@ export class Refusals {
     while (!this.#queue.isEmpty) {
       const group = this.#queue.take()
       try {
-        const rows = await this.#notErased(await rowsOf(group.rows))
+        const erasures = new Map<string, number>()
+        const rows = await this.#notErased(await rowsOf(group.rows), erasures)
         await this.#writeGroup(rows, group.leftOut)
+        await this.#removeErasedMeanwhile(rows, erasures)
         this.#kept += rows.length
         this.#lost += group.rows.length - rows.length
         await this.#bounds.keep(rows)
@@ -351,24 +371,43 @@ export class Refusals {
   /**
    * What is about nobody who was erased. Ingestion answers 410 of an erased customer and keeps nothing; what it refuses for its
    * form before it has looked the customer up is looked up here.
+   * @param erasures gets how many of a workspace there were then
    */
-  async #notErased(group: readonly RefusalRow[]): Promise<RefusalRow[]> {
+  async #notErased(group: readonly RefusalRow[], erasures: Map<string, number>): Promise<RefusalRow[]> {
     const kept: RefusalRow[] = []
     const pause = pacer()
     for (const [workspaceId, rows] of Map.groupBy(group, ({ workspace_id }) => workspace_id)) {
       const erased = await this.#options.erasedNames(workspaceId)
+      erasures.set(workspaceId, erased?.erasures ?? 0)
       if (!erased) {
         kept.push(...rows)
         continue
       }
       for (const row of rows) {
         const { texts, end } = candidatesOf(row.sent, MOST_CANDIDATES)
-        for (const name of [row.customer_id, row.event_id]) if (name !== null) texts.add(name)
-        if (!(await erased.hasAny(texts))) kept.push(closed({ ...row, sent: row.sent.slice(0, end) }))
+        for (const name of told(row)) texts.add(name)
+        const rest = closed({ ...row, sent: row.sent.slice(0, end) })
+        const isNobody = !(await erased.hasAny(texts)) && !(isOpenEnded(rest) && !row.customer_id)
+        // Its place in the counts stays: those like it that follow are added there.
+        kept.push(isNobody ? rest : { ...row, ...NO_CONTENT })
         await pause(row.sent.length)
       }
     }
     return kept
+  }
+
+  /**
+   * Looks again where somebody was erased since a group was looked up: another server, which does not know what waits here,
+   * may have searched what is kept before it was written.
+   */
+  async #removeErasedMeanwhile(group: readonly RefusalRow[], before: ReadonlyMap<string, number>) {
+    for (const [workspaceId, rows] of Map.groupBy(group, ({ workspace_id }) => workspace_id)) {
+      const erased = await this.#options.erasedNames(workspaceId)
+      if ((erased?.erasures ?? 0) === before.get(workspaceId)) continue
+      const kept = await this.#notErased(rows, new Map())
+      const ids = kept.filter(({ sent }, index) => sent !== rows[index]?.sent).map((row) => row.refusal_id)
+      if (ids.length > 0) await this.#options.table.run([this.#contentRemoval(workspaceId, ids)])
+    }
   }
 
   async #writeGroup(rows: readonly RefusalRow[], leftOut: readonly LeftOut[]) {
@@ -398,7 +437,11 @@ export class Refusals {
 }
 
 /** Which texts name a customer of a workspace who was erased. */
-export type ErasedNames = { hasAny(texts: ReadonlySet<string>): Promise<boolean> }
+export type ErasedNames = {
+  /** How many customers of the workspace were erased. */
+  erasures: number
+  hasAny(texts: ReadonlySet<string>): Promise<boolean>
+}
 
 /** Redacts what was sent: nothing is written, and so nothing is read, before that. */
 async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]> {
@@ -428,20 +471,36 @@ function pacer(limit = SEARCHED_BYTES): (length: number) => Promise<void> {
   }
 }
 
-/** A row that ends with a whole item, or with all of an object: where it does not say whom it is about, the rest may have. */
-function closed(row: RefusalRow): RefusalRow {
-  if (row.customer_id !== null || !isOpenEnded(row)) return row
-  return { ...row, sent: row.sent.slice(0, endOfItems(row.sent)) }
-}
-
 /** What was refused can be read as JSON, so that it has a byte at least. A row without one only counts. */
 const hasContent = sql<SqlBool>`sent_bytes > 0`
 
 const NOTHING_SENT: Sent = { head: new Uint8Array(), bytes: 0 }
 
-/** What is left of a refusal that is only counted, with others that differ in what is left out here. */
+const NO_FAULTS = JSON.stringify({ errors: [], errors_omitted: 0 })
+
+/** What makes of a row one that is only counted. */
+const NO_CONTENT = {
+  request_id: '',
+  journey_id: null,
+  customer_id: null,
+  event_id: null,
+  field: '',
+  faults: NO_FAULTS,
+  sent: '',
+  sent_bytes: 0,
+  bytes: OTHER_BYTES + NO_FAULTS.length,
+}
+
+function idsOf(rows: readonly Pick<RefusalRow, 'refusal_id'>[]): string[] {
+  return rows.map(({ refusal_id }) => refusal_id)
+}
+
+/**
+ * What is left of a refusal that is only counted, with others that differ in what is left out here. The sender may have
+ * chosen the identifier of its request.
+ */
 function withoutContent({ errors: _, errors_omitted: __, ...refused }: Refused): Refused {
-  return { ...refused, journey_id: null, customer_id: null, event_id: null }
+  return { ...refused, request_id: '', journey_id: null, customer_id: null, event_id: null }
 }
 
 function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuilder<SqlBool>[] {

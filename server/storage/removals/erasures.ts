@@ -166,9 +166,10 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirst()
   if (!workspace || workspace.erasures === 0) return undefined
-  const { erasure_secret } = workspace
+  const { erasure_secret, erasures } = workspace
   const known = new Map<string, boolean>()
   return {
+    erasures,
     async hasAny(texts) {
       const unknown = [...texts].filter((text) => !known.has(text))
       if (unknown.length > 0) {

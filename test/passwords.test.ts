@@ -1,0 +1,15 @@
+// engines: none (the queues for passwords stand before the store)
+
+import { expect, it } from 'vitest'
+import { Passwords } from '../server/passwords.ts'
+
+it('lets a person who is known compare a password however many others fill the queue', async () => {
+  const passwords = new Passwords()
+  const guess = (person: string) => passwords.matches('a wrong password', undefined, { person })
+  const crowd = Array.from({ length: 6 }, (_, person) => Array.from({ length: 10 }, () => guess(`${person}`)))
+  const owner = guess('owner')
+  const outcomes = await Promise.allSettled(crowd.flat())
+  expect(await owner).toBe(false)
+  expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+  expect(passwords.statistics().known.waiting).toBe(0)
+})
