@@ -57,3 +57,26 @@ it('what waits takes at most 16 MiB, also where nothing can be written', async (
   resolve()
   await refusals.close()
 })
+
+it('the texts of all that is written together are looked up among erased customers at once', async () => {
+  let lookUps = 0
+  const erasedNames = async () => ({
+    erasures: 1,
+    async among(texts: ReadonlySet<string>) {
+      lookUps += 1
+      return new Set(['erased'].filter((text) => texts.has(text)))
+    },
+  })
+  const { refusals, written } = refusalsToNowhere({ erasedNames })
+  for (let item = 0; item < 900; item += 1) {
+    const values = Array.from({ length: 40 }, (_, index) => `value-${item}-${index}`)
+    const head = Buffer.from(JSON.stringify(item === 700 ? ['erased', ...values] : values))
+    refusals.offer(refusedItem(item), () => ({ head, bytes: head.length }))
+  }
+  await refusals.close()
+  // 500 rows are written together.
+  expect(lookUps).toBe(2)
+  const texts = written.filter((value) => typeof value === 'string' && value.startsWith('["'))
+  expect(texts).toHaveLength(899)
+  expect(texts.join()).not.toContain('"erased"')
+})

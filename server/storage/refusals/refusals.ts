@@ -57,13 +57,13 @@ const CATCH_UP_MS = 1_000
 /** Maximum rows read at a time in a search for what is about a customer or a journey. */
 const SEARCHED_AT_ONCE = 100
 
-/** Maximum bytes of texts searched before other work of the main thread gets its turn: about 5 ms. */
-const SEARCHED_BYTES = 128 * 1024
+/**
+ * Maximum characters redacted or searched before other work of the main thread gets its turn: 1 ms, of the worst texts (nothing
+ * but quotes) 8 ms.
+ */
+const SLICE_CHARACTERS = 16 * 1024
 
-/** Maximum characters redacted before other work of the main thread gets its turn: about 1 ms, at worst 5 ms. */
-const REDACTED_CHARACTERS = 16 * 1024
-
-/** Maximum texts of a rejected request looked up among erasures: each takes two digests, 4 µs. What follows them is not kept. */
+/** Maximum texts of a rejected request looked up among erasures. What follows them is not kept. */
 const MOST_CANDIDATES = 256
 
 /** What is too old is removed so often. It is not shown any more before. */
@@ -383,11 +383,18 @@ export class Refusals {
         kept.push(...rows)
         continue
       }
+      const looked: { row: RefusalRow; texts: Set<string>; end: number }[] = []
       for (const row of rows) {
         const { texts, end } = candidatesOf(row.sent, MOST_CANDIDATES)
         for (const name of told(row)) texts.add(name)
+        looked.push({ row, texts, end })
+        await pause(row.sent.length)
+      }
+      const names = await erased.among(new Set(looked.flatMap(({ texts }) => [...texts])))
+      for (const { row, texts, end } of looked) {
         const rest = closed({ ...row, sent: row.sent.slice(0, end) })
-        const isNobody = !(await erased.hasAny(texts)) && !(isOpenEnded(rest) && !row.customer_id)
+        const isNamed = names.size > 0 && [...texts].some((text) => names.has(text))
+        const isNobody = !isNamed && !(isOpenEnded(rest) && !row.customer_id)
         // Its place in the counts stays: those like it that follow are added there.
         kept.push(isNobody ? rest : { ...row, ...NO_CONTENT })
         await pause(row.sent.length)
@@ -440,13 +447,14 @@ export class Refusals {
 export type ErasedNames = {
   /** How many customers of the workspace were erased. */
   erasures: number
-  hasAny(texts: ReadonlySet<string>): Promise<boolean>
+  /** Those of the texts that do. */
+  among(texts: ReadonlySet<string>): Promise<ReadonlySet<string>>
 }
 
 /** Redacts what was sent: nothing is written, and so nothing is read, before that. */
 async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]> {
   const rows: RefusalRow[] = []
-  const pause = pacer(REDACTED_CHARACTERS)
+  const pause = pacer()
   for (const { head, held_bytes: _, ...refused } of waiting) {
     const slices = sentHead(head, refused.sent_bytes)
     let slice = slices.next()
@@ -460,12 +468,12 @@ async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]>
   return rows
 }
 
-/** Lets other work of the main thread go before, each time that so much has been worked on. */
-function pacer(limit = SEARCHED_BYTES): (length: number) => Promise<void> {
+/** Lets other work of the main thread go before, each time that so many characters have been worked on. */
+function pacer(): (characters: number) => Promise<void> {
   let worked = 0
-  return async (length) => {
-    worked += length
-    if (worked < limit) return
+  return async (characters) => {
+    worked += characters
+    if (worked < SLICE_CHARACTERS) return
     worked = 0
     await nextRound()
   }
