@@ -80,3 +80,14 @@ it('the texts of all that is written together are looked up among erased custome
   expect(texts).toHaveLength(899)
   expect(texts.join()).not.toContain('"erased"')
 })
+
+it('what is rejected is listed by names without secrets, of at most 255 characters', async () => {
+  const { refusals, written } = refusalsToNowhere()
+  const event_id = 'https://bob:hunter2@host/'
+  const customer_id = `${'a'.repeat(245)} token=x`
+  refusals.offer(refusedItem(0, { event_id, customer_id }), () => ({ head: Buffer.from('{}'), bytes: 2 }))
+  await refusals.close()
+  expect(written).toContain('https://[redacted by Cairn]@host/')
+  expect(written).toContain(`${'a'.repeat(245)} token=[re`)
+  expect(JSON.stringify(written)).not.toContain('hunter2')
+})

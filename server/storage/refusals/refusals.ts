@@ -4,7 +4,7 @@ import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { ascendingIds, refusalIdText } from '../../domain/identifiers.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
-import { withoutOwnTokens } from '../../domain/secret-texts.ts'
+import { withoutOwnTokens, withoutSecrets } from '../../domain/secret-texts.ts'
 import { SENT_BYTES, sentHead } from '../../domain/sent-head.ts'
 import { readPage, unindexed, walkEnd } from '../pages.ts'
 import type { Reading } from '../storage.ts'
@@ -314,9 +314,9 @@ export class Refusals {
     const row = {
       ...refused,
       refusal_id: refusalIdText(this.#nextId(refused.received_ms)),
-      journey_id: refused.journey_id && withoutOwnTokens(refused.journey_id),
-      customer_id: refused.customer_id && withoutOwnTokens(refused.customer_id),
-      event_id: refused.event_id && withoutOwnTokens(refused.event_id),
+      journey_id: nameOf(refused.journey_id),
+      customer_id: nameOf(refused.customer_id),
+      event_id: nameOf(refused.event_id),
       field: withoutOwnTokens(fieldOf(refused.operation, errors)),
       left_out: 0,
       faults: withoutOwnTokens(JSON.stringify({ errors, errors_omitted })),
@@ -450,6 +450,13 @@ export type ErasedNames = {
   /** Those of the texts that do. */
   among(texts: ReadonlySet<string>): Promise<ReadonlySet<string>>
 }
+
+/** A name without secrets, and of the contract's length: what stands for a secret may be longer. */
+function nameOf(name: string | null): string | null {
+  return name === null ? null : withoutSecrets(name).slice(0, NAME_LENGTH).toWellFormed()
+}
+
+const NAME_LENGTH = 255
 
 /** Redacts what was sent: nothing is written, and so nothing is read, before that. */
 async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]> {
