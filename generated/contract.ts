@@ -2168,10 +2168,18 @@ export interface components {
              * @description What was sent: the body as it was, or the event of a batch as JSON. If it was longer than 16 KiB, which
              *     `sent_bytes` tells, the first 16 KiB, of a list only the items that are whole in it.
              *
-             *     Secrets are not kept. `[redacted by Cairn]` replaces service keys and one-time tokens of this server wherever they
-             *     stand, credentials after `Bearer` or `Basic`, and the values of fields whose name contains `password`, `secret`,
-             *     `credential` or `authorization` or ends with `token`, `api_key`, `service_key`, `access_key` or `private_key`, in
-             *     any case and with any separators. A request of which something was replaced cannot be replayed.
+             *     Secrets are not kept. `[redacted by Cairn]` replaces, also in JSON inside strings, up to four strings deep:
+             *
+             *     - service keys and one-time tokens of this server, wherever they stand;
+             *     - every text in the value of a field whose name has a word for a secret: `password`, `passphrase`, `passcode`, `pwd`,
+             *       `secret`, `credentials`, `authorization`, or at its end `token`, `api_key`, `service_key`, `access_key`,
+             *       `private_key`, in any case and with any separators, or is `pass`, `auth` or `tokens`. `password_strength`,
+             *       `token_type` and `total_tokens` are not such names. The name may also stand beside the value:
+             *       `{"name": "password", "value": "…"}`;
+             *     - in any text, credentials of the schemes `Bearer`, `Basic`, `Digest` and `Token`, the user and password of a URL, and
+             *       the value of a query or form parameter with such a name.
+             *
+             *     Numbers, booleans and null stay. A request of which something was replaced cannot be replayed.
              *
              *     Once a customer is erased or a journey removed, requests that name it anywhere are removed; so are those that were
              *     cut in the middle of an object, because the rest may have named it.

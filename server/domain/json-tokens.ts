@@ -9,6 +9,19 @@ export function jsonTokens(text: string): RegExpStringIterator<RegExpExecArray> 
   return text.matchAll(TOKEN)
 }
 
+/** Where a string of a JSON text ends, behind its closing quote; the end of the text where that was cut off. */
+export function stringEnd(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) return index + 1
+    if (code === BACKSLASH) index += 1
+  }
+  return text.length
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
 /** The text of a string token without its quotes and with its escapes decoded, also where its end was cut off. */
 export function stringOf(token: string): string {
   const inner = token.slice(1, token.length > 1 && token.endsWith('"') ? -1 : undefined)

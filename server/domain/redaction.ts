@@ -1,87 +1,170 @@
-import { jsonTokens, stringOf } from './json-tokens.ts'
-
-/** Stands for what was taken out. */
-export const REDACTED = '[redacted by Cairn]'
-
-/** Our own keys and one-time tokens, also where their end was cut off. */
-const OWN_TOKEN = /(?:pk|sk|setup|password|invitation)_[0-9A-Za-z]{20,}/g
-
-/** The value of an HTTP header `Authorization` (RFC 9110, section 11.4). */
-const AUTHORIZATION = /\b(Bearer|Basic)\s+[^\s"',;]+/gi
+import { stringEnd, stringOf } from './json-tokens.ts'
+import { isSecretName } from './secret-names.ts'
+import { REDACTED, withoutSecrets } from './secret-texts.ts'
 
 /** A string may hold JSON in which a string holds JSON; nobody nests deeper by accident. */
-const MOST_LEVELS = 3
-
-/** What is without any of these needs no closer look. */
-const SUSPICIOUS = /pass|secret|token|authori|key|[ps]k_|setup_|invitation_|bearer|basic|\\/i
-
-/** The text without our own keys and tokens. It stays JSON where it was. */
-export function withoutOwnTokens(text: string): string {
-  return text.replace(OWN_TOKEN, REDACTED)
-}
+const MOST_LEVELS = 4
 
 /**
- * A JSON text, whole or its head, without secrets: our own keys and one-time tokens anywhere, credentials of the schemes
- * Bearer and Basic, and every value, however nested, of a field whose name says password, secret, token, API key or
- * authorization. Other text stays as it was sent, to the character.
+ * What is without any of these, which every secret name and text has or hides in `\u` escapes, needs no closer look:
+ * 3 ns a character.
  */
-export function redacted(text: string, level = 1): string {
+const SUSPICIOUS = /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|bearer|basic|digest|@|\\u/i
+
+/** No shorter string has a secret in it: `"pw=x"`. */
+const SHORTEST = 6
+
+/** Fields of an object that say what another one holds: `{"name": "password", "value": "…"}`. */
+const NAMING = /^(?:name|key|field|header|label|param|parameter|property|attribute)$/i
+const VALUE = /^(?:value|val|content)$/i
+
+/** Replaces a part of a text. */
+type Edit = { start: number; end: number; text: string }
+
+/** An object or a list that has begun and not ended. */
+type Open = {
+  start: number
+  /** Whether all texts in it are secret. */
+  isSecret: boolean
+  /** Whether there is any text in it. */
+  hasText: boolean
+  /** The name of the field whose value comes next; '' where none does. */
+  field: string
+  /** Whether the next value is secret. */
+  isSecretNext: boolean
+  /** Whether it says that its value is a secret, and where that is if it has come before. */
+  namesSecret: boolean
+  value?: { start: number; end: number }
+}
+
+/** How many characters were read since other work had its turn, at every level. */
+type Effort = { characters: number }
+
+/** So many are read before others get their turn, and a string more: 1 ms at worst for each 16 KiB of it. */
+const SLICE_CHARACTERS = 8 * 1024
+
+/**
+ * A JSON text, whole or its head, without secrets: what `withoutSecrets` takes out of texts, and every text, however nested,
+ * that is the value of a secret name. Numbers, booleans and null stay, and so does all else, to the character. JSON in
+ * strings is searched too, four strings deep. Takes time in proportion to the text.
+ */
+export function redacted(text: string): string {
+  const slices = redaction(text)
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+  }
+}
+
+/** The same in slices, for a thread that others share. Each yields how many characters it has read. */
+export function* redaction(text: string): Generator<number, string> {
   if (!SUSPICIOUS.test(text)) return text
+  const effort = { characters: text.length }
+  const result = yield* searched(text, 0, effort)
+  yield effort.characters
+  return result
+}
+
+function* searched(text: string, level: number, effort: Effort): Generator<number, string> {
+  let counted = 0
+  const edits: Edit[] = []
+  /** Edits of values whose name came after them. */
+  const late: Edit[] = []
+  const outer: Open[] = []
+  let open = opened(0, false)
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text[index]) {
+      case '{':
+      case '[':
+        outer.push(open)
+        open = opened(index, open.isSecret || open.isSecretNext)
+        break
+      case '}':
+      case ']': {
+        const closed = open
+        open = outer.pop() ?? opened(index, false)
+        open.hasText ||= closed.hasText
+        if (closed.hasText) noteValue(open, closed.start, index + 1)
+        break
+      }
+      case ',':
+        open.field = ''
+        open.isSecretNext = false
+        break
+      case '"': {
+        const end = stringEnd(text, index)
+        const token = text.slice(index, end)
+        const isName = isBeforeColon(text, end)
+        const isSecret = !isName && (open.isSecret || open.isSecretNext)
+        let replaced = token
+        if (isSecret && token !== '""') replaced = QUOTED
+        else if (isSuspicious(token)) replaced = yield* redactedString(token, level, effort)
+        if (replaced !== token) edits.push({ start: index, end, text: replaced })
+        if (isName) {
+          open.field = stringOf(token)
+          open.isSecretNext = isSecretName(open.field) || (open.namesSecret && VALUE.test(open.field))
+        } else if (token !== '""') {
+          open.hasText = true
+          noteValue(open, index, end)
+          if (open.field !== '' && NAMING.test(open.field) && isSecretName(stringOf(token))) {
+            open.namesSecret = true
+            if (open.value) late.push({ ...open.value, text: QUOTED })
+          }
+        }
+        index = end - 1
+        effort.characters += end - counted
+        counted = end
+        if (effort.characters >= SLICE_CHARACTERS) {
+          yield effort.characters
+          effort.characters = 0
+        }
+      }
+    }
+  }
+  return edited(text, late.length === 0 ? edits : [...late, ...edits].sort(byPlace))
+}
+
+function opened(start: number, isSecret: boolean): Open {
+  return { start, isSecret, hasText: false, field: '', isSecretNext: false, namesSecret: false }
+}
+
+function noteValue(open: Open, start: number, end: number) {
+  if (open.field !== '' && VALUE.test(open.field)) open.value = { start, end }
+}
+
+/** In their order; of those that begin together the longest first. */
+function byPlace(a: Edit, b: Edit): number {
+  return a.start - b.start || b.end - a.end
+}
+
+/** @param edits in their order; what is within an earlier one is left out */
+function edited(text: string, edits: readonly Edit[]): string {
   let result = ''
   let copied = 0
-  let depth = 0
-  /** The depth of the object or array whose values are all secret. */
-  let secretDepth = Number.POSITIVE_INFINITY
-  let isSecretNext = false
-  let name = ''
-  for (const { 0: token, index } of jsonTokens(text)) {
-    let replaced = token
-    if (token === '{' || token === '[') {
-      depth += 1
-      if (isSecretNext) secretDepth = Math.min(secretDepth, depth)
-      isSecretNext = false
-    } else if (token === '}' || token === ']') {
-      if (depth <= secretDepth) secretDepth = Number.POSITIVE_INFINITY
-      depth -= 1
-    } else if (token === ':') {
-      isSecretNext = isSecretName(name)
-    } else if (token === ',') {
-      isSecretNext = false
-    } else {
-      const isText = token.startsWith('"')
-      const isName = isText && /^\s*:/.test(text.slice(index + token.length, index + token.length + 16))
-      if (isName) name = stringOf(token)
-      if (!isName && (isSecretNext || depth >= secretDepth))
-        replaced = isBare(token) ? token : quoted(REDACTED)
-      else if (isText) replaced = redactedString(token, level)
-    }
-    if (replaced === token) continue
-    result += text.slice(copied, index) + replaced
-    copied = index + token.length
+  for (const { start, end, text: replacement } of edits) {
+    if (start < copied) continue
+    result += text.slice(copied, start) + replacement
+    copied = end
   }
   return result + text.slice(copied)
 }
 
-function redactedString(token: string, level: number): string {
+function isSuspicious(token: string): boolean {
+  return token.length >= SHORTEST && SUSPICIOUS.test(token)
+}
+
+function* redactedString(token: string, level: number, effort: Effort): Generator<number, string> {
   const text = stringOf(token)
-  const plain = withoutOwnTokens(text).replace(AUTHORIZATION, `$1 ${REDACTED}`)
-  const inner = level < MOST_LEVELS && /["{[]/.test(plain) ? redacted(plain, level + 1) : plain
-  return inner === text ? token : quoted(inner)
+  const inner = level < MOST_LEVELS && text.includes('"') ? yield* searched(text, level + 1, effort) : text
+  effort.characters += text.length + inner.length
+  const plain = withoutSecrets(inner)
+  return plain === text ? token : JSON.stringify(plain)
 }
 
-/** Says nothing. */
-function isBare(token: string): boolean {
-  return token === 'null' || token === 'true' || token === 'false' || token === '""'
+function isBeforeColon(text: string, end: number): boolean {
+  COLON.lastIndex = end
+  return COLON.test(text)
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text)
-}
-
-/** `password`, `newPassword`, `client_secret`, `Access-Token`, `x-service-key`, `API key`; not `tokens_used`. */
-function isSecretName(name: string): boolean {
-  const letters = name.toLowerCase().replace(/[^a-z]/g, '')
-  return /passw|pwd|secret|authori[sz]ation|credential|(?:token|apikey|servicekey|accesskey|privatekey)s?$/.test(
-    letters,
-  )
-}
+const COLON = /[ \t\n\r]*:/y
+const QUOTED = JSON.stringify(REDACTED)

@@ -1,21 +1,23 @@
 import { jsonTokens } from './json-tokens.ts'
-import { REDACTED, redacted } from './redaction.ts'
+import { redaction } from './redaction.ts'
+import { REDACTED } from './secret-texts.ts'
 
 /** So much is kept of what was sent; of more the head, and how long it was. */
 export const SENT_BYTES = 16 * 1024
 
 /**
  * What is kept of a JSON text: without secrets, and of a list that is too long only whole items. Half of one may be about a
- * customer whose identifier is in the other half.
+ * customer whose identifier is in the other half. In slices, as `redaction`.
  * @param head of it in UTF-8, at least as much as is kept
  * @param bytes how long it is
  */
-export function sentHead(head: Uint8Array, bytes: number): string {
-  const text = redacted(decoded(head, bytes))
+export function* sentHead(head: Uint8Array, bytes: number): Generator<number, string> {
+  const text = yield* redaction(decoded(head, bytes))
   // What stands for a secret may be longer than the secret.
   const encoded = Buffer.from(text)
   if (bytes <= SENT_BYTES && encoded.length <= SENT_BYTES) return text
   const kept = decoded(encoded, encoded.length)
+  yield kept.length
   return kept.slice(0, endOfItems(kept) || undefined)
 }
 

@@ -29,6 +29,13 @@ const QUEUE_BYTES = 16 * 1024 * 1024
 const GROUP_ROWS = 500
 const GROUP_BYTES = 2 * 1024 * 1024
 
+/** A refusal on its way: with the head of what was sent as it was, which may hold secrets, and not as it is kept. */
+export type WaitingRefusal = Omit<RefusalRow, 'sent' | 'bytes'> & {
+  head: Uint8Array
+  /** What it takes of memory. */
+  held_bytes: number
+}
+
 export type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
 
 /** So many more were refused after one that is kept. */
@@ -54,7 +61,7 @@ export class RefusalQueue {
   #span = 0
   /** Series of which some were left out since that was last told. */
   readonly #untold = new Set<Series>()
-  readonly #rows: RefusalRow[] = []
+  readonly #rows: WaitingRefusal[] = []
   readonly #bytesOfKeys = new Map<string, number>()
   #bytes = 0
   /** How many were left out since the process began. */
@@ -73,9 +80,9 @@ export class RefusalQueue {
    * Takes a refusal in, or counts it. The first of each series in a span has a row, so that what is left out is counted with
    * one of its own kind; what is in no series is counted with a row that has no content.
    * @param isSaved whether its content may be kept; else it is only counted
-   * @param row makes it, with or without what was sent: that may take the time of reading a body
+   * @param row makes it, with or without what was sent
    */
-  offer(refused: Offered, isSaved: boolean, row: (isSaved: boolean) => RefusalRow): void {
+  offer(refused: Offered, isSaved: boolean, row: (isSaved: boolean) => WaitingRefusal): void {
     const { key_id, code, operation, item, received_ms } = refused
     const sampleName = `${key_id} ${code}`
     const sample = this.#sampleOf(sampleName)
@@ -103,25 +110,25 @@ export class RefusalQueue {
     }
   }
 
-  #push(row: RefusalRow): Series {
-    const { workspace_id, refusal_id, key_id, bytes } = row
+  #push(row: WaitingRefusal): Series {
+    const { workspace_id, refusal_id, key_id, held_bytes } = row
     this.#rows.push(row)
-    this.#bytes += bytes
-    this.#bytesOfKeys.set(key_id, (this.#bytesOfKeys.get(key_id) ?? 0) + bytes)
+    this.#bytes += held_bytes
+    this.#bytesOfKeys.set(key_id, (this.#bytesOfKeys.get(key_id) ?? 0) + held_bytes)
     return { workspace_id, refusal_id, count: 0 }
   }
 
   /** Takes out what is written together, and what is to be told of those left out. */
-  take(): { rows: RefusalRow[]; leftOut: LeftOut[] } {
+  take(): { rows: WaitingRefusal[]; leftOut: LeftOut[] } {
     let bytes = 0
     const excess = this.#rows.findIndex((row, index) => {
-      bytes += row.bytes
+      bytes += row.held_bytes
       return index === GROUP_ROWS || (bytes > GROUP_BYTES && index > 0)
     })
     const rows = this.#rows.splice(0, excess === -1 ? this.#rows.length : excess)
-    for (const { key_id, bytes } of rows) {
-      this.#bytes -= bytes
-      const rest = (this.#bytesOfKeys.get(key_id) ?? 0) - bytes
+    for (const { key_id, held_bytes } of rows) {
+      this.#bytes -= held_bytes
+      const rest = (this.#bytesOfKeys.get(key_id) ?? 0) - held_bytes
       if (rest > 0) this.#bytesOfKeys.set(key_id, rest)
       else this.#bytesOfKeys.delete(key_id)
     }

@@ -202,6 +202,8 @@ export function candidatesOf(text: string, most: number): Candidates {
   const texts = new Set<string>()
   for (const { text: value, index } of candidates(text)) {
     if (texts.size >= most) return { texts, end: index }
+    // A text may repeat one thousands of times.
+    if (texts.has(value)) continue
     for (const [id] of value.matchAll(CUSTOMER_ID)) texts.add(id)
     for (const name of [value, ...partsOf(value)])
       if (name.length <= OWN_LENGTH) texts.add(name.trim()).add(name)
