@@ -2,6 +2,7 @@ import { type EventContent, isInFuture, isSameContent } from '../../domain/event
 import { ascendingIds, unmadeId } from '../../domain/identifiers.ts'
 import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { brokenEventRule, type EventFacts } from '../ingestion-rules.ts'
 import { arriveOnce, GroupCounts, insertCounts } from './arrivals.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from './binary-arrays.ts'
 import type { Connection } from './connection.ts'
@@ -181,7 +182,7 @@ export class EventWriter {
       asked.map(({ customer_id }) => customer_id),
     ])
     const statuses = new Map<string, string>()
-    const outside = new Map<string, EventRejection>()
+    const outside = new Map<string, EventFacts['customer']>()
     for (const { journey_id, status, pair, customer_exists, is_erased } of found) {
       const event = pair === null ? undefined : asked[pair - 1]
       if (journey_id !== null && status !== null) statuses.set(journey_id, status)
@@ -191,14 +192,11 @@ export class EventWriter {
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
     const refusalOf = (event: NewEvent, isDiscreet = false): EventRejection | undefined => {
       if (event.isTooLarge) return 'event_too_large'
-      const status = statuses.get(event.journey_id)
-      if (status === undefined) return 'journey_not_found'
-      const refusal = outside.size > 0 && !isDiscreet ? outside.get(pairOf(event)) : undefined
-      // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
-      if (refusal === 'customer_erased') return refusal
-      if (status === 'archived') return 'journey_archived'
-      if (refusal) return refusal
-      return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
+      return brokenEventRule({
+        journeyStatus: statuses.get(event.journey_id),
+        customer: outside.size > 0 && !isDiscreet ? outside.get(pairOf(event)) : undefined,
+        isInFuture: isInFuture(event, now_ms),
+      })
     }
     return { journeyOf, refusalOf }
   }

@@ -9,6 +9,7 @@ import {
 } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { brokenEventRule } from '../ingestion-rules.ts'
 import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'
@@ -250,20 +251,22 @@ export class EventWriter {
     const journey = this.#references.journey(workspace_id, event.journey_id)
     if (!journey) return 'journey_not_found'
     const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
-    // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
-    if (customer_ref === 'customer_erased') return customer_ref
-    if (journey.status === 'archived') return 'journey_archived'
-    if (typeof customer_ref === 'string') return customer_ref
-    if (isInFuture(event, now_ms)) return 'occurred_at_in_future'
-    return { journey, customer_ref }
+    const rule = brokenEventRule({
+      journeyStatus: journey.status,
+      customer: typeof customer_ref === 'string' ? customer_ref : undefined,
+      isInFuture: isInFuture(event, now_ms),
+    })
+    if (typeof customer_ref === 'string') return rule ?? customer_ref
+    return rule ?? { journey, customer_ref }
   }
 
   /** The rule that an event breaks whoever its customer is. */
   #refusalByJourney(workspace_id: string, event: EventRow, now_ms: number): EventRejection | undefined {
-    const journey = this.#references.journey(workspace_id, event.journey_id)
-    if (!journey) return 'journey_not_found'
-    if (journey.status === 'archived') return 'journey_archived'
-    return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
+    return brokenEventRule({
+      journeyStatus: this.#references.journey(workspace_id, event.journey_id)?.status,
+      customer: undefined,
+      isInFuture: isInFuture(event, now_ms),
+    })
   }
 
   /** The journey of an event that was refused; '' where there is none such. */
