@@ -91,7 +91,8 @@ export const problems = {
   customer_not_found: {
     status: 404,
     title: 'No such customer',
-    detail: 'Use the customer_id that initializeCustomer returned in this workspace.',
+    detail:
+      'Use the customer_id that initializeCustomer returned in this workspace; for an event, initialize the customer for its journey.',
   },
   customer_erased: {
     status: 410,
@@ -361,8 +362,6 @@ export type ProblemOptions = {
   headers?: Readonly<Record<string, string>>
   /** For the log alone. */
   cause?: unknown
-  /** Of what was refused nothing is kept: it is about somebody who was erased, which the answer does not say. */
-  isForgotten?: boolean
 }
 
 /** A refusal. Thrown anywhere on the way of a request, it becomes the reply. */
@@ -372,19 +371,14 @@ export class Problem extends Error {
   readonly detail: string
   readonly faults: readonly Fault[]
   readonly headers: Readonly<Record<string, string>>
-  readonly isForgotten: boolean
 
-  constructor(
-    code: ProblemCode,
-    { detail, faults = [], headers = {}, cause, isForgotten = false }: ProblemOptions = {},
-  ) {
+  constructor(code: ProblemCode, { detail, faults = [], headers = {}, cause }: ProblemOptions = {}) {
     super(code, { cause })
     this.name = 'Problem'
     this.code = code
     this.status = problems[code].status
     this.detail = detail ?? problems[code].detail
     this.faults = faults
-    this.isForgotten = isForgotten
     this.headers = this.status === 503 ? { 'Retry-After': '1', ...headers } : headers
   }
 

@@ -32,7 +32,7 @@ export class RefusedRequest {
 
   /** The request as a whole, whose body could be read. @param sent the body as it was sent */
   whole(problem: Problem, body: JsonValue, sent: Sent): void {
-    if (problem.isForgotten || !KEPT_STATUSES.some((status) => status === problem.status)) return
+    if (!KEPT_STATUSES.some((status) => status === problem.status)) return
     const { code, status, errors, errors_omitted } = problem.details('')
     const faults = { ...(errors && { errors }), ...(errors_omitted && { errors_omitted }) }
     this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)

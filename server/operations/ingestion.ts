@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Caller, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { Discretion, EventOutcome, EventRejection } from '../storage/event-store.ts'
+import type { Discretion, EventOutcome } from '../storage/event-store.ts'
 import { newBatchEvent, newEvent } from './new-event.ts'
 
 type EventResult = components['schemas']['EventResult']
@@ -33,13 +33,13 @@ export const createEvent: Operation<'createEvent'> = async (
   const isDiscreet = discretionOf(caller) !== undefined
   const [outcome] = query.dry_run
     ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
-    : await tally.events(1, () => storage.events.insertEvents(workspaceId, events, keyIdOf(caller)))
+    : await tally.events(1, () =>
+        storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
+      )
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
-    throw new Problem(toldCode(outcome.code, isDiscreet), {
-      isForgotten: outcome.code === 'customer_erased',
-    })
+    throw new Problem(outcome.code)
   }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
@@ -58,7 +58,9 @@ export const createEvents: Operation<'createEvents'> = async (
   const isDiscreet = discretionOf(caller) !== undefined
   const outcomes = query.dry_run
     ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
-    : await tally.events(rows.length, () => storage.events.insertEvents(workspaceId, rows, keyIdOf(caller)))
+    : await tally.events(rows.length, () =>
+        storage.events.insertEvents(workspaceId, rows, keyIdOf(caller), isDiscreet),
+      )
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
@@ -66,7 +68,7 @@ export const createEvents: Operation<'createEvents'> = async (
       const { code } = outcome
       refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
     }
-    return resultOf(outcome, events[index]?.message_id ?? null, isDiscreet)
+    return resultOf(outcome, events[index]?.message_id ?? null)
   })
   if (count.rejected > 0) rejected(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
@@ -80,21 +82,16 @@ function discretionOf(caller: Caller): Discretion | undefined {
   return caller.kind === 'key' ? caller.key.discretion : undefined
 }
 
-/** Both are refusals, so that nothing is lost by it: whether there was such a customer is not said. */
-function toldCode(code: EventRejection, isDiscreet: boolean): EventRejection {
-  return isDiscreet && code === 'customer_erased' ? 'customer_not_found' : code
-}
-
 function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
 }
 
-function resultOf(outcome: EventOutcome, message_id: string | null, isDiscreet: boolean): EventResult {
+function resultOf(outcome: EventOutcome, message_id: string | null): EventResult {
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }
   }
-  const code = toldCode(outcome.code, isDiscreet)
+  const { code } = outcome
   const problem = { type: `/docs/problems#${code}`, ...problems[code], code }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

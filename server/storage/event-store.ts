@@ -87,8 +87,14 @@ export type EventStore = {
   /**
    * Stores events, committed together, each with an outcome of its own, in order.
    * @param keyId the key with which they were sent, if they were sent with one: what became of them is counted by it
+   * @param isDiscreet what is refused is refused alike for every customer without an event (see `brokenEventRule`)
    */
-  insertEvents(workspaceId: string, events: readonly NewEvent[], keyId?: string): Promise<EventOutcome[]>
+  insertEvents(
+    workspaceId: string,
+    events: readonly NewEvent[],
+    keyId?: string,
+    isDiscreet?: boolean,
+  ): Promise<EventOutcome[]>
 
   /**
    * What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`, and with discretion so

@@ -3,7 +3,7 @@ export type Cure = { text: string; canSendAgain: boolean }
 
 const cures: Record<string, Cure> = {
   customer_not_found: {
-    text: 'Call initializeCustomer before the event, and send the customer_id of its answer. An identifier of your own or of another workspace is none that Cairn knows. Once the customer is there, what was sent with its customer_id can be sent again.',
+    text: 'Call initializeCustomer with this journey_id before the event, and send the customer_id of its answer. An identifier of your own or of another workspace is none that Cairn knows. Once the customer is there, what was sent with its customer_id can be sent again.',
     canSendAgain: true,
   },
   customer_not_in_journey: {

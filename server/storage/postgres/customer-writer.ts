@@ -94,7 +94,7 @@ export class CustomerWriter {
     return calls.map((call) => {
       if (call.discretion) {
         const journeyStatus = statuses.get(call.journey_id)
-        const code = brokenInitializeRule({ journeyStatus, isErased: () => false })
+        const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
         return code
           ? { status: 'refused', code }
           : { status: 'stored', customer_id: unmadeId('cus'), created: false }
@@ -183,6 +183,7 @@ function brokenRule(call: Initialization, { statuses, known, erased }: Omit<Foun
   return brokenInitializeRule({
     journeyStatus: statuses.get(call.journey_id),
     isErased: () => !known.has(key) && erased.has(key),
+    isDiscreet: call.discretion !== undefined,
   })
 }
 

@@ -25,12 +25,12 @@ export type Sending = {
   /** Of the key with which they were sent; '' for none. */
   key_id: string
   events: readonly NewEvent[]
-  /** Of what is only checked: nothing is said of customers. */
-  isDiscreet?: boolean
+  /** Nothing is said of customers, except by what is stored. */
+  isDiscreet: boolean
 }
 
 /** An event of a group. */
-type Row = {
+type Row = Pick<Sending, 'isDiscreet'> & {
   event: NewEvent
   /** What it is counted with, of the group's `GroupCounts`. */
   series: number
@@ -76,11 +76,12 @@ export class EventWriter {
       now_ms,
     )
     const counts = new GroupCounts()
-    const rows = sent.flatMap(({ key_id, events }) =>
+    const rows = sent.flatMap(({ key_id, events, isDiscreet }) =>
       events.map((event): Row => {
         const { event_id } = event
         const series = counts.numberOf({ journey_id: rules.journeyOf(event), event_id, key_id })
-        return { event, series, message: this.#messageOf(event), refusal: rules.refusalOf(event) }
+        const refusal = rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series, message: this.#messageOf(event), refusal }
       }),
     )
     if (rows.length === 0) return []
@@ -114,8 +115,8 @@ export class EventWriter {
     const rules = await this.#rules(workspace_id, all, now_ms)
     const checked = sent.map(({ events, isDiscreet }) =>
       events.map((event): Row => {
-        const refusal = rules.refusalOf(event, isDiscreet)
-        return { event, series: 0, message: this.#messageOf(event), refusal }
+        const refusal = isDiscreet ? rules.refusalOfAnybody(event) : rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series: 0, message: this.#messageOf(event), refusal }
       }),
     )
     const rows = checked.flat()
@@ -190,15 +191,16 @@ export class EventWriter {
       if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
     }
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
-    const refusalOf = (event: NewEvent, isDiscreet = false): EventRejection | undefined => {
+    const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
       if (event.isTooLarge) return 'event_too_large'
-      return brokenEventRule({
-        journeyStatus: statuses.get(event.journey_id),
-        customer: outside.size > 0 && !isDiscreet ? outside.get(pairOf(event)) : undefined,
-        isInFuture: isInFuture(event, now_ms),
-      })
+      const journeyStatus = statuses.get(event.journey_id)
+      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), ...facts })
     }
-    return { journeyOf, refusalOf }
+    const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
+      broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
+    /** Whoever the customer is. */
+    const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
+    return { journeyOf, refusalOf, refusalOfAnybody }
   }
 
   /**
@@ -254,7 +256,7 @@ export class EventWriter {
     const events = rows.map(({ event }) => event)
     const rules = await this.#rules(workspace_id, events, now_ms)
     return rows.filter((row) => {
-      row.refusal = rules.refusalOf(row.event)
+      row.refusal = rules.refusalOf(row.event, row.isDiscreet)
       // So the statement has counted what it passed over, and what has a message that was taken.
       const counted = row.refusal ? 'created' : 'duplicate'
       row.counted = row.refusal ? 'rejected' : 'created'

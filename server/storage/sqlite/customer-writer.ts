@@ -64,7 +64,7 @@ export class CustomerWriter {
   check(unit: Initialization): InitializeOutcome {
     if (unit.discretion) {
       const journeyStatus = this.#references.journey(unit.workspace_id, unit.journey_id)?.status
-      const code = brokenInitializeRule({ journeyStatus, isErased: () => false })
+      const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
       return code
         ? { status: 'refused', code }
         : { status: 'stored', customer_id: unmadeId('cus'), created: false }
@@ -87,6 +87,7 @@ export class CustomerWriter {
     const code = brokenInitializeRule({
       journeyStatus: journey.status,
       isErased: () => !known && this.#isErased(unit),
+      isDiscreet: unit.discretion !== undefined,
     })
     return code ?? { journey, known }
   }

@@ -28,14 +28,12 @@ type Sender = {
   workspace_id: string
   /** Of the key with which events were sent; '' for none. */
   key_id: string
+  /** Nothing is said of customers, except by what is stored. */
+  isDiscreet: boolean
 }
 
 /** The events of one request. */
-export type EventsUnit = Sender & {
-  events: readonly EventRow[]
-  /** Of what is only checked: nothing is said of customers. */
-  isDiscreet?: boolean
-}
+export type EventsUnit = Sender & { events: readonly EventRow[] }
 
 type StoredRow = Omit<EventContent, 'journey_id' | 'customer_id'> & {
   journey_ref: number
@@ -162,10 +160,11 @@ export class EventWriter {
     this.tail.reserve(count)
   }
 
-  insert({ workspace_id, key_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+  insert({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
+    const { workspace_id, key_id } = sender
     const counter = this.#counter.of(workspace_id, key_id, now_ms)
     return events.map((event) => {
-      const outcome = this.#insertEvent({ workspace_id, key_id }, event, now_ms)
+      const outcome = this.#insertEvent(sender, event, now_ms)
       const { status } = outcome
       const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
       counter?.add(journey_id, event.event_id, status)
@@ -195,7 +194,8 @@ export class EventWriter {
   }
 
   /** What `insert` would answer now: nothing is appended and nothing counted. */
-  check({ workspace_id, events, isDiscreet }: EventsUnit, now_ms: number): EventOutcome[] {
+  check({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
+    const { workspace_id, isDiscreet } = sender
     /** By message_id, of those that would be appended. */
     const taken = new Map<string, EventRow>()
     return events.map((event): EventOutcome => {
@@ -207,17 +207,18 @@ export class EventWriter {
       if (before) return { status: 'duplicate', ...made }
       const refusal = isDiscreet
         ? this.#refusalByJourney(workspace_id, event, now_ms)
-        : this.#place(workspace_id, event, now_ms)
+        : this.#place(sender, event, now_ms)
       if (typeof refusal === 'string') return rejected(refusal)
       if (event.message_id !== null) taken.set(event.message_id, event)
       return { status: 'created', ...made }
     })
   }
 
-  #insertEvent({ workspace_id, key_id }: Sender, event: EventRow, now_ms: number): EventOutcome {
+  #insertEvent(sender: Sender, event: EventRow, now_ms: number): EventOutcome {
+    const { workspace_id, key_id } = sender
     const recognized = this.#recognized(workspace_id, event)
     if (recognized) return recognized
-    const place = this.#place(workspace_id, event, now_ms)
+    const place = this.#place(sender, event, now_ms)
     if (typeof place === 'string') return rejected(place)
 
     const { message, occurred_ms } = event
@@ -247,7 +248,7 @@ export class EventWriter {
   }
 
   /** To what an event belongs, or the rule that it breaks. */
-  #place(workspace_id: string, event: EventRow, now_ms: number) {
+  #place({ workspace_id, isDiscreet }: Sender, event: EventRow, now_ms: number) {
     const journey = this.#references.journey(workspace_id, event.journey_id)
     if (!journey) return 'journey_not_found'
     const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
@@ -255,6 +256,7 @@ export class EventWriter {
       journeyStatus: journey.status,
       customer: typeof customer_ref === 'string' ? customer_ref : undefined,
       isInFuture: isInFuture(event, now_ms),
+      isDiscreet,
     })
     if (typeof customer_ref === 'string') return rule ?? customer_ref
     return rule ?? { journey, customer_ref }
@@ -266,6 +268,7 @@ export class EventWriter {
       journeyStatus: this.#references.journey(workspace_id, event.journey_id)?.status,
       customer: undefined,
       isInFuture: isInFuture(event, now_ms),
+      isDiscreet: true,
     })
   }
 
