@@ -91,8 +91,7 @@ export const problems = {
   customer_not_found: {
     status: 404,
     title: 'No such customer',
-    detail:
-      'Use the customer_id that initializeCustomer returned in this workspace; for an event, initialize the customer for its journey.',
+    detail: 'Use the customer_id that initializeCustomer returned in this workspace.',
   },
   customer_erased: {
     status: 410,
@@ -362,6 +361,8 @@ export type ProblemOptions = {
   headers?: Readonly<Record<string, string>>
   /** For the log alone. */
   cause?: unknown
+  /** The code under which the request is kept (`listRefusals`), where the sender is not told it. */
+  keptAs?: ProblemCode
 }
 
 /** A refusal. Thrown anywhere on the way of a request, it becomes the reply. */
@@ -371,14 +372,19 @@ export class Problem extends Error {
   readonly detail: string
   readonly faults: readonly Fault[]
   readonly headers: Readonly<Record<string, string>>
+  readonly keptAs: ProblemCode
 
-  constructor(code: ProblemCode, { detail, faults = [], headers = {}, cause }: ProblemOptions = {}) {
+  constructor(
+    code: ProblemCode,
+    { detail, faults = [], headers = {}, cause, keptAs = code }: ProblemOptions = {},
+  ) {
     super(code, { cause })
     this.name = 'Problem'
     this.code = code
     this.status = problems[code].status
     this.detail = detail ?? problems[code].detail
     this.faults = faults
+    this.keptAs = keptAs
     this.headers = this.status === 503 ? { 'Retry-After': '1', ...headers } : headers
   }
 

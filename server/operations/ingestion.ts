@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Caller, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { Discretion, EventOutcome } from '../storage/event-store.ts'
+import type { Discretion, EventOutcome, EventRejection } from '../storage/event-store.ts'
 import { newBatchEvent, newEvent } from './new-event.ts'
 
 type EventResult = components['schemas']['EventResult']
@@ -39,7 +39,8 @@ export const createEvent: Operation<'createEvent'> = async (
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
-    throw new Problem(outcome.code)
+    const { code, detail } = toldOf(outcome.code, isDiscreet)
+    throw new Problem(code, { detail, keptAs: outcome.code })
   }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
@@ -68,7 +69,7 @@ export const createEvents: Operation<'createEvents'> = async (
       const { code } = outcome
       refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
     }
-    return resultOf(outcome, events[index]?.message_id ?? null)
+    return resultOf(outcome, events[index]?.message_id ?? null, isDiscreet)
   })
   if (count.rejected > 0) rejected(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
@@ -82,16 +83,37 @@ function discretionOf(caller: Caller): Discretion | undefined {
   return caller.kind === 'key' ? caller.key.discretion : undefined
 }
 
+/** What a publishable key is told of customers and messages by an event that is not stored: always the same. */
+const DISCREET_DETAIL =
+  'Use the customer_id that initializeCustomer returned for this journey, and a message_id that no other event has.'
+
+/**
+ * The code and the detail that the sender gets. If `message_id_conflict` were told apart, an event with a stored `message_id`
+ * would tell who takes part in the journey, or one for an unknown customer which `message_id` is stored.
+ */
+function toldOf(code: EventRejection, isDiscreet: boolean): { code: EventRejection; detail: string } {
+  return isDiscreet && DISCREET_CODES.has(code)
+    ? { code: 'customer_not_found', detail: DISCREET_DETAIL }
+    : { code, detail: problems[code].detail }
+}
+
+const DISCREET_CODES: ReadonlySet<EventRejection> = new Set([
+  'customer_not_found',
+  'customer_erased',
+  'customer_not_in_journey',
+  'message_id_conflict',
+])
+
 function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
 }
 
-function resultOf(outcome: EventOutcome, message_id: string | null): EventResult {
+function resultOf(outcome: EventOutcome, message_id: string | null, isDiscreet: boolean): EventResult {
   if (outcome.status !== 'rejected') {
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }
   }
-  const { code } = outcome
-  const problem = { type: `/docs/problems#${code}`, ...problems[code], code }
+  const told = toldOf(outcome.code, isDiscreet)
+  const problem = { type: `/docs/problems#${told.code}`, ...problems[told.code], ...told }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

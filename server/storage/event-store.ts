@@ -105,7 +105,8 @@ export type EventStore = {
   /**
    * What `insertEvents` would answer now. Nothing is stored, and nothing counted; what would be created is the `unmadeId`,
    * received now.
-   * @param isDiscreet nothing is said of customers: every one is as if it took part in the journey
+   * @param isDiscreet nothing is said of what is stored: every customer is as if it took part in the journey, and every
+   * `message_id` is new
    */
   checkEvents(workspaceId: string, events: readonly NewEvent[], isDiscreet?: boolean): Promise<EventOutcome[]>
 

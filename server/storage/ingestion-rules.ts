@@ -29,7 +29,7 @@ export function brokenEventRule({
   if (journeyStatus === 'archived') return 'journey_archived'
   if (customer && !isDiscreet) return customer
   if (isInFuture) return 'occurred_at_in_future'
-  return customer && 'customer_not_found'
+  return customer
 }
 
 type InitializeFacts = Pick<EventFacts, 'journeyStatus' | 'isDiscreet'> & {

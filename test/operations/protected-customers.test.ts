@@ -286,7 +286,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
   })
 
   it('gets one refusal for a customer who is unknown, erased or in another journey', async () => {
-    const { workspace, journey_id, erased, elsewhere, unknown } = await newCrowd()
+    const { workspace, client, journey_id, erased, elsewhere, unknown } = await newCrowd()
     const event = { journey_id, event_id: 'signed_up' }
     const ids = [erased, elsewhere, unknown]
     const events = ids.map((customer_id) => ({ ...event, customer_id }))
@@ -294,6 +294,82 @@ describe('a publishable key in a workspace that protects its customers', () => {
       code: 'customer_not_found',
       ways: WAYS.filter((way) => !isDry(way)),
     })
+    const codes = async () =>
+      ((await client.listRefusals()).data?.data ?? []).map(({ code }) => code).toSorted()
+    await expect
+      .poll(codes, withPatience)
+      .toEqual([
+        'customer_not_found',
+        'customer_not_found',
+        'customer_not_in_journey',
+        'customer_not_in_journey',
+      ])
+  })
+
+  it.each([
+    { refused: 'in an archived journey', code: 'journey_archived' },
+    { refused: 'for its time', code: 'occurred_at_in_future' },
+  ])(
+    'is not told by an event that is refused $refused whether its message_id is stored',
+    async ({ code }) => {
+      const { workspace, client, journey_id, known, archive } = await newCrowd()
+      const event = { journey_id, customer_id: known, event_id: 'signed_up' }
+      await client.createEvent({ body: { ...event, message_id: 'stored' } })
+      if (code === 'journey_archived') await archive()
+      const sent = {
+        ...event,
+        event_id: 'guessed',
+        ...(code === 'occurred_at_in_future' && { occurred_at: FUTURE }),
+      }
+      const events = ['stored', 'new'].map((message_id) => ({ ...sent, message_id }))
+      await expectOneAnswer(workspace, events, { code })
+    },
+  )
+
+  it('gets one refusal for its customer and for its message_id, and a resend is recognised', async () => {
+    const { workspace, client, journey_id, known, erased, elsewhere, unknown, page, archive } =
+      await newCrowd()
+    const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
+    const first = await page.createEvent({ body: event })
+    const outside = [erased, elsewhere, unknown].map((customer_id) => ({ ...event, customer_id }))
+    const events = [
+      { ...event, event_id: 'guessed' },
+      ...outside,
+      ...outside.map((event) => ({ ...event, message_id: 'new' })),
+    ]
+    await expectOneAnswer(workspace, events, {
+      code: 'customer_not_found',
+      ways: WAYS.filter((way) => !isDry(way)),
+    })
+    const secret = await client.createEvent({ body: { ...event, event_id: 'guessed' } })
+    expect(secret.error?.code).toBe('message_id_conflict')
+    await archive()
+    const again = await page.createEvent({ body: event })
+    expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
+  })
+
+  it('is told of no message_id by a dry run, also beside one with a secret key', async () => {
+    const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
+    const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
+    await client.createEvent({ body: event })
+    const fresh = { ...event, message_id: 'new' }
+    const events = [event, { ...event, event_id: 'guessed' }, { ...event, customer_id: unknown }, fresh]
+    await expectOneAnswer(workspace, events, { code: undefined, ways: WAYS.filter(isDry) })
+    const query = { dry_run: true }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => [
+        (await client.createEvent({ body: event, query })).response.status,
+        (await page.createEvent({ body: event, query })).response.status,
+      ]),
+    )
+    expect(new Set(answers.map(String))).toEqual(new Set(['200,201']))
+
+    const batch = { events: [fresh, fresh, { ...fresh, event_id: 'guessed' }] }
+    for (const query of [{ dry_run: true }, {}]) {
+      const { data } = await page.createEvents({ body: batch, query })
+      const results = data?.results.map(({ status, problem }) => problem?.code ?? status)
+      expect(results).toEqual(['created', 'duplicate', 'customer_not_found'])
+    }
   })
 
   it('cannot register who was erased: a 2xx means stored', async () => {

@@ -120,8 +120,10 @@ export class EventWriter {
       }),
     )
     const rows = checked.flat()
-    const known = await this.#known(uuidOf(workspace_id), rows, rows)
-    return checked.flatMap((rows) => {
+    const recognized = rows.filter(({ isDiscreet }) => !isDiscreet)
+    const stored = await this.#known(uuidOf(workspace_id), recognized, rows)
+    return checked.flatMap((rows, index) => {
+      const known: typeof stored = sent[index]?.isDiscreet ? new Map() : stored
       this.#giveIds(rows, known, now_ms)
       const unmade = new Set(rows.flatMap(({ id }) => (id === undefined ? [] : idOf('evt', id))))
       return outcomesOf(rows, known).map((outcome) =>
@@ -329,10 +331,11 @@ type Group = {
  */
 function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): EventOutcome[] {
   const held = new Map<string, Known>()
-  return rows.map(({ event, message, refusal, id }) => {
+  return rows.map(({ event, isDiscreet, message, refusal, id }) => {
     const before = message === null ? undefined : (known.get(message) ?? held.get(message))
-    if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-    if (before) return stored('duplicate', before)
+    if (before && isSameContent(before, event)) return stored('duplicate', before)
+    // With discretion a conflict is told only where a new message_id would leave an event.
+    if (before) return rejected((isDiscreet && refusal) || 'message_id_conflict')
     if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
     const made = { ...event, id, received_ms: msOf(id) }
     if (message !== null) held.set(message, made)

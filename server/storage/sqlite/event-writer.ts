@@ -199,27 +199,33 @@ export class EventWriter {
     /** By message_id, of those that would be appended. */
     const taken = new Map<string, EventRow>()
     return events.map((event): EventOutcome => {
-      const recognized = this.#recognized(workspace_id, event)
+      if (event.isTooLarge) return rejected('event_too_large')
+      const recognized = isDiscreet ? undefined : this.#recognized(workspace_id, event)
       if (recognized) return recognized
       const made = { id: unmadeId('evt'), received_ms: now_ms }
       const before = event.message_id === null ? undefined : taken.get(event.message_id)
-      if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-      if (before) return { status: 'duplicate', ...made }
+      if (before && isSameContent(before, event)) return { status: 'duplicate', ...made }
+      if (before && !isDiscreet) return rejected('message_id_conflict')
       const refusal = isDiscreet
         ? this.#refusalByJourney(workspace_id, event, now_ms)
         : this.#place(sender, event, now_ms)
       if (typeof refusal === 'string') return rejected(refusal)
+      if (before) return rejected('message_id_conflict')
       if (event.message_id !== null) taken.set(event.message_id, event)
       return { status: 'created', ...made }
     })
   }
 
   #insertEvent(sender: Sender, event: EventRow, now_ms: number): EventOutcome {
-    const { workspace_id, key_id } = sender
+    const { workspace_id, key_id, isDiscreet } = sender
+    if (event.isTooLarge) return rejected('event_too_large')
     const recognized = this.#recognized(workspace_id, event)
-    if (recognized) return recognized
+    // With discretion a conflict is told only where a new message_id would leave an event.
+    const isConflictLast = isDiscreet && recognized?.status === 'rejected'
+    if (recognized && !isConflictLast) return recognized
     const place = this.#place(sender, event, now_ms)
     if (typeof place === 'string') return rejected(place)
+    if (recognized) return recognized
 
     const { message, occurred_ms } = event
     const id = this.#nextId(now_ms)
@@ -240,7 +246,6 @@ export class EventWriter {
 
   /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
   #recognized(workspace_id: string, event: EventRow): EventOutcome | undefined {
-    if (event.isTooLarge) return rejected('event_too_large')
     const stored = event.message && this.#stored(workspace_id, event.message)
     if (!stored) return undefined
     if (!isSameContent(stored, event)) return rejected('message_id_conflict')
