@@ -24,7 +24,8 @@ export const operationPaths = {
    * have been initialized for the journey before.
    *
    * With a `message_id` a resend is recognised for as long as the event is kept: the same content answers 200 with
-   * the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict`. Content is
+   * the `id` and `received_at` of the first time, other content answers 409 `message_id_conflict` (for some publishable keys
+   * 404, see [Keys](#section/Keys)). Content is
    * `journey_id`, `customer_id`, `event_id`, the instant of `occurred_at` (absent equals only absent) and
    * `custom_variables` as a JSON value. Recognition comes before every other rule, so that a resend of what was
    * once accepted never fails because the journey was archived since.

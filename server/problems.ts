@@ -361,8 +361,8 @@ export type ProblemOptions = {
   headers?: Readonly<Record<string, string>>
   /** For the log alone. */
   cause?: unknown
-  /** Of what was refused nothing is kept: it is about somebody who was erased, which the answer does not say. */
-  isForgotten?: boolean
+  /** The code under which the request is kept (`listRefusals`), where the sender is not told it. */
+  keptAs?: ProblemCode
 }
 
 /** A refusal. Thrown anywhere on the way of a request, it becomes the reply. */
@@ -372,11 +372,11 @@ export class Problem extends Error {
   readonly detail: string
   readonly faults: readonly Fault[]
   readonly headers: Readonly<Record<string, string>>
-  readonly isForgotten: boolean
+  readonly keptAs: ProblemCode
 
   constructor(
     code: ProblemCode,
-    { detail, faults = [], headers = {}, cause, isForgotten = false }: ProblemOptions = {},
+    { detail, faults = [], headers = {}, cause, keptAs = code }: ProblemOptions = {},
   ) {
     super(code, { cause })
     this.name = 'Problem'
@@ -384,7 +384,7 @@ export class Problem extends Error {
     this.status = problems[code].status
     this.detail = detail ?? problems[code].detail
     this.faults = faults
-    this.isForgotten = isForgotten
+    this.keptAs = keptAs
     this.headers = this.status === 503 ? { 'Retry-After': '1', ...headers } : headers
   }
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../domain/json.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
-import type { Problem, ProblemCode, problems } from '../problems.ts'
+import { type Problem, type ProblemCode, problems } from '../problems.ts'
 import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'
 
 /** What a request says of itself, whatever becomes of it. */
@@ -35,8 +35,10 @@ export class RefusedRequest {
 
   /** The request as a whole, whose body could be read. @param sent the body as it was sent */
   whole(problem: Problem, body: JsonValue, sent: Sent): void {
-    if (problem.isForgotten || !KEPT_STATUSES.some((status) => status === problem.status)) return
-    const { code, status, errors, errors_omitted } = problem.details('')
+    const code = problem.keptAs
+    const { status } = problems[code]
+    if (!KEPT_STATUSES.some((kept) => kept === status)) return
+    const { errors, errors_omitted } = problem.details('')
     const faults = { ...(errors && { errors }), ...(errors_omitted && { errors_omitted }) }
     this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)
   }

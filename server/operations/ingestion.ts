@@ -35,15 +35,14 @@ export const createEvent: Operation<'createEvent'> = async (
   const isDiscreet = discretionOf(caller) !== undefined
   const [outcome] = query.dry_run
     ? await storage.events.checkEvents(workspaceId, events, isDiscreet)
-    : await tally.events(1, () => storage.events.insertEvents(workspaceId, events, keyIdOf(caller)))
+    : await tally.events(1, () =>
+        storage.events.insertEvents(workspaceId, events, keyIdOf(caller), isDiscreet),
+      )
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
     rejected(1)
-    const code = toldCode(outcome.code, isDiscreet)
-    throw new Problem(code, {
-      detail: detailOf(code, body.customer_id),
-      isForgotten: outcome.code === 'customer_erased',
-    })
+    const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)
+    throw new Problem(code, { detail, keptAs: outcome.code })
   }
   const { id, received_ms } = outcome
   const duplicate = outcome.status === 'duplicate'
@@ -62,7 +61,9 @@ export const createEvents: Operation<'createEvents'> = async (
   const isDiscreet = discretionOf(caller) !== undefined
   const outcomes = query.dry_run
     ? await storage.events.checkEvents(workspaceId, rows, isDiscreet)
-    : await tally.events(rows.length, () => storage.events.insertEvents(workspaceId, rows, keyIdOf(caller)))
+    : await tally.events(rows.length, () =>
+        storage.events.insertEvents(workspaceId, rows, keyIdOf(caller), isDiscreet),
+      )
   const count = { created: 0, duplicate: 0, rejected: 0 }
   const results = outcomes.map((outcome, index) => {
     count[outcome.status] += 1
@@ -84,10 +85,30 @@ function discretionOf(caller: Caller): Discretion | undefined {
   return caller.kind === 'key' ? caller.key.discretion : undefined
 }
 
-/** Both are refusals, so that nothing is lost by it: whether there was such a customer is not said. */
-function toldCode(code: EventRejection, isDiscreet: boolean): EventRejection {
-  return isDiscreet && code === 'customer_erased' ? 'customer_not_found' : code
+/** What a publishable key is told of customers and messages by an event that is not stored: always the same. */
+const DISCREET_DETAIL =
+  'Use the customer_id that initializeCustomer returned for this journey, and a message_id that no other event has.'
+
+/**
+ * The code and the detail that the sender gets. If `message_id_conflict` were told apart, an event with a stored `message_id`
+ * would tell who takes part in the journey, or one for an unknown customer which `message_id` is stored.
+ */
+function toldOf(
+  code: EventRejection,
+  isDiscreet: boolean,
+  customerId: string,
+): { code: EventRejection; detail: string } {
+  return isDiscreet && DISCREET_CODES.has(code)
+    ? { code: 'customer_not_found', detail: DISCREET_DETAIL }
+    : { code, detail: detailOf(code, customerId) }
 }
+
+const DISCREET_CODES: ReadonlySet<EventRejection> = new Set([
+  'customer_not_found',
+  'customer_erased',
+  'customer_not_in_journey',
+  'message_id_conflict',
+])
 
 function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.key.key_id : undefined
@@ -103,12 +124,7 @@ function resultOf(outcome: EventOutcome, event: EventCreation | undefined, isDis
     const { status, id, received_ms } = outcome
     return { status, id, message_id, received_at: instantText(received_ms) }
   }
-  const code = toldCode(outcome.code, isDiscreet)
-  const problem = {
-    type: `/docs/problems#${code}`,
-    ...problems[code],
-    code,
-    detail: detailOf(code, event?.customer_id ?? ''),
-  }
+  const told = toldOf(outcome.code, isDiscreet, event?.customer_id ?? '')
+  const problem = { type: `/docs/problems#${told.code}`, ...problems[told.code], ...told }
   return { status: 'rejected', id: null, message_id, received_at: null, problem }
 }

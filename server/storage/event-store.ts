@@ -87,8 +87,14 @@ export type EventStore = {
   /**
    * Stores events, committed together, each with an outcome of its own, in order.
    * @param keyId the key with which they were sent, if they were sent with one: what became of them is counted by it
+   * @param isDiscreet what is refused is refused alike for every customer without an event (see `brokenEventRule`)
    */
-  insertEvents(workspaceId: string, events: readonly NewEvent[], keyId?: string): Promise<EventOutcome[]>
+  insertEvents(
+    workspaceId: string,
+    events: readonly NewEvent[],
+    keyId?: string,
+    isDiscreet?: boolean,
+  ): Promise<EventOutcome[]>
 
   /**
    * What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`, and with discretion so
@@ -99,7 +105,8 @@ export type EventStore = {
   /**
    * What `insertEvents` would answer now. Nothing is stored, and nothing counted; what would be created is the `unmadeId`,
    * received now.
-   * @param isDiscreet nothing is said of customers: every one is as if it took part in the journey
+   * @param isDiscreet nothing is said of what is stored: every customer is as if it took part in the journey, and every
+   * `message_id` is new
    */
   checkEvents(workspaceId: string, events: readonly NewEvent[], isDiscreet?: boolean): Promise<EventOutcome[]>
 

@@ -36,14 +36,72 @@ async function newScene() {
 }
 
 /** Sends a body with the publishable key. @returns all that the answer says, but for what differs between any two answers */
-async function asked(workspace: Workspace, path: string, body: object) {
+async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string, body: object) {
   const headers = { 'x-service-key': workspace.publishable_key, 'content-type': 'application/json' }
   const reply = await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
-  const { customer_id, received_at, request_id, ...said } = await reply.json()
+  const text = (await reply.text()).replaceAll(
+    /"(customer_id|message_id|received_at|request_id)":"[^"]*"/g,
+    '"$1":""',
+  )
   // The rate goes down with each request by as much.
   const own = ['x-request-id', 'date', 'ratelimit', 'content-length']
   const told = [...reply.headers].filter(([name]) => !own.includes(name))
-  return { status: reply.status, said, told, has: [...reply.headers.keys()] }
+  return { status: reply.status, text, said: JSON.parse(text), told, has: [...reply.headers.keys()] }
+}
+
+/** A scene with a customer of the other journey alone, and an identifier that nobody has. */
+async function newCrowd() {
+  const scene = await newScene()
+  const elsewhere = await initialize({ ...scene, journey_id: scene.other_id }, 'elsewhere')
+  const unknown = scene.known.replace(/.{20}$/, '0'.repeat(20))
+  const archive = () => scene.client.archiveJourney({ path: { journey_id: scene.journey_id } })
+  return { ...scene, elsewhere, unknown, archive }
+}
+
+type SentEvent = {
+  journey_id: string
+  customer_id: string
+  event_id: string
+  message_id?: string
+  occurred_at?: string
+  custom_variables?: { [name: string]: string }
+}
+
+const FUTURE = '2090-01-01T00:00:00Z'
+
+/** Each way of sending an event: the path, the body, and where the answer has the code. */
+const WAYS = ['', '?dry_run=true'].flatMap((query) => [
+  {
+    path: `/events/create${query}`,
+    bodyOf: (event: SentEvent): object => event,
+    codeOf: ({ said }: Answer): string => said.code,
+  },
+  {
+    path: `/events/batch${query}`,
+    bodyOf: (event: SentEvent): object => ({ events: [event] }),
+    codeOf: ({ said }: Answer): string => said.results[0].problem?.code,
+  },
+])
+
+type Answer = Awaited<ReturnType<typeof asked>>
+type Way = (typeof WAYS)[number]
+
+const isDry = ({ path }: Way) => path.endsWith('?dry_run=true')
+
+/** Sends each event each way, and wants the same answer to all of them. */
+async function expectOneAnswer(
+  workspace: Workspace,
+  events: SentEvent[],
+  { code, ways = WAYS }: { code: string | undefined; ways?: Way[] },
+) {
+  for (const { path, bodyOf, codeOf } of ways) {
+    const answers: Answer[] = []
+    for (const event of events) answers.push(await asked(workspace, path, bodyOf(event)))
+    const [first] = answers
+    if (!first) throw new Error('no event was sent')
+    expect(codeOf(first), path).toBe(code)
+    expect(answers, path).toEqual(answers.map(() => first))
+  }
 }
 
 async function protect({ workspace_id }: { workspace_id: string }, protect_customers: boolean) {
@@ -179,6 +237,141 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept.data?.data).toEqual([])
   })
 
+  it('finds an archived journey closed to everybody alike, and nothing about an erased customer is kept', async () => {
+    const { workspace, client, journey_id, known, erased, elsewhere, unknown, archive } = await newCrowd()
+    await archive()
+    const event = { journey_id, event_id: 'signed_up' }
+    const ids = [known, erased, elsewhere, unknown]
+    await expectOneAnswer(
+      workspace,
+      ids.map((customer_id) => ({ ...event, customer_id })),
+      { code: 'journey_archived' },
+    )
+    for (const query of ['', '?dry_run=true']) {
+      const answers: Answer[] = []
+      for (const name of ['known', 'erased', 'elsewhere', 'nobody']) {
+        answers.push(await asked(workspace, `/customers/initialize${query}`, { ...named(name), journey_id }))
+      }
+      expect(answers[0]).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
+      expect(answers).toEqual(answers.map(() => answers[0]))
+    }
+    // By each of three ways, of all but the erased one.
+    const refusals = async () => (await client.listRefusals()).data?.data ?? []
+    await expect.poll(async () => (await refusals()).length, withPatience).toBe(9)
+    const kept = JSON.stringify(await refusals())
+    expect(kept).toMatch(/\belsewhere\b/)
+    expect(kept).not.toMatch(new RegExp(`\\berased\\b|${erased}`))
+  })
+
+  it('is told of a time in the future before anything about the customer', async () => {
+    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
+    const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
+    const ids = [known, erased, elsewhere, unknown]
+    await expectOneAnswer(
+      workspace,
+      ids.map((customer_id) => ({ ...event, customer_id })),
+      { code: 'occurred_at_in_future' },
+    )
+  })
+
+  it('is told of an event that is too large before anything about the customer', async () => {
+    const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
+    const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }
+    const ids = [known, erased, elsewhere, unknown]
+    await expectOneAnswer(
+      workspace,
+      ids.map((customer_id) => ({ ...event, customer_id })),
+      { code: 'event_too_large', ways: WAYS.filter(({ path }) => path.startsWith('/events/batch')) },
+    )
+  })
+
+  it('gets one refusal for a customer who is unknown, erased or in another journey', async () => {
+    const { workspace, client, journey_id, erased, elsewhere, unknown } = await newCrowd()
+    const event = { journey_id, event_id: 'signed_up' }
+    const ids = [erased, elsewhere, unknown]
+    const events = ids.map((customer_id) => ({ ...event, customer_id }))
+    await expectOneAnswer(workspace, events, {
+      code: 'customer_not_found',
+      ways: WAYS.filter((way) => !isDry(way)),
+    })
+    const codes = async () =>
+      ((await client.listRefusals()).data?.data ?? []).map(({ code }) => code).toSorted()
+    await expect
+      .poll(codes, withPatience)
+      .toEqual([
+        'customer_not_found',
+        'customer_not_found',
+        'customer_not_in_journey',
+        'customer_not_in_journey',
+      ])
+  })
+
+  it.each([
+    { refused: 'in an archived journey', code: 'journey_archived' },
+    { refused: 'for its time', code: 'occurred_at_in_future' },
+  ])(
+    'is not told by an event that is refused $refused whether its message_id is stored',
+    async ({ code }) => {
+      const { workspace, client, journey_id, known, archive } = await newCrowd()
+      const event = { journey_id, customer_id: known, event_id: 'signed_up' }
+      await client.createEvent({ body: { ...event, message_id: 'stored' } })
+      if (code === 'journey_archived') await archive()
+      const sent = {
+        ...event,
+        event_id: 'guessed',
+        ...(code === 'occurred_at_in_future' && { occurred_at: FUTURE }),
+      }
+      const events = ['stored', 'new'].map((message_id) => ({ ...sent, message_id }))
+      await expectOneAnswer(workspace, events, { code })
+    },
+  )
+
+  it('gets one refusal for its customer and for its message_id, and a resend is recognised', async () => {
+    const { workspace, client, journey_id, known, erased, elsewhere, unknown, page, archive } =
+      await newCrowd()
+    const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
+    const first = await page.createEvent({ body: event })
+    const outside = [erased, elsewhere, unknown].map((customer_id) => ({ ...event, customer_id }))
+    const events = [
+      { ...event, event_id: 'guessed' },
+      ...outside,
+      ...outside.map((event) => ({ ...event, message_id: 'new' })),
+    ]
+    await expectOneAnswer(workspace, events, {
+      code: 'customer_not_found',
+      ways: WAYS.filter((way) => !isDry(way)),
+    })
+    const secret = await client.createEvent({ body: { ...event, event_id: 'guessed' } })
+    expect(secret.error?.code).toBe('message_id_conflict')
+    await archive()
+    const again = await page.createEvent({ body: event })
+    expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
+  })
+
+  it('is told of no message_id by a dry run, also beside one with a secret key', async () => {
+    const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
+    const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
+    await client.createEvent({ body: event })
+    const fresh = { ...event, message_id: 'new' }
+    const events = [event, { ...event, event_id: 'guessed' }, { ...event, customer_id: unknown }, fresh]
+    await expectOneAnswer(workspace, events, { code: undefined, ways: WAYS.filter(isDry) })
+    const query = { dry_run: true }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => [
+        (await client.createEvent({ body: event, query })).response.status,
+        (await page.createEvent({ body: event, query })).response.status,
+      ]),
+    )
+    expect(new Set(answers.map(String))).toEqual(new Set(['200,201']))
+
+    const batch = { events: [fresh, fresh, { ...fresh, event_id: 'guessed' }] }
+    for (const query of [{ dry_run: true }, {}]) {
+      const { data } = await page.createEvents({ body: batch, query })
+      const results = data?.results.map(({ status, problem }) => problem?.code ?? status)
+      expect(results).toEqual(['created', 'duplicate', 'customer_not_found'])
+    }
+  })
+
   it('cannot register who was erased: a 2xx means stored', async () => {
     const { client, journey_id, page } = await newScene()
     const { error } = await page.initializeCustomer({ body: { ...named('erased'), journey_id } })
@@ -229,6 +422,19 @@ describe('the setting', () => {
       { before: { protect_customers: false }, after: { protect_customers: true } },
       { before: { protect_customers: true }, after: { protect_customers: false } },
     ])
+  })
+
+  it('leaves the order of the rules as it is for a secret key where it is off', async () => {
+    const { workspace, journey_id, erased, elsewhere, archive } = await newCrowd()
+    await protect(workspace, false)
+    const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
+    await expectOneAnswer(workspace, [{ ...event, customer_id: elsewhere }], {
+      code: 'customer_not_in_journey',
+    })
+    await archive()
+    await expectOneAnswer(workspace, [{ ...event, customer_id: erased }], { code: 'customer_erased' })
+    const answer = await asked(workspace, '/customers/initialize', { ...named('erased'), journey_id })
+    expect(answer.said.code).toBe('customer_erased')
   })
 
   it('is off in a workspace that is older than it, and on in one that an owner makes', async () => {

@@ -3,7 +3,7 @@ export type Cure = { text: string; canSendAgain: boolean }
 
 const cures: Record<string, Cure> = {
   customer_not_found: {
-    text: 'Call initializeCustomer before the event, and send the customer_id that it returns, not your own identifier or one of another workspace. Once the customer exists, you can replay requests with its customer_id.',
+    text: 'Call initializeCustomer with this journey_id before the event, and send the customer_id that it returns, not your own identifier or one of another workspace. Once the customer exists, you can replay requests with its customer_id.',
     canSendAgain: true,
   },
   customer_not_in_journey: {

@@ -3,6 +3,7 @@ import { ascendingIds, newId, newIdBetween, unmadeId } from '../../domain/identi
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
 import type { Discretion, InitializeOutcome } from '../event-store.ts'
+import { brokenInitializeRule } from '../ingestion-rules.ts'
 import { DURABLE } from './dialect.ts'
 import { JOURNEY_STATUS } from './journey-status.ts'
 import { isOrphaned } from './outages.ts'
@@ -91,16 +92,16 @@ export class CustomerWriter {
   async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const { statuses, known, erased } = await this.#look(workspace_id, calls)
     return calls.map((call) => {
-      const status = statuses.get(call.journey_id)
-      if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
       if (call.discretion) {
-        if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
-        return { status: 'stored', customer_id: unmadeId('cus'), created: false }
+        const journeyStatus = statuses.get(call.journey_id)
+        const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
+        return code
+          ? { status: 'refused', code }
+          : { status: 'stored', customer_id: unmadeId('cus'), created: false }
       }
+      const code = brokenRule(call, { statuses, known, erased })
+      if (code) return { status: 'refused', code }
       const customer_id = known.get(keyOf(call))?.customer_id
-      if (customer_id === undefined && erased.has(keyOf(call)))
-        return { status: 'refused', code: 'customer_erased' }
-      if (status !== 'active') return { status: 'refused', code: 'journey_archived' }
       return {
         status: 'stored',
         customer_id: customer_id ?? unmadeId('cus'),
@@ -177,20 +178,26 @@ type Found = {
   newIds: Map<string, string>
 }
 
+function brokenRule(call: Initialization, { statuses, known, erased }: Omit<Found, 'newIds'>) {
+  const key = keyOf(call)
+  return brokenInitializeRule({
+    journeyStatus: statuses.get(call.journey_id),
+    isErased: () => !known.has(key) && erased.has(key),
+    isDiscreet: call.discretion !== undefined,
+  })
+}
+
 /** By customer, of the calls that are not refused. */
-function plansOf(
-  calls: readonly Initialization[],
-  { statuses, newIds, erased, known: stored }: Found,
-): Map<string, Plan> {
+function plansOf(calls: readonly Initialization[], found: Found): Map<string, Plan> {
   const plans = new Map<string, Plan>()
-  for (const { journey_id, discretion, ...call } of calls) {
-    if (statuses.get(journey_id) !== 'active') continue
+  for (const call of calls) {
+    if (brokenRule(call, found)) continue
+    const { journey_id, discretion, ...names } = call
     const key = keyOf(call)
-    const known = stored.get(key)
-    if (!known && erased.has(key)) continue
-    const customer_id = known?.customer_id ?? newIds.get(key) ?? ''
+    const known = found.known.get(key)
+    const customer_id = known?.customer_id ?? found.newIds.get(key) ?? ''
     const customer_name = known?.customer_name ?? call.customer_name
-    const plan = plans.get(key) ?? { ...call, customer_name, known, customer_id, journeys: new Set() }
+    const plan = plans.get(key) ?? { ...names, customer_name, known, customer_id, journeys: new Set() }
     // The last of several names stays.
     if (!discretion) plan.customer_name = call.customer_name
     if (!known?.enrolled.includes(journey_id)) plan.journeys.add(journey_id)
@@ -210,20 +217,17 @@ function changeOf({ known, customer_name }: Plan): 'made' | 'renamed' | 'none' {
 
 function outcomesOf(
   calls: readonly Initialization[],
-  { statuses, known, erased, plans, newIds }: Found & { plans: Map<string, Plan> },
+  { plans, ...found }: Found & { plans: Map<string, Plan> },
 ): InitializeOutcome[] {
   const told = new Set<string>()
   return calls.map((call) => {
-    const status = statuses.get(call.journey_id)
-    if (status === undefined) return { status: 'refused', code: 'journey_not_found' }
-    // No restored journey helps whoever was erased.
-    if (!known.has(keyOf(call)) && erased.has(keyOf(call)))
-      return { status: 'refused', code: 'customer_erased' }
+    const code = brokenRule(call, found)
+    if (code) return { status: 'refused', code }
     const plan = plans.get(keyOf(call))
-    if (status !== 'active' || !plan) return { status: 'refused', code: 'journey_archived' }
+    if (!plan) throw new Error('an initialization that breaks no rule was not planned')
     const { customer_id } = plan
     // Of several calls that made it the first one did.
-    const created = customer_id === newIds.get(keyOf(call)) && !told.has(customer_id)
+    const created = customer_id === found.newIds.get(keyOf(call)) && !told.has(customer_id)
     told.add(customer_id)
     return { status: 'stored', customer_id, created }
   })

@@ -21,7 +21,8 @@ export function postgresEventStore(lists: ListReader, writer: Writer): EventStor
   return {
     initializeCustomer: (workspaceId, customer, discretion) =>
       writer.initialize(workspaceId, { ...customer, discretion }),
-    insertEvents: (workspaceId, events, key_id = '') => writer.insert(workspaceId, { key_id, events }),
+    insertEvents: (workspaceId, events, key_id = '', isDiscreet = false) =>
+      writer.insert(workspaceId, { key_id, events, isDiscreet }),
     checkCustomer: (workspaceId, customer, discretion) =>
       writer.checkCustomer(workspaceId, { ...customer, discretion }),
     checkEvents: (workspaceId, events, isDiscreet) => writer.checkEvents(workspaceId, events, isDiscreet),

@@ -2,6 +2,7 @@ import { type EventContent, isInFuture, isSameContent } from '../../domain/event
 import { ascendingIds, unmadeId } from '../../domain/identifiers.ts'
 import { periodOf } from '../activity.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { brokenEventRule, type EventFacts } from '../ingestion-rules.ts'
 import { arriveOnce, GroupCounts, insertCounts } from './arrivals.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from './binary-arrays.ts'
 import type { Connection } from './connection.ts'
@@ -24,12 +25,12 @@ export type Sending = {
   /** Of the key with which they were sent; '' for none. */
   key_id: string
   events: readonly NewEvent[]
-  /** Of what is only checked: nothing is said of customers. */
-  isDiscreet?: boolean
+  /** Nothing is said of customers, except by what is stored. */
+  isDiscreet: boolean
 }
 
 /** An event of a group. */
-type Row = {
+type Row = Pick<Sending, 'isDiscreet'> & {
   event: NewEvent
   /** What it is counted with, of the group's `GroupCounts`. */
   series: number
@@ -75,11 +76,12 @@ export class EventWriter {
       now_ms,
     )
     const counts = new GroupCounts()
-    const rows = sent.flatMap(({ key_id, events }) =>
+    const rows = sent.flatMap(({ key_id, events, isDiscreet }) =>
       events.map((event): Row => {
         const { event_id } = event
         const series = counts.numberOf({ journey_id: rules.journeyOf(event), event_id, key_id })
-        return { event, series, message: this.#messageOf(event), refusal: rules.refusalOf(event) }
+        const refusal = rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series, message: this.#messageOf(event), refusal }
       }),
     )
     if (rows.length === 0) return []
@@ -113,13 +115,15 @@ export class EventWriter {
     const rules = await this.#rules(workspace_id, all, now_ms)
     const checked = sent.map(({ events, isDiscreet }) =>
       events.map((event): Row => {
-        const refusal = rules.refusalOf(event, isDiscreet)
-        return { event, series: 0, message: this.#messageOf(event), refusal }
+        const refusal = isDiscreet ? rules.refusalOfAnybody(event) : rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series: 0, message: this.#messageOf(event), refusal }
       }),
     )
     const rows = checked.flat()
-    const known = await this.#known(uuidOf(workspace_id), rows, rows)
-    return checked.flatMap((rows) => {
+    const recognized = rows.filter(({ isDiscreet }) => !isDiscreet)
+    const stored = await this.#known(uuidOf(workspace_id), recognized, rows)
+    return checked.flatMap((rows, index) => {
+      const known: typeof stored = sent[index]?.isDiscreet ? new Map() : stored
       this.#giveIds(rows, known, now_ms)
       const unmade = new Set(rows.flatMap(({ id }) => (id === undefined ? [] : idOf('evt', id))))
       return outcomesOf(rows, known).map((outcome) =>
@@ -181,7 +185,7 @@ export class EventWriter {
       asked.map(({ customer_id }) => customer_id),
     ])
     const statuses = new Map<string, string>()
-    const outside = new Map<string, EventRejection>()
+    const outside = new Map<string, EventFacts['customer']>()
     for (const { journey_id, status, pair, customer_exists, is_erased } of found) {
       const event = pair === null ? undefined : asked[pair - 1]
       if (journey_id !== null && status !== null) statuses.set(journey_id, status)
@@ -189,18 +193,16 @@ export class EventWriter {
       if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
     }
     const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
-    const refusalOf = (event: NewEvent, isDiscreet = false): EventRejection | undefined => {
+    const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
       if (event.isTooLarge) return 'event_too_large'
-      const status = statuses.get(event.journey_id)
-      if (status === undefined) return 'journey_not_found'
-      const refusal = outside.size > 0 && !isDiscreet ? outside.get(pairOf(event)) : undefined
-      // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
-      if (refusal === 'customer_erased') return refusal
-      if (status === 'archived') return 'journey_archived'
-      if (refusal) return refusal
-      return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
+      const journeyStatus = statuses.get(event.journey_id)
+      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), ...facts })
     }
-    return { journeyOf, refusalOf }
+    const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
+      broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
+    /** Whoever the customer is. */
+    const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
+    return { journeyOf, refusalOf, refusalOfAnybody }
   }
 
   /**
@@ -256,7 +258,7 @@ export class EventWriter {
     const events = rows.map(({ event }) => event)
     const rules = await this.#rules(workspace_id, events, now_ms)
     return rows.filter((row) => {
-      row.refusal = rules.refusalOf(row.event)
+      row.refusal = rules.refusalOf(row.event, row.isDiscreet)
       // So the statement has counted what it passed over, and what has a message that was taken.
       const counted = row.refusal ? 'created' : 'duplicate'
       row.counted = row.refusal ? 'rejected' : 'created'
@@ -329,10 +331,11 @@ type Group = {
  */
 function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): EventOutcome[] {
   const held = new Map<string, Known>()
-  return rows.map(({ event, message, refusal, id }) => {
+  return rows.map(({ event, isDiscreet, message, refusal, id }) => {
     const before = message === null ? undefined : (known.get(message) ?? held.get(message))
-    if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-    if (before) return stored('duplicate', before)
+    if (before && isSameContent(before, event)) return stored('duplicate', before)
+    // With discretion a conflict is told only where a new message_id would leave an event.
+    if (before) return rejected((isDiscreet && refusal) || 'message_id_conflict')
     if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
     const made = { ...event, id, received_ms: msOf(id) }
     if (message !== null) held.set(message, made)

@@ -2,6 +2,7 @@ import { newId, newIdBetween, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
 import type { Discretion, InitializeOutcome } from '../event-store.ts'
+import { brokenInitializeRule } from '../ingestion-rules.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
 
@@ -62,10 +63,11 @@ export class CustomerWriter {
   /** What `initialize` would answer now; with discretion the same for every customer. */
   check(unit: Initialization): InitializeOutcome {
     if (unit.discretion) {
-      const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
-      if (!journey) return { status: 'refused', code: 'journey_not_found' }
-      if (journey.status === 'archived') return { status: 'refused', code: 'journey_archived' }
-      return { status: 'stored', customer_id: unmadeId('cus'), created: false }
+      const journeyStatus = this.#references.journey(unit.workspace_id, unit.journey_id)?.status
+      const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
+      return code
+        ? { status: 'refused', code }
+        : { status: 'stored', customer_id: unmadeId('cus'), created: false }
     }
     const place = this.#place(unit)
     if (typeof place === 'string') return { status: 'refused', code: place }
@@ -82,9 +84,12 @@ export class CustomerWriter {
     const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
     if (!journey) return 'journey_not_found'
     const known = this.#known(unit)
-    // No restored journey helps whoever was erased.
-    if (!known && this.#isErased(unit)) return 'customer_erased'
-    return journey.status === 'archived' ? 'journey_archived' : { journey, known }
+    const code = brokenInitializeRule({
+      journeyStatus: journey.status,
+      isErased: () => !known && this.#isErased(unit),
+      isDiscreet: unit.discretion !== undefined,
+    })
+    return code ?? { journey, known }
   }
 
   #known({ workspace_id, customer_type, client_customer_id }: Initialization): KnownCustomer | undefined {

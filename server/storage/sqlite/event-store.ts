@@ -26,8 +26,9 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
       return (await writer.submit(unit)) as InitializeOutcome
     },
 
-    async insertEvents(workspace_id, events, key_id = '') {
-      return (await writer.submit({ kind: 'events', workspace_id, key_id, events })) as EventOutcome[]
+    async insertEvents(workspace_id, events, key_id = '', isDiscreet = false) {
+      const unit = { kind: 'events', workspace_id, key_id, events, isDiscreet } as const
+      return (await writer.submit(unit)) as EventOutcome[]
     },
 
     async checkCustomer(workspace_id, customer, discretion) {

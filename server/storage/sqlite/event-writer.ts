@@ -9,6 +9,7 @@ import {
 } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
 import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
+import { brokenEventRule } from '../ingestion-rules.ts'
 import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'
@@ -27,14 +28,12 @@ type Sender = {
   workspace_id: string
   /** Of the key with which events were sent; '' for none. */
   key_id: string
+  /** Nothing is said of customers, except by what is stored. */
+  isDiscreet: boolean
 }
 
 /** The events of one request. */
-export type EventsUnit = Sender & {
-  events: readonly EventRow[]
-  /** Of what is only checked: nothing is said of customers. */
-  isDiscreet?: boolean
-}
+export type EventsUnit = Sender & { events: readonly EventRow[] }
 
 type StoredRow = Omit<EventContent, 'journey_id' | 'customer_id'> & {
   journey_ref: number
@@ -161,10 +160,11 @@ export class EventWriter {
     this.tail.reserve(count)
   }
 
-  insert({ workspace_id, key_id, events }: EventsUnit, now_ms: number): EventOutcome[] {
+  insert({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
+    const { workspace_id, key_id } = sender
     const counter = this.#counter.of(workspace_id, key_id, now_ms)
     return events.map((event) => {
-      const outcome = this.#insertEvent({ workspace_id, key_id }, event, now_ms)
+      const outcome = this.#insertEvent(sender, event, now_ms)
       const { status } = outcome
       const journey_id = status === 'rejected' ? this.#journeyOf(workspace_id, event) : event.journey_id
       counter?.add(journey_id, event.event_id, status)
@@ -194,30 +194,38 @@ export class EventWriter {
   }
 
   /** What `insert` would answer now: nothing is appended and nothing counted. */
-  check({ workspace_id, events, isDiscreet }: EventsUnit, now_ms: number): EventOutcome[] {
+  check({ events, ...sender }: EventsUnit, now_ms: number): EventOutcome[] {
+    const { workspace_id, isDiscreet } = sender
     /** By message_id, of those that would be appended. */
     const taken = new Map<string, EventRow>()
     return events.map((event): EventOutcome => {
-      const recognized = this.#recognized(workspace_id, event)
+      if (event.isTooLarge) return rejected('event_too_large')
+      const recognized = isDiscreet ? undefined : this.#recognized(workspace_id, event)
       if (recognized) return recognized
       const made = { id: unmadeId('evt'), received_ms: now_ms }
       const before = event.message_id === null ? undefined : taken.get(event.message_id)
-      if (before && !isSameContent(before, event)) return rejected('message_id_conflict')
-      if (before) return { status: 'duplicate', ...made }
+      if (before && isSameContent(before, event)) return { status: 'duplicate', ...made }
+      if (before && !isDiscreet) return rejected('message_id_conflict')
       const refusal = isDiscreet
         ? this.#refusalByJourney(workspace_id, event, now_ms)
-        : this.#place(workspace_id, event, now_ms)
+        : this.#place(sender, event, now_ms)
       if (typeof refusal === 'string') return rejected(refusal)
+      if (before) return rejected('message_id_conflict')
       if (event.message_id !== null) taken.set(event.message_id, event)
       return { status: 'created', ...made }
     })
   }
 
-  #insertEvent({ workspace_id, key_id }: Sender, event: EventRow, now_ms: number): EventOutcome {
+  #insertEvent(sender: Sender, event: EventRow, now_ms: number): EventOutcome {
+    const { workspace_id, key_id, isDiscreet } = sender
+    if (event.isTooLarge) return rejected('event_too_large')
     const recognized = this.#recognized(workspace_id, event)
-    if (recognized) return recognized
-    const place = this.#place(workspace_id, event, now_ms)
+    // With discretion a conflict is told only where a new message_id would leave an event.
+    const isConflictLast = isDiscreet && recognized?.status === 'rejected'
+    if (recognized && !isConflictLast) return recognized
+    const place = this.#place(sender, event, now_ms)
     if (typeof place === 'string') return rejected(place)
+    if (recognized) return recognized
 
     const { message, occurred_ms } = event
     const id = this.#nextId(now_ms)
@@ -238,7 +246,6 @@ export class EventWriter {
 
   /** Recognition comes first: a known `message_id` is answered before any rule on journey, enrolment or time. */
   #recognized(workspace_id: string, event: EventRow): EventOutcome | undefined {
-    if (event.isTooLarge) return rejected('event_too_large')
     const stored = event.message && this.#stored(workspace_id, event.message)
     if (!stored) return undefined
     if (!isSameContent(stored, event)) return rejected('message_id_conflict')
@@ -246,24 +253,28 @@ export class EventWriter {
   }
 
   /** To what an event belongs, or the rule that it breaks. */
-  #place(workspace_id: string, event: EventRow, now_ms: number) {
+  #place({ workspace_id, isDiscreet }: Sender, event: EventRow, now_ms: number) {
     const journey = this.#references.journey(workspace_id, event.journey_id)
     if (!journey) return 'journey_not_found'
     const customer_ref = this.#references.enrolledCustomer(journey, event.customer_id)
-    // First what the sender cannot mend: to initialize a customer is refused in an archived journey.
-    if (customer_ref === 'customer_erased') return customer_ref
-    if (journey.status === 'archived') return 'journey_archived'
-    if (typeof customer_ref === 'string') return customer_ref
-    if (isInFuture(event, now_ms)) return 'occurred_at_in_future'
-    return { journey, customer_ref }
+    const rule = brokenEventRule({
+      journeyStatus: journey.status,
+      customer: typeof customer_ref === 'string' ? customer_ref : undefined,
+      isInFuture: isInFuture(event, now_ms),
+      isDiscreet,
+    })
+    if (typeof customer_ref === 'string') return rule ?? customer_ref
+    return rule ?? { journey, customer_ref }
   }
 
   /** The rule that an event breaks whoever its customer is. */
   #refusalByJourney(workspace_id: string, event: EventRow, now_ms: number): EventRejection | undefined {
-    const journey = this.#references.journey(workspace_id, event.journey_id)
-    if (!journey) return 'journey_not_found'
-    if (journey.status === 'archived') return 'journey_archived'
-    return isInFuture(event, now_ms) ? 'occurred_at_in_future' : undefined
+    return brokenEventRule({
+      journeyStatus: this.#references.journey(workspace_id, event.journey_id)?.status,
+      customer: undefined,
+      isInFuture: isInFuture(event, now_ms),
+      isDiscreet: true,
+    })
   }
 
   /** The journey of an event that was refused; '' where there is none such. */

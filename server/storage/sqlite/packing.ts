@@ -16,7 +16,6 @@ const STATUSES = ['created', 'duplicate', 'rejected'] as const
 const OTHER = 0
 const EVENTS = 1
 const CHECKED_EVENTS = 2
-const DISCREETLY_CHECKED_EVENTS = 3
 const TOO_LARGE = { isTooLarge: true } as const
 const UNDATED = { isUndated: true } as const
 
@@ -29,8 +28,8 @@ export function packGroup(group: readonly Unit[]): Packed {
       packer.string(JSON.stringify(unit))
       continue
     }
-    const checked = unit.isDiscreet ? DISCREETLY_CHECKED_EVENTS : CHECKED_EVENTS
-    packer.number(unit.kind === 'events' ? EVENTS : checked)
+    packer.number(unit.kind === 'events' ? EVENTS : CHECKED_EVENTS)
+    packer.number(unit.isDiscreet ? 1 : 0)
     packer.shared(unit.workspace_id)
     packer.shared(unit.key_id)
     packer.number(unit.events.length)
@@ -61,6 +60,7 @@ export function unpackGroup(packed: Packed): Unit[] {
   return unpacker.list(() => {
     const packed = unpacker.number()
     if (packed === OTHER) return JSON.parse(unpacker.string())
+    const isDiscreet = unpacker.number() === 1
     const workspace_id = unpacker.shared()
     const key_id = unpacker.shared()
     const events = unpacker.list(
@@ -76,9 +76,8 @@ export function unpackGroup(packed: Packed): Unit[] {
     for (const mark of [TOO_LARGE, UNDATED]) {
       for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, mark)
     }
-    const unit = { workspace_id, key_id, events }
-    if (packed === EVENTS) return { kind: 'events', ...unit }
-    return { kind: 'check-events', ...unit, isDiscreet: packed === DISCREETLY_CHECKED_EVENTS }
+    const unit = { workspace_id, key_id, events, isDiscreet }
+    return packed === EVENTS ? { kind: 'events', ...unit } : { kind: 'check-events', ...unit }
   })
 }
 

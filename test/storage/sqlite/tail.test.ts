@@ -46,7 +46,8 @@ async function writeDirectly(ring: TailRing) {
   /** Commits events of a customer as one group. */
   const commit = (events: NewEvent[]) => {
     const { workspace_id } = subject
-    const results = writing.commitGroup([{ kind: 'events', workspace_id, key_id: '', events }], 0)
+    const unit = { kind: 'events', workspace_id, key_id: '', isDiscreet: false, events } as const
+    const results = writing.commitGroup([unit], 0)
     expect(results).toMatchObject([{ outcome: events.map(() => ({ status: 'created' })) }])
   }
   return { path: store.path, subject, other: { ...subject, customer_id: other_id }, writing, commit }

@@ -1,0 +1,54 @@
+import type { EventRejection, InitializeOutcome } from './event-store.ts'
+
+type InitializeRejection = Extract<InitializeOutcome, { status: 'refused' }>['code']
+
+/** What the rules on events look at. */
+export type EventFacts = {
+  /** Undefined where there is no such journey. */
+  journeyStatus: string | undefined
+  /** Why the customer can have no event in the journey; undefined if it can. */
+  customer: 'customer_not_found' | 'customer_erased' | 'customer_not_in_journey' | undefined
+  isInFuture: boolean
+  /** See `insertEvents`. */
+  isDiscreet: boolean
+}
+
+/**
+ * The first rule that an event breaks (contract: "Problems"). What the sender cannot correct comes first: an erased customer,
+ * then an archived journey, as initializing a customer for that is refused. With discretion the customer comes last: any rule
+ * after it would tell, by an event that is never stored, who takes part in the journey.
+ */
+export function brokenEventRule({
+  journeyStatus,
+  customer,
+  isInFuture,
+  isDiscreet,
+}: EventFacts): EventRejection | undefined {
+  if (journeyStatus === undefined) return 'journey_not_found'
+  if (customer === 'customer_erased' && !isDiscreet) return customer
+  if (journeyStatus === 'archived') return 'journey_archived'
+  if (customer && !isDiscreet) return customer
+  if (isInFuture) return 'occurred_at_in_future'
+  return customer
+}
+
+type InitializeFacts = Pick<EventFacts, 'journeyStatus' | 'isDiscreet'> & {
+  /** Asked only where it decides. */
+  isErased: () => boolean
+}
+
+/**
+ * The first rule that an initialization breaks (contract: "Problems"). An erased customer comes before an archived journey,
+ * because restoring the journey would not help. With discretion it comes after: in an archived journey nobody is registered, so
+ * that asking would leave no trace.
+ */
+export function brokenInitializeRule({
+  journeyStatus,
+  isErased,
+  isDiscreet,
+}: InitializeFacts): InitializeRejection | undefined {
+  if (journeyStatus === undefined) return 'journey_not_found'
+  const isArchived = journeyStatus === 'archived'
+  if (!(isArchived && isDiscreet) && isErased()) return 'customer_erased'
+  return isArchived ? 'journey_archived' : undefined
+}
