@@ -1,6 +1,6 @@
 import { Box, Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
-import { useIntersection } from '@mantine/hooks'
-import { lazy, type ReactNode, Suspense, useEffect, useId, useState, useSyncExternalStore } from 'react'
+import { useIntersection, useWindowEvent } from '@mantine/hooks'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 
 export const Lines = lazy(() => import('./charts.tsx').then((module) => ({ default: module.Lines })))
@@ -34,34 +34,8 @@ export function lookOf(place: number): Pick<Series, 'color' | 'dashes'> {
 }
 
 /** Whether a chart was in sight since the interface was opened. What draws them is there then, and all of them are drawn. */
-const sight = {
-  hasBeen: false,
-  listeners: new Set<() => void>(),
-  begin() {
-    sight.hasBeen = true
-    for (const listener of sight.listeners) listener()
-  },
-  subscribe(listener: () => void) {
-    sight.listeners.add(listener)
-    return () => sight.listeners.delete(listener)
-  },
-}
-
-/** Whether the page is being printed: what is printed is settled when the browser has said so. */
-function useIsPrinted(): boolean {
-  const [isPrinted, setIsPrinted] = useState(false)
-  useEffect(() => {
-    const begin = () => flushSync(() => setIsPrinted(true))
-    const end = () => setIsPrinted(false)
-    window.addEventListener('beforeprint', begin)
-    window.addEventListener('afterprint', end)
-    return () => {
-      window.removeEventListener('beforeprint', begin)
-      window.removeEventListener('afterprint', end)
-    }
-  }, [])
-  return isPrinted
-}
+let wasAnySeen = false
+const SEEN = 'chart-seen'
 
 /**
  * A chart, the sentence that says what it shows, and the same numbers as a table for who asks for it. Charts are drawn once
@@ -87,12 +61,18 @@ export function ChartFigure({
 }) {
   const [isTable, setIsTable] = useState(false)
   const { ref, entry } = useIntersection<HTMLDivElement>()
-  const isDrawn = useSyncExternalStore(sight.subscribe, () => sight.hasBeen)
-  const isInSight = entry?.isIntersecting ?? false
+  const [isDrawn, setIsDrawn] = useState(wasAnySeen)
+  const [isPrinted, setIsPrinted] = useState(false)
+  const isInSight = entry?.isIntersecting
   useEffect(() => {
-    if (isInSight) sight.begin()
+    if (!isInSight) return
+    wasAnySeen = true
+    window.dispatchEvent(new Event(SEEN))
   }, [isInSight])
-  const isPrinted = useIsPrinted()
+  useWindowEvent(SEEN, () => setIsDrawn(true))
+  // What is printed is settled when the browser has said so.
+  useWindowEvent('beforeprint', () => flushSync(() => setIsPrinted(true)))
+  useWindowEvent('afterprint', () => setIsPrinted(false))
   const sentenceId = useId()
   return (
     <Stack component="figure" m={0} gap="sm">

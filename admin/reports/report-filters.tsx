@@ -1,11 +1,15 @@
-import { NativeSelect, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { NativeSelect } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import type { Schemas } from '../../client/person.ts'
-import { durationOf, durationText, lengthOf } from '../parts/duration-text.ts'
 import { FilterBar } from '../parts/filter-bar.tsx'
 import { duration, instant, oneOf } from '../parts/filter-readers.ts'
-import { type Filters, given, useDraft, useFilters } from '../parts/filters.ts'
+import { type Filters, given, useFilters } from '../parts/filters.ts'
 import { InstantField } from '../parts/instant-field.tsx'
+
+// Few have a time limit of their own.
+const OwnWindowField = lazy(() =>
+  import('./own-window-field.tsx').then((module) => ({ default: module.OwnWindowField })),
+)
 
 /** How the filters of a report are read. */
 export const reportReaders = {
@@ -106,45 +110,11 @@ function WindowField({ value, onChange }: { value: string; onChange: (value: str
         }}
         data={[...windows, { value: own, label: 'Another…' }]}
       />
-      {(isOwn || !isUsual) && <OwnWindowField value={value} onChange={onChange} />}
+      {(isOwn || !isUsual) && (
+        <Suspense>
+          <OwnWindowField value={value} onChange={onChange} />
+        </Suspense>
+      )}
     </>
   )
-}
-
-function OwnWindowField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { draft, setDraft, enter, leave } = useDraft(shown(value))
-  const [isWrong, setIsWrong] = useState(false)
-
-  function tell() {
-    const duration = durationOf(draft)
-    setIsWrong(draft.trim() !== '' && !duration)
-    if (duration) onChange(duration)
-  }
-
-  return (
-    <TextInput
-      label="Time limit of your own"
-      placeholder="36 h"
-      autoComplete="off"
-      error={isWrong && 'Write it like 36 h or 2 d 12 h'}
-      value={draft}
-      onFocus={enter}
-      onChange={(change) => {
-        setIsWrong(false)
-        setDraft(change.currentTarget.value)
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') tell()
-      }}
-      onBlur={() => {
-        leave()
-        tell()
-      }}
-    />
-  )
-}
-
-function shown(duration: string): string {
-  const length_ms = lengthOf(duration)
-  return length_ms ? durationText(length_ms).replaceAll('\u00a0', ' ') : duration
 }

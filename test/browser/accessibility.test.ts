@@ -289,7 +289,7 @@ const states: Omit<Screen, 'route'>[] = [
       const refusals = ['404 GET /v1/customers/{id}']
       const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
       await page.getByRole('button', { name: 'Filter', exact: true }).click()
-      await page.getByText('There is no such customer').waitFor()
+      await page.getByText('No such customer in this workspace').waitFor()
       return page
     },
   },

@@ -54,7 +54,7 @@ describe('Signing in', () => {
       expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe(attempt.email)
       expect(await page.getByLabel(/^Password/).inputValue()).toBe(attempt.password)
     }
-    expect(said[0]).toContain('asks an owner or admin for a link')
+    expect(said[0]).toContain('ask an owner or admin for a link')
     expect(said[1]).toBe(said[0])
 
     await sendSignIn(page, owner)
