@@ -333,7 +333,8 @@ describe('The API reference', () => {
   it('leads from the reference to the problems and back', async () => {
     const host = 'a static host'
     const page = await openReference(host)
-    await page.getByRole('link', { name: 'Problems', exact: true }).click()
+    const site = page.getByRole('navigation', { name: 'Site' })
+    await site.getByRole('link', { name: 'Problems' }).click()
     await page.getByRole('heading', { name: 'Problems', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'step_not_unique' }).first().click()
     await expect.poll(() => page.locator(':target').getAttribute('id')).toBe('step_not_unique')
