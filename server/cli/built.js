@@ -18,8 +18,10 @@ export function isBuilt(file, sources) {
 function newestChange_ms(path) {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return stat?.mtimeMs ?? 0
-  let newest_ms = stat.mtimeMs
-  for (const name of readdirSync(path)) {
+  const names = readdirSync(path)
+  // It tells of files that are gone. Where something is built into the folder, that changes it too.
+  let newest_ms = names.includes('dist') ? 0 : stat.mtimeMs
+  for (const name of names) {
     if (name !== 'node_modules' && name !== 'dist')
       newest_ms = Math.max(newest_ms, newestChange_ms(join(path, name)))
   }

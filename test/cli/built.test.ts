@@ -1,0 +1,24 @@
+// engines: none (it looks at files alone)
+
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { isBuilt } from '../../server/cli/built.js'
+import { temporaryFolder } from '../cairn.ts'
+
+it('what is built is used until one of its sources has changed, and whatever else is built beside them', () => {
+  const folder = temporaryFolder()
+  const [sources, built] = [join(folder, 'client'), join(folder, 'commands.js')]
+  mkdirSync(sources)
+  for (const path of [join(sources, 'index.ts'), built]) writeFileSync(path, '')
+  const past = new Date(Date.now() - 60_000)
+  for (const path of [join(sources, 'index.ts'), sources]) utimesSync(path, past, past)
+  expect(isBuilt(built, [sources])).toBe(true)
+  utimesSync(built, past, past)
+  mkdirSync(join(sources, 'dist'))
+  writeFileSync(join(sources, 'dist', 'index.js'), '')
+  expect(isBuilt(built, [sources])).toBe(true)
+  writeFileSync(join(sources, 'other.ts'), '')
+  expect(isBuilt(built, [sources])).toBe(false)
+  expect(isBuilt(join(folder, 'none.js'), [sources])).toBe(false)
+})
