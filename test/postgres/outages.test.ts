@@ -94,7 +94,7 @@ describe('a server that forgets commits unless it is told not to', () => {
   })
 })
 
-describe('a server that lets transactions fail which cannot be put in a row', () => {
+describe('a server whose transactions are serializable unless they say otherwise', () => {
   it('stores once what replicas send at the same moment, and answers all of them', async () => {
     const server = await ownServer({ default_transaction_isolation: 'serializable' })
     const databaseUrl = postgresUrl(server.folder)
@@ -102,8 +102,7 @@ describe('a server that lets transactions fail which cannot be put in a row', ()
     const [first] = replicas
     if (!first) throw new Error('no replica')
     const subject = await newSubject(first)
-    const failures = () => server.log().split('could not serialize').length - 1
-    for (let round = 0; failures() < 3; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const name = `user ${round}`
       const customers = await Promise.all(replicas.map((store) => initialize(store, subject, name)))
       expect(new Set(customers.map(idOf)).size).toBe(1)
@@ -112,6 +111,8 @@ describe('a server that lets transactions fail which cannot be put in a row', ()
       expect(events.map(({ status }) => status).sort()).toEqual(['created', 'duplicate'])
       expect(new Set(events.map(idOf)).size).toBe(1)
     }
+    // Each connection has set another level, in which none fails for what runs beside it.
+    expect(server.log()).not.toContain('could not serialize')
   })
 
   it('stores the first event of a replica while another one takes its number', async () => {
@@ -128,7 +129,7 @@ describe('a server that lets transactions fail which cannot be put in a row', ()
     await other.query('COMMIT')
     await other.end()
     expect(await stored).toMatchObject({ status: 'created' })
-    expect(server.log()).toContain('could not serialize')
+    expect(server.log()).not.toContain('could not serialize')
   })
 })
 
