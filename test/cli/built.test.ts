@@ -3,8 +3,12 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isBuilt } from '../../server/cli/built.js'
 import { temporaryFolder } from '../cairn.ts'
+
+// JavaScript, which has no types: it is read by every Node.
+const { isBuilt }: { isBuilt(file: string, sources: readonly string[]): boolean } = await import(
+  new URL('../../server/cli/built.js', import.meta.url).href
+)
 
 it('what is built is used until one of its sources has changed, and whatever else is built beside them', () => {
   const folder = temporaryFolder()
