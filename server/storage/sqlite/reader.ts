@@ -150,15 +150,16 @@ export class Reader {
     })
   }
 
-  /** Refuses what waits, and from now on everything but `lookUpWhileClosing`. */
+  /** Refuses lists that wait, and from now on everything but `lookUpWhileClosing`. */
   refuseNew(): void {
     this.#closed ??= 'shutting_down'
-    this.#refuseWaiting(new Unavailable(this.#closed))
+    this.#lists.close(new Unavailable(this.#closed))
   }
 
   /** Refuses what waits, finishes what runs, and ends the threads. */
   async close(): Promise<void> {
-    this.refuseNew()
+    this.#closed ??= 'shutting_down'
+    this.#refuseWaiting(new Unavailable(this.#closed))
     await Promise.all(
       Array.from(this.#threads, async (thread) => {
         // A thread that has died has no identifier any more and will not say so again.

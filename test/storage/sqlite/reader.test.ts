@@ -1,0 +1,19 @@
+// engines: sqlite (what only SQLite has)
+
+import { expect, it } from 'vitest'
+import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { Reader } from '../../../server/storage/sqlite/reader.ts'
+import { TailRing } from '../../../server/storage/sqlite/tail.ts'
+import { newStore } from '../../cairn.ts'
+
+it('a reader that takes nothing new finishes what it was asked, and looks up what its store has yet to finish', async () => {
+  const path = sqlitePath(await newStore())
+  const reader = await Reader.open({ path, ring: new TailRing(), onDeath: () => expect.unreachable() })
+  const statement = { sql: 'SELECT 1 AS one', parameters: [] }
+  const before = Array.from({ length: 5 }, () => reader.lookUp(statement))
+  reader.refuseNew()
+  const during = reader.lookUpWhileClosing(statement)
+  await expect(reader.lookUp(statement)).rejects.toMatchObject({ reason: 'shutting_down' })
+  expect(await Promise.all([...before, during])).toEqual(Array(6).fill([{ one: 1 }]))
+  await reader.close()
+})
