@@ -45,13 +45,20 @@ export function eventIdText(bytes: Uint8Array): string {
 
 /** Whether it is one that an event may have: `eventIdBytes` takes it. */
 export function isEventId(id: string): boolean {
-  return /^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)
+  return id.startsWith('evt_') && DIGITS_OF_ID.test(id.slice(4))
 }
 
 /** Whether it is one that a customer may have. */
 export function isCustomerId(id: string): boolean {
-  return /^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)
+  return id.startsWith('cus_') && DIGITS_OF_ID.test(id.slice(4))
 }
+
+/** Whether it is one that a journey may have. */
+export function isJourneyId(id: string): boolean {
+  return id.startsWith('jrn_') && DIGITS_OF_ID.test(id.slice(4))
+}
+
+const DIGITS_OF_ID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 /** `rfs_…` of the 16 bytes of a UUIDv7. */
 export function refusalIdText(bytes: Uint8Array): string {

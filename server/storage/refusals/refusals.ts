@@ -12,7 +12,7 @@ import { RefusalBounds, type RefusalLimits } from './refusal-bounds.ts'
 import { type LeftOut, RefusalQueue, type WaitingRefusal } from './refusal-queue.ts'
 import { fieldOf, type RefusalSummary, readSummary } from './refusal-summary.ts'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
-import { candidatesOf, closed, isAbout, isOpenEnded, type Names, told } from './refused-names.ts'
+import { candidatesOf, closed, isAbout, mayBeAboutAnybody, type Names, told } from './refused-names.ts'
 
 type Problem = components['schemas']['Problem']
 
@@ -77,7 +77,7 @@ export type RefusalsOptions = {
   table: RefusalTable
   limits: RefusalLimits
   now: () => number
-  /** @returns those of the texts that name a customer of the workspace who was erased; undefined where nobody was */
+  /** Undefined where no customer of the workspace was erased. */
   erasedNames: (workspaceId: string) => Promise<ErasedNames | undefined>
   /** Called when refusals could not be kept. Nothing else is the worse for it. */
   onFailure: (error: Error) => void
@@ -357,7 +357,6 @@ export class Refusals {
         await this.#writeGroup(rows, group.leftOut)
         await this.#removeErasedMeanwhile(rows, erasures)
         this.#kept += rows.length
-        this.#lost += group.rows.length - rows.length
         await this.#bounds.keep(rows)
         this.#sweeping ??= await this.#startSweeping()
       } catch (error) {
@@ -394,7 +393,7 @@ export class Refusals {
       for (const { row, texts, end } of looked) {
         const rest = closed({ ...row, sent: row.sent.slice(0, end) })
         const isNamed = names.size > 0 && [...texts].some((text) => names.has(text))
-        const isNobody = !isNamed && !(isOpenEnded(rest) && !row.customer_id)
+        const isNobody = !isNamed && !mayBeAboutAnybody(rest, 'customer_id')
         // Its place in the counts stays: those like it that follow are added there.
         kept.push(isNobody ? rest : { ...row, ...NO_CONTENT })
         await pause(row.sent.length)
@@ -412,7 +411,8 @@ export class Refusals {
       const erased = await this.#options.erasedNames(workspaceId)
       if ((erased?.erasures ?? 0) === before.get(workspaceId)) continue
       const kept = await this.#notErased(rows, new Map())
-      const ids = kept.filter(({ sent }, index) => sent !== rows[index]?.sent).map((row) => row.refusal_id)
+      // In the order in which they were given: they are of one workspace.
+      const ids = idsOf(kept.filter(({ sent }, index) => sent !== rows[index]?.sent))
       if (ids.length > 0) await this.#options.table.run([this.#contentRemoval(workspaceId, ids)])
     }
   }

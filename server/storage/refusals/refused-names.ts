@@ -1,3 +1,4 @@
+import { isCustomerId, isJourneyId } from '../../domain/identifiers.ts'
 import { jsonTokens, stringOf } from '../../domain/json-tokens.ts'
 import { endOfItems } from '../../domain/sent-head.ts'
 import type { RefusalRow } from './refusal-table.ts'
@@ -96,7 +97,9 @@ function namedIn({ id, own = id }: Names): (value: string) => boolean {
 /** Whether a text has another as a whole: neither a letter nor a digit goes on from it, which would be another name. */
 function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    const [before, after] = [text.slice(0, at), text.slice(at + word.length)]
+    // A character has at most two units.
+    const before = text.slice(Math.max(0, at - 2), at)
+    const after = text.slice(at + word.length, at + word.length + 2)
     if (!/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after)) return true
   }
   return false
@@ -127,14 +130,17 @@ type About = Pick<
 export function isAbout(row: About, names: Names, subject: 'customer_id' | 'journey_id'): boolean {
   const isNamed = namedIn(names)
   if (told(row).some(isNamed) || mentions(row.sent, names)) return true
-  return !says(row, subject) && isOpenEnded(row)
+  return mayBeAboutAnybody(row, subject)
 }
 
-const OUR_ID = { customer_id: /^cus_[0-9a-z]{26}$/, journey_id: /^jrn_[0-9a-z]{26}$/ } as const
+const OUR_ID = { customer_id: isCustomerId, journey_id: isJourneyId } as const
 
-/** Whether a row says by an identifier of ours what it is about. */
-function says(row: Pick<RefusalRow, keyof typeof OUR_ID>, subject: keyof typeof OUR_ID): boolean {
-  return OUR_ID[subject].test(row[subject] ?? '')
+/** Whether a row does not say by an identifier of ours what it is about, and was cut where the rest may have said it. */
+export function mayBeAboutAnybody(
+  row: Pick<RefusalRow, keyof typeof OUR_ID | 'sent' | 'sent_bytes' | 'faults'>,
+  subject: keyof typeof OUR_ID,
+): boolean {
+  return !OUR_ID[subject](row[subject] ?? '') && isOpenEnded(row)
 }
 
 type Faults = { errors?: { pointer?: string; parameter?: string }[]; errors_omitted?: number }
@@ -163,7 +169,7 @@ function unescaped(token: string): string {
  * Whether a text was cut where the rest, which is not kept, may have named whom it is about: anywhere but behind a whole
  * event of a batch that has nothing beside its events.
  */
-export function isOpenEnded(row: Pick<RefusalRow, 'sent' | 'sent_bytes' | 'faults'>): boolean {
+function isOpenEnded(row: Pick<RefusalRow, 'sent' | 'sent_bytes' | 'faults'>): boolean {
   const { sent, sent_bytes } = row
   if (sent === '' || Buffer.byteLength(sent) >= sent_bytes) return false
   return endOfItems(sent) < sent.length || !isOfEventsAlone(row)
@@ -175,7 +181,7 @@ function isOfEventsAlone(row: Pick<RefusalRow, 'sent' | 'faults'>): boolean {
   const { errors = [], errors_omitted = 0 } = faultsOf(row)
   // All faults are listed, so that a field beside the events would be one of them.
   if (errors_omitted === 0) return errors.every(({ pointer = '' }) => /^(\/events(\/|$)|$)/.test(pointer))
-  return events.every((event) => OUR_ID.customer_id.test(String(event?.customer_id)))
+  return events.every((event) => isCustomerId(String(event?.customer_id)))
 }
 
 /** The events of a text that ends behind one of a batch, and has had nothing else so far. */
@@ -190,7 +196,7 @@ function wholeEvents(head: string): ({ customer_id?: unknown } | null)[] | undef
 
 /** The row without what may be cut in the middle: where it does not say whom it is about, the rest may have. */
 export function closed(row: RefusalRow): RefusalRow {
-  if (says(row, 'customer_id') || !isOpenEnded(row)) return row
+  if (!mayBeAboutAnybody(row, 'customer_id')) return row
   return { ...row, sent: row.sent.slice(0, endOfItems(row.sent)) }
 }
 
