@@ -8,7 +8,7 @@ import { exportSlices } from '../storage/export-walk.ts'
 import { itemText, type WalkBound } from '../storage/exports.ts'
 import { authorOf } from './author.ts'
 import { customerNotFound } from './customer-not-found.ts'
-import { assertThere, exportFileName, settledEvents } from './exports.ts'
+import { assertThere, exportFileName, settledNow } from './exports.ts'
 import { refusalOf } from './refusals.ts'
 import { allCustomerJourneys } from './reports.ts'
 
@@ -20,10 +20,10 @@ type AuditEntry = CustomerExport['audit_entries'][number]
 const AT_ONCE = 100
 
 export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId, path }, context) => {
-  const { storage, change } = context
+  const { storage, reading, change } = context
   const customer = await findCustomer(storage.db, workspaceId, path.customer_id)
   if (!customer) throw customerNotFound(path.customer_id)
-  const bound = await settledEvents(context, workspaceId)
+  const bound = await settledNow(context, () => storage.events.eventsBound(workspaceId, reading))
   await change(async (db) => {
     // Not by its name: what is done here is kept longer than the customer may be.
     const { customer_id } = customer

@@ -17,7 +17,7 @@ export const exportEvents: Operation<'exportEvents'> = async ({ workspaceId, que
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading } = context
   const isGoingOn = cursor !== undefined
-  const bound = await settledEvents(context, workspaceId)
+  const bound = await settledNow(context, () => storage.events.eventsBound(workspaceId, reading))
   await noteReader(context, workspaceId, { action: 'events_exported', after: { filter } }, { isGoingOn })
   const end = new EndField()
   const parts = exportLines({
@@ -51,8 +51,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
   const { limit, cursor, format = 'ndjson', ...filter } = query
   const { storage, reading } = context
   const isGoingOn = cursor !== undefined
-  const begun_ms = await storage.clock_ms(reading)
-  const arrived = await settled(begun_ms, reading.signal, () => storage.arrivedCustomers(reading))
+  const arrived = await settledNow(context, () => storage.arrivedCustomers(reading))
   await noteReader(context, workspaceId, { action: 'customers_exported', after: { filter } }, { isGoingOn })
   const end = new EndField()
   const parts = exportLines({
@@ -83,9 +82,11 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
  * Where an export ends that begins now, by the clock of the store: that of this process may be another.
  * @throws {Unavailable} see `settled`
  */
-export async function settledEvents({ storage, reading }: Context, workspaceId: string): Promise<WalkBound> {
-  const begun_ms = await storage.clock_ms(reading)
-  return await settled(begun_ms, reading.signal, () => storage.events.eventsBound(workspaceId, reading))
+export async function settledNow<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
+  { storage, reading }: Context,
+  look: () => Promise<Seen>,
+): Promise<Seen> {
+  return await settled(await storage.clock_ms(reading), reading.signal, look)
 }
 
 /**
