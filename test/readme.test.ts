@@ -194,7 +194,7 @@ describe('the documents', () => {
     }
     expect(given.size).toBeGreaterThan(10)
     for (const [words, options] of given) {
-      const help = await execute(`npx cairn ${words} --help`)
+      const help = await execute(`node_modules/.bin/cairn ${words} --help`)
       expect(help).toContain('Usage: cairn ')
       for (const option of options) expect(`${words}: ${help}`).toContain(option)
     }

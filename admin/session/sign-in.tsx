@@ -48,7 +48,7 @@ function NotSetUp() {
       </Text>
       <Code block>npx cairn setup-link</Code>
       <Text size="sm" c="dimmed">
-        If you do not run this server, ask whoever does.
+        If you do not run this server, ask its operator.
       </Text>
     </Gate>
   )

@@ -40,23 +40,15 @@ type Open = {
 /** How many characters were read since other work had its turn, at every level. */
 type Effort = { characters: number }
 
-/** So many are read before others get their turn, and a string more: 1 ms at worst for each 16 KiB of it. */
+/** Maximum characters read before other work gets its turn, and a string more: at worst 1 ms for each 16 KiB of it. */
 const SLICE_CHARACTERS = 8 * 1024
 
 /**
  * A JSON text, whole or its head, without secrets: what `withoutSecrets` takes out of texts, and every text, however nested,
  * that is the value of a secret name. Numbers, booleans and null stay, and so does all else, to the character. JSON in
  * strings is searched too, four strings deep. Takes time in proportion to the text.
+ * In slices, for a thread that others share: each yields how many characters it has read.
  */
-export function redacted(text: string): string {
-  const slices = redaction(text)
-  for (;;) {
-    const { done, value } = slices.next()
-    if (done) return value
-  }
-}
-
-/** The same in slices, for a thread that others share. Each yields how many characters it has read. */
 export function* redaction(text: string): Generator<number, string> {
   if (!SUSPICIOUS.test(text)) return text
   const effort = { characters: text.length }

@@ -90,8 +90,8 @@ const DISCREET_DETAIL =
   'Use the customer_id that initializeCustomer returned for this journey, and a message_id that no other event has.'
 
 /**
- * The code and the detail that the sender gets. If `message_id_conflict` were told apart, an event with a stored `message_id`
- * would tell who takes part in the journey, or one for an unknown customer which `message_id` is stored.
+ * The code and the detail that the sender gets. If `message_id_conflict` had a reply of its own, an event with a stored
+ * `message_id` would reveal who is enrolled, or one for an unknown customer which `message_id` is stored.
  */
 function toldOf(
   code: EventRejection,

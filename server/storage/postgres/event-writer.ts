@@ -200,7 +200,7 @@ export class EventWriter {
     }
     const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
       broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
-    /** Whoever the customer is. */
+    /** For any customer. */
     const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
     return { journeyOf, refusalOf, refusalOfAnybody }
   }
