@@ -28,7 +28,11 @@ const resolve = {
 /** The coverage of the contract has a project of its own, after all others. */
 const files = testFiles('test').filter(({ path }) => path !== coverage)
 
-const setupFiles = ['test/contract/record-replies.ts', 'test/times/record-processor-time.ts']
+const setupFiles = [
+  'test/contract/record-replies.ts',
+  'test/seeded-cases.ts',
+  'test/times/record-processor-time.ts',
+]
 
 const sqlite = projectsOf(
   files.filter(({ engines }) => engines.includes('sqlite') || engines.length === 0),
@@ -79,7 +83,7 @@ export default defineConfig({
   test: {
     // Each waits a quarter of its time: for a disk, a browser, a process of its own.
     maxWorkers: availableParallelism() + 1,
-    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/build.js'],
+    globalSetup: ['test/run-folder.ts', 'test/contract/records-folder.ts', 'test/seed.ts', 'test/build.js'],
     projects: [
       ...sqlite,
       ...(hasPostgres() ? postgres : []),
