@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import proxyaddr from 'proxy-addr'
 import type { Caller, Operation, OperationId, Route } from '../contract.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { networkOf, plainAddress } from '../domain/networks.ts'
+import { networkOf } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
 import { Problem } from '../problems.ts'
 import type { CallingKey } from '../storage/service-keys.ts'
@@ -15,7 +15,7 @@ import { noteBegun } from './begun-requests.ts'
 import { writeCookies } from './callers/cookies.ts'
 import { KeyRejected } from './callers/credentials.ts'
 import { senderAddress } from './callers/sender-address.ts'
-import { ProxyWatch } from './callers/unknown-proxy.ts'
+import { unknownProxyWarning } from './callers/unknown-proxy.ts'
 import type { ExportPlaces } from './export-places.ts'
 import { loggedFaults } from './log-faults.ts'
 import { loggedPaths } from './log-paths.ts'
@@ -44,8 +44,8 @@ export type AppOptions = SiteOptions &
 
 /** The whole way of a request, in order. */
 export function createApp(options: AppOptions): Express {
-  const { contract, storage, log, logAddresses, publicUrl } = options
-  const proxies = new ProxyWatch({ publicUrl, log, logAddresses })
+  const { contract, storage } = options
+  const warnOfUnknownProxy = unknownProxyWarning(options)
   const told = {
     path: loggedPaths(contract.routes.map(({ path }) => path)),
     faults: loggedFaults(contract.document),
@@ -64,8 +64,7 @@ export function createApp(options: AppOptions): Express {
     const address = senderAddress(req, (address) => isTrusted(address, 0))
     res.locals.address = address
     beginRequest(req, res, { ...options, told })
-    const peer = plainAddress(req.socket.remoteAddress ?? '')
-    proxies.look({ headers: req.headers, peer, address })
+    warnOfUnknownProxy(req.headers, address)
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
     // Only what changes nothing: who sends many events on one connection wants them written together.

@@ -39,7 +39,7 @@ export function isBehindHttps({ headers, host, isHttps }: Reached, publicUrl: UR
 }
 
 /** Whether the origin of a page is that of the host by HTTPS. */
-export function isHttpsOrigin(origin: string | undefined, host: string): boolean {
+function isHttpsOrigin(origin: string | undefined, host: string): boolean {
   if (origin === undefined) return false
   const page = originOf(origin)
   return page !== undefined && page === originOf(`https://${host}`)
