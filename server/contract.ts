@@ -16,8 +16,8 @@ import { distinct, faultOf, refusalTexts, type ValidatorError } from './http/che
 import { type Parameter, readQuery } from './http/checks/query.ts'
 import { requestPart } from './http/checks/request-part.ts'
 import type { Attempts } from './http/rates/attempts.ts'
+import type { LoopTime } from './http/rates/loop-scheduler.ts'
 import type { RecentMap } from './http/rates/recent-map.ts'
-import type { Share } from './http/rates/turns.ts'
 import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Passwords } from './passwords.ts'
@@ -53,13 +53,13 @@ export type Context = {
     body: unknown,
   ): Promise<OperationRequest<Id>['body']>
   /** Tells the log of an item of a batch that was rejected, and keeps it to be looked at; it never waits and never fails. */
-  refused(item: RefusedItem): void
+  keepRefusal(item: RefusedItem): void
   /** When it was last noted that somebody reads what was refused, or exports, by workspace and by who it is. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
   /** Of the caller's key. Whoever stores what was sent counts it here. */
   tally: Tally
-  /** Tells how many events were rejected for what they refer to: they must not spend a rate that others share. */
-  rejected(count: number): void
+  /** Refunds the rate of events that were rejected for what they refer to: they must not use up a rate that others share. */
+  refundRate(count: number): void
   caller: Caller
   /** The network address of the caller, without a port. */
   address: string
@@ -152,14 +152,14 @@ export type Route = {
   /** How many events a request with this body counts as. */
   count(body: unknown): number
   /**
-   * @param share of the event loop, in which a long list is checked part by part
+   * @param loop the time of the event loop, which a long list gives up between its parts
    * @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not
    *   allow the request
    */
   check(
     req: CheckedRequest,
     body: unknown,
-    share: Share,
+    loop: LoopTime,
   ): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>
 }
 
@@ -235,7 +235,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             kind: counted ? 'batch' : 'single',
           },
           count: (body) => itemsOf(body, counted)?.length || 1,
-          async check(req, body, share) {
+          async check(req, body, loop) {
             const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
             const pathParams: Record<string, unknown> = hasPathParams ? { ...req.params } : NO_PARAMETERS
             // An object of its own: to redefine properties of Express's request takes longer than the check. The
@@ -253,7 +253,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             const tooLong = lengthFaults(body, shape)
             if (tooLong.length > 0) faults = [...faults, ...tooLong]
             for (const part of bodyParts(body, shape)) {
-              if (part.from > 0) await share.next()
+              if (part.from > 0) await loop.next()
               request.body = part.body
               const found = await refusedBy(validator.request, request)
               if (found.length > 0) {

@@ -8,7 +8,7 @@ import { Credentials } from './callers/credentials.ts'
 import { ListeningSockets, type Where } from './listening-sockets.ts'
 import { HEAD_BYTES, refuseMalformed } from './malformed-http.ts'
 import { OpenConnections } from './open-connections.ts'
-import { Turns } from './rates/turns.ts'
+import { LoopScheduler } from './rates/loop-scheduler.ts'
 import { BodyPlaces } from './request-body.ts'
 
 /** How long a connection without a request is kept. */
@@ -67,7 +67,7 @@ export class HttpServer {
       allowed: config,
       publicUrl,
       trustedProxies: config.trustedProxies,
-      turns: new Turns(),
+      scheduler: new LoopScheduler(),
       bodies: new BodyPlaces({ onSlow: () => metrics.peerCut('body') }),
       answers: new UnreadAnswers(),
       compression: new AnswerCompression(),

@@ -3,9 +3,10 @@ import { createGunzip } from 'node:zlib'
 import { type BodyKind, type JsonValue, parseJson, parseJsonInPieces } from '../domain/json.ts'
 import { SENT_BYTES } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
+import type { Sent } from '../storage/refusals/refusals.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 import { type Place, Places } from './places.ts'
-import type { Share } from './rates/turns.ts'
+import type { LoopTime } from './rates/loop-scheduler.ts'
 
 /** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
 const LIMIT_BYTES = 64 * 1024
@@ -44,7 +45,7 @@ export class ArrivingBody {
   /** How many bytes of the body there have been, inflated. */
   length = 0
   /** The first of them, once all have arrived: as many as are kept of what is refused. */
-  head: Uint8Array = NOTHING
+  #head: Uint8Array = NOTHING
 
   /** @param onSlow is told of a sender that was too slow */
   constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
@@ -59,12 +60,12 @@ export class ArrivingBody {
    * Reads a JSON body. The header Content-Type is reduced to its bare form, because the contract's check compiles and
    * keeps a validator for every other one.
    *
-   * @param share of the event loop, which rests until the body has arrived
+   * @param loop the time of the event loop that the request uses
    * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`,
    *   `overloaded` (too slow)
    * @throws {Unavailable} `overloaded`, where too many bodies are on their way
    */
-  async json(req: IncomingMessage, limits: BodyLimits, share: Share): Promise<JsonValue> {
+  async json(req: IncomingMessage, limits: BodyLimits, loop: LoopTime): Promise<JsonValue> {
     const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = req.headers
     const isGzip = /^(x-)?gzip$/i.test(encoding)
@@ -72,18 +73,21 @@ export class ArrivingBody {
       throw new Problem('unsupported_media_type', { headers: { 'Accept-Encoding': 'gzip' } })
     }
     req.headers['content-type'] = 'application/json'
-    share.rest()
-    const bytes = await this.#bytes(req, { isGzip, limit_bytes })
+    const bytes = await loop.away(this.#bytes(req, { isGzip, limit_bytes }))
     this.#place.settle()
-    share.work()
     // A copy of a longer one, whose memory ends when it has been parsed.
-    this.head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
+    this.#head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
     }
     if (bytes.length <= PARSED_AT_ONCE_BYTES) return parseJson(bytes, kind)
-    await share.next()
-    return await parseJsonInPieces(bytes, kind, () => share.pass())
+    await loop.next()
+    return await parseJsonInPieces(bytes, kind, () => loop.pass())
+  }
+
+  /** The body as far as it is kept of a rejected request. */
+  get sent(): Sent {
+    return { head: this.#head, bytes: this.length }
   }
 
   /** When the request has been answered, and not when its connection closes: until then what is written takes memory. */

@@ -5,12 +5,13 @@ import { newId } from '../domain/identifiers.ts'
 import type { ServedMetrics } from '../served-metrics.ts'
 import type { Reading, ServedStorage } from '../storage/storage.ts'
 import { Tally } from '../tally.ts'
-import { addHeaders, CallerHasGone } from './answers/answer.ts'
+import { CallerHasGone } from './answers/answer.ts'
 import type { Callers } from './callers/callers.ts'
 import { readCookies } from './callers/cookies.ts'
 import type { Reached } from './callers/origins.ts'
-import type { LimitedKey, RateLimiter } from './rates/rate-limit.ts'
-import type { Share } from './rates/turns.ts'
+import type { LoopTime } from './rates/loop-scheduler.ts'
+import type { RateLimiter } from './rates/rate-limit.ts'
+import type { RequestRate } from './rates/request-rate.ts'
 import type { RefusedRequest } from './refused-requests.ts'
 
 /** What operations get that is the same for all requests, and what their contexts are made with. */
@@ -37,9 +38,9 @@ type Served = {
   res: Response
   route: Route
   caller: Caller
-  /** By what its rate is counted. */
-  key: LimitedKey | undefined
-  share: Share
+  /** Undefined where the caller has none. */
+  rate: RequestRate | undefined
+  loop: LoopTime
   /** Of operations whose refusals are kept. */
   refused: RefusedRequest | undefined
 }
@@ -92,10 +93,10 @@ export class RequestContext implements Context {
   }
 
   get checkBody(): Context['checkBody'] {
-    return (id, body) => checkBody(id, body, this.#served.share, this.#options)
+    return (id, body) => checkBody(id, body, this.#served.loop, this.#options)
   }
 
-  get refused(): Context['refused'] {
+  get keepRefusal(): Context['keepRefusal'] {
     const { res, refused } = this.#served
     return (item) => {
       res.locals.rejected ??= {}
@@ -104,9 +105,9 @@ export class RequestContext implements Context {
     }
   }
 
-  get rejected(): Context['rejected'] {
-    const { key, res } = this.#served
-    return (count) => key && addHeaders(res, this.#options.limiter.giveBack(key, count))
+  get refundRate(): Context['refundRate'] {
+    const { rate } = this.#served
+    return (count) => rate?.refund(count)
   }
 
   get notedReaders() {
@@ -157,7 +158,7 @@ export function reached(req: Request): Reached {
 async function checkBody<Id extends OperationId>(
   id: Id,
   body: unknown,
-  share: Share,
+  loop: LoopTime,
   { contract }: ContextOptions,
 ): Promise<OperationRequest<Id>['body']> {
   const route = contract.routes.find(({ operationId }) => operationId === id)
@@ -165,7 +166,7 @@ async function checkBody<Id extends OperationId>(
   const headers = { 'content-type': 'application/json' }
   const request = { method: route.method, originalUrl: route.path, headers, params: {} }
   // Of the operation that the route is of.
-  return (await route.check(request, body, share)).body as OperationRequest<Id>['body']
+  return (await route.check(request, body, loop)).body as OperationRequest<Id>['body']
 }
 
 function readingOf(caller: Caller, res: Response): Reading {

@@ -11,14 +11,14 @@ type EventResult = components['schemas']['EventResult']
 
 export const initializeCustomer: Operation<'initializeCustomer'> = async (
   { workspaceId, body, query },
-  { storage, tally, rejected, caller },
+  { storage, tally, refundRate, caller },
 ) => {
   const discretion = discretionOf(caller)
   const outcome = query.dry_run
     ? await storage.events.checkCustomer(workspaceId, body, discretion)
     : await storage.events.initializeCustomer(workspaceId, body, discretion)
   if (outcome.status === 'refused') {
-    rejected(1)
+    refundRate(1)
     throw new Problem(outcome.code)
   }
   if (!query.dry_run) tally.customer(outcome)
@@ -29,7 +29,7 @@ export const initializeCustomer: Operation<'initializeCustomer'> = async (
 
 export const createEvent: Operation<'createEvent'> = async (
   { workspaceId, body, query },
-  { storage, tally, rejected, caller },
+  { storage, tally, refundRate, caller },
 ) => {
   const events = [newEvent(body)]
   const isDiscreet = discretionOf(caller) !== undefined
@@ -40,7 +40,7 @@ export const createEvent: Operation<'createEvent'> = async (
       )
   if (!outcome) throw new Error('the store gave no outcome')
   if (outcome.status === 'rejected') {
-    rejected(1)
+    refundRate(1)
     const { code, detail } = toldOf(outcome.code, isDiscreet, body.customer_id)
     throw new Problem(code, { detail, keptAs: outcome.code })
   }
@@ -54,7 +54,7 @@ export const createEvent: Operation<'createEvent'> = async (
 
 export const createEvents: Operation<'createEvents'> = async (
   { workspaceId, body, query },
-  { storage, tally, rejected, refused, caller },
+  { storage, tally, refundRate, keepRefusal, caller },
 ) => {
   const { events } = body
   const rows = events.map(newBatchEvent)
@@ -69,11 +69,11 @@ export const createEvents: Operation<'createEvents'> = async (
     count[outcome.status] += 1
     if (outcome.status === 'rejected') {
       const { code } = outcome
-      refused({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
+      keepRefusal({ code, status: problems[code].status, item: index, sent: events[index] ?? {} })
     }
     return resultOf(outcome, events[index], isDiscreet)
   })
-  if (count.rejected > 0) rejected(count.rejected)
+  if (count.rejected > 0) refundRate(count.rejected)
   return { status: 200, body: { received: events.length, ...count, results, ...markOf(query) } }
 }
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { Turns } from '../../server/http/rates/turns.ts'
+import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
 import { type ArrivingBody, BodyPlaces } from '../../server/http/request-body.ts'
 import { withPatience } from '../patience.ts'
 
@@ -14,15 +14,15 @@ it('a body that has been read keeps nothing of its request, compressed or not', 
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const places = new BodyPlaces({ onSlow: () => {} })
-  const turns = new Turns()
+  const scheduler = new LoopScheduler()
   const bodies: ArrivingBody[] = []
   const requests: WeakRef<IncomingMessage>[] = []
   const server = createServer((req, res) => {
     const body = places.enter({ owner: 'key', isNobody: false })
     bodies.push(body)
     requests.push(new WeakRef(req))
-    const share = turns.shareOf({ workspaceId: 'workspace', caller: 'key' })
-    void body.json(req, {}, share).then((read) => res.end(JSON.stringify(read)))
+    const loop = scheduler.begin({ workspaceId: 'workspace', caller: 'key' })
+    void body.json(req, {}, loop).then((read) => res.end(JSON.stringify(read)))
   })
   server.listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())

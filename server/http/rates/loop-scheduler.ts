@@ -34,7 +34,7 @@ type Waiting = { owner: Owner; resolve: () => void }
  * nobody waits. Else a workspace that uses far more than the others takes turns, its callers among themselves, and
  * between two slices of that all others are served. Nothing is held back that could be done.
  */
-export class Turns {
+export class LoopScheduler {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #uses = new Map<string, Use>()
   #windowEnds_ms = performance.now() + WINDOW_MS
@@ -44,12 +44,12 @@ export class Turns {
   #isServing = false
 
   /** Begins a request. */
-  shareOf(owner: Owner): Share {
+  begin(owner: Owner): LoopTime {
     this.spend(owner, REQUEST_MS)
-    return new Share(this, owner)
+    return new LoopTime(this, owner)
   }
 
-  /** For a share alone. @returns what ends when it is the owner's turn, where it has to wait */
+  /** For a `LoopTime` alone. @returns what ends when it is the owner's turn, where it has to wait */
   turn(owner: Owner): Promise<void> | undefined {
     const use = this.#use(owner)
     use.turns += 1
@@ -62,7 +62,7 @@ export class Turns {
     })
   }
 
-  /** For a share alone: counts time that the owner's workspace has used. */
+  /** For a `LoopTime` alone: counts time that the owner's workspace has used. */
   spend(owner: Owner, time_ms: number): void {
     const now_ms = performance.now()
     if (now_ms >= this.#windowEnds_ms) this.#look(now_ms)
@@ -113,14 +113,14 @@ export class Turns {
   }
 }
 
-/** What one request has of the event loop. It runs until it waits for anything else than its turn. */
-export class Share {
-  readonly #turns: Turns
+/** The time of the event loop that one request uses. It counts but for what is awaited by a method of this class. */
+export class LoopTime {
+  readonly #scheduler: LoopScheduler
   readonly #owner: Owner
   #since_ms = performance.now()
 
-  constructor(turns: Turns, owner: Owner) {
-    this.#turns = turns
+  constructor(scheduler: LoopScheduler, owner: Owner) {
+    this.#scheduler = scheduler
     this.#owner = owner
   }
 
@@ -130,29 +130,36 @@ export class Share {
    * @throws {Unavailable} `overloaded` where too much waits
    */
   next(): Promise<void> | undefined {
-    this.rest()
-    const turn = this.#turns.turn(this.#owner)
-    if (!turn) {
-      this.work()
-      return undefined
-    }
-    return turn.then(() => this.work())
+    this.end()
+    const turn = this.#scheduler.turn(this.#owner)
+    if (turn) return turn.then(() => this.#resume())
+    this.#resume()
+    return undefined
   }
 
   /** As `next`, and lets at least go before what has come in, whoever it is of: for long work of one request. */
   async pass(): Promise<void> {
-    this.rest()
-    await (this.#turns.turn(this.#owner) ?? nextRound())
-    this.work()
+    await this.away(this.#scheduler.turn(this.#owner) ?? nextRound())
   }
 
-  work(): void {
-    this.#since_ms = performance.now()
+  /** Awaits what is done elsewhere. */
+  async away<Result>(work: Promise<Result>): Promise<Result> {
+    this.end()
+    try {
+      return await work
+    } finally {
+      this.#resume()
+    }
   }
 
-  rest(): void {
+  /** Counts what has been used. */
+  end(): void {
     const now_ms = performance.now()
-    if (now_ms > this.#since_ms) this.#turns.spend(this.#owner, now_ms - this.#since_ms)
+    if (now_ms > this.#since_ms) this.#scheduler.spend(this.#owner, now_ms - this.#since_ms)
     this.#since_ms = Number.POSITIVE_INFINITY
+  }
+
+  #resume() {
+    this.#since_ms = performance.now()
   }
 }
