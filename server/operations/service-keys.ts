@@ -4,10 +4,10 @@ import { instant_ms, instantText } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { keyStatus, newServiceKey } from '../domain/service-keys.ts'
 import { Problem } from '../problems.ts'
-import * as audited from '../storage/audited-changes.ts'
-import { findPerson } from '../storage/people.ts'
-import * as keys from '../storage/service-keys.ts'
 import type { Transaction } from '../storage/storage.ts'
+import * as audited from '../storage/tables/audited-changes.ts'
+import { findPerson } from '../storage/tables/people.ts'
+import * as keys from '../storage/tables/service-keys.ts'
 import { authorOf, sessionOf } from './author.ts'
 
 type ServiceKey = components['schemas']['ServiceKey']

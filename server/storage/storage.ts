@@ -1,13 +1,13 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
-import type { ReadActivity } from './activity.ts'
-import type { Arrived } from './arrived-customers.ts'
-import type { EventStore } from './event-store.ts'
+import type { ReadActivity } from './activity/activity.ts'
+import type { EventStore } from './events/event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
+import type { Arrived } from './lists/arrived-customers.ts'
 import type { RefusalLimits } from './refusals/refusal-bounds.ts'
 import type { RefusalStatistics, RefusalStore } from './refusals/refusals.ts'
 import type { RemovalStore } from './removals/removal-store.ts'
-import type { Standings } from './standings.ts'
+import type { Standings } from './standings/standings.ts'
 
 export type StorageOptions = {
   /** `sqlite:PATH` or `postgres://…` */

@@ -1,6 +1,12 @@
-import { type Activity, type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../activity.ts'
-import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../activity-sums.ts'
-import { TOTAL_BYTES } from '../event-counts.ts'
+import {
+  type Activity,
+  type ActivityRequest,
+  blockOf,
+  type NumberedSeries,
+  spanOf,
+} from '../activity/activity.ts'
+import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../activity/activity-sums.ts'
+import { TOTAL_BYTES } from '../activity/event-counts.ts'
 import { type Arrival, countsOf, SeriesNumbers } from './arrivals.ts'
 import type { Connection } from './connection.ts'
 import { uuidOf } from './uuids.ts'

@@ -1,5 +1,5 @@
-import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../activity.ts'
-import { addCounts } from '../event-counts.ts'
+import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../activity/activity.ts'
+import { addCounts } from '../activity/event-counts.ts'
 import type { Connection } from './connection.ts'
 import { DURABLE } from './dialect.ts'
 import type { Pool } from './pool.ts'

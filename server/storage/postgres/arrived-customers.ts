@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { firstPosition, type Position } from '../../domain/cursors.ts'
-import type { Arrived } from '../arrived-customers.ts'
+import type { Arrived } from '../lists/arrived-customers.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
 import { uuidOf } from './uuids.ts'

@@ -11,7 +11,7 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { changesKeys } from '../service-keys.ts'
+import { changesKeys } from '../tables/service-keys.ts'
 import type { Connection } from './connection.ts'
 import { isReadOnly, seenFromOutside } from './outages.ts'
 import type { Pool, Servers } from './pool.ts'

@@ -1,6 +1,5 @@
 import { firstPosition, isBefore, type Position } from '../../domain/cursors.ts'
 import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
-import { COUNTING_MS, type CountedEvents, type CountFilter, type EventFilter } from '../event-store.ts'
 import {
   END,
   type EventTexts,
@@ -8,8 +7,9 @@ import {
   type ListedEvent,
   OTHER_BYTES,
   PageTexts,
-} from '../event-texts.ts'
-import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../exports.ts'
+} from '../events/event-json.ts'
+import { COUNTING_MS, type CountedEvents, type CountFilter, type EventFilter } from '../events/event-store.ts'
+import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../exports/exports.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import type { Connection } from './connection.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'

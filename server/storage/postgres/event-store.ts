@@ -1,5 +1,5 @@
-import type { EventStore } from '../event-store.ts'
-import { pause } from '../pause.ts'
+import type { EventStore } from '../events/event-store.ts'
+import { pause } from '../exports/pause.ts'
 import { readWalkEnd } from './arrival-order.ts'
 import {
   countEvents,

@@ -1,5 +1,5 @@
-import { blockOf, KEPT_MS, type Period, periodOf } from '../activity.ts'
-import { addedCounts, type SeriesCounts } from '../event-counts.ts'
+import { blockOf, KEPT_MS, type Period, periodOf } from '../activity/activity.ts'
+import { addedCounts, type SeriesCounts } from '../activity/event-counts.ts'
 import { type Arrival, type ArrivedCounts, countsOf, type Numbered, SeriesNumbers } from './arrivals.ts'
 import type { Connection } from './connection.ts'
 import { idOf } from './uuids.ts'

@@ -1,7 +1,7 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { readAddress } from '../../domain/postgres-urls.ts'
-import { sumOfReads } from '../list-turns.ts'
+import { sumOfReads } from '../lists/list-queue.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'

@@ -1,6 +1,18 @@
-import { type Activity, type ActivityRequest, blockOf, type NumberedSeries, spanOf } from '../activity.ts'
-import { activityOf, type Counted, type KeptPeriod, needsSeries, type OpenCounts } from '../activity-sums.ts'
-import { eachCounts } from '../event-counts.ts'
+import {
+  type Activity,
+  type ActivityRequest,
+  blockOf,
+  type NumberedSeries,
+  spanOf,
+} from '../activity/activity.ts'
+import {
+  activityOf,
+  type Counted,
+  type KeptPeriod,
+  needsSeries,
+  type OpenCounts,
+} from '../activity/activity-sums.ts'
+import { eachCounts } from '../activity/event-counts.ts'
 import type { Connection } from './connection.ts'
 
 /** Reads how many events were sent, each answer in one transaction. */

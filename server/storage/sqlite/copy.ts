@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { startThread } from '../start-thread.ts'
-import { threadModule } from '../thread-module.ts'
+import { startThread } from '../threads/thread.ts'
+import { threadModule } from '../threads/thread-module.ts'
 import type { CopiedStore } from './copy-thread.ts'
 
 /**

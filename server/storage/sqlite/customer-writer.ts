@@ -1,8 +1,8 @@
 import { newId, newIdBetween, unmadeId } from '../../domain/identifiers.ts'
 import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../domain/name-words.ts'
 import { ownDigest } from '../../domain/own-digest.ts'
-import type { Discretion, InitializeOutcome } from '../event-store.ts'
-import { brokenInitializeRule } from '../ingestion-rules.ts'
+import type { Discretion, InitializeOutcome } from '../events/event-store.ts'
+import { brokenInitializeRule } from '../events/ingestion-rules.ts'
 import type { Connection } from './connection.ts'
 import type { References } from './references.ts'
 

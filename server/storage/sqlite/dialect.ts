@@ -14,7 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { changesKeys } from '../service-keys.ts'
+import { changesKeys } from '../tables/service-keys.ts'
 import { BUSY_MS, isBusy } from './connection.ts'
 import type { Statement } from './statement.ts'
 import type { Writer } from './writer.ts'

@@ -1,5 +1,5 @@
-import { type ActivityCounts, blockOf, KEPT_MS, NAMED_SERIES, periodOf } from '../activity.ts'
-import { addedCounts, eachCounts, packCounts, type SeriesCounts } from '../event-counts.ts'
+import { type ActivityCounts, blockOf, KEPT_MS, NAMED_SERIES, periodOf } from '../activity/activity.ts'
+import { addedCounts, eachCounts, packCounts, type SeriesCounts } from '../activity/event-counts.ts'
 import type { Connection } from './connection.ts'
 
 /** Series that are remembered; beyond that all are forgotten. Each takes about 200 bytes. */

@@ -8,8 +8,8 @@ import {
   storedMessageId,
 } from '../../domain/message-ids.ts'
 import { nameHashes } from '../../domain/name-hashes.ts'
-import type { EventOutcome, EventRejection, NewEvent } from '../event-store.ts'
-import { brokenEventRule } from '../ingestion-rules.ts'
+import type { EventOutcome, EventRejection, NewEvent } from '../events/event-store.ts'
+import { brokenEventRule } from '../events/ingestion-rules.ts'
 import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
 import { EventKeys } from './event-keys.ts'

@@ -1,4 +1,4 @@
-import type { EventOutcome, EventRejection } from '../event-store.ts'
+import type { EventOutcome, EventRejection } from '../events/event-store.ts'
 import type { Failure } from '../unavailable.ts'
 import type { EventRow } from './event-writer.ts'
 import type { Unit, UnitOutcome } from './units.ts'

@@ -1,4 +1,4 @@
-import type { EventOutcome, InitializeOutcome } from '../event-store.ts'
+import type { EventOutcome, InitializeOutcome } from '../events/event-store.ts'
 import type { Connection } from './connection.ts'
 import { CustomerWriter, type Initialization } from './customer-writer.ts'
 import { type EventsUnit, EventWriter } from './event-writer.ts'

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../start-thread.ts'
 import type { Disk } from '../storage.ts'
-import { threadModule } from '../thread-module.ts'
+import { startThread } from '../threads/thread.ts'
+import { threadModule } from '../threads/thread-module.ts'
 import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targetOf } from './connection.ts'
 
 const MIB = 1024 * 1024

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/storage/number-bytes.ts'
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/domain/varint.ts'
 import { KeyFilter } from '../../../server/storage/sqlite/runs/key-filter.ts'
 import { PostingPacker, postingsBelow } from '../../../server/storage/sqlite/runs/postings.ts'
 import { PAGE_BYTES, type Run } from '../../../server/storage/sqlite/runs/run.ts'

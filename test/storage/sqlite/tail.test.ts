@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventFilter, NewEvent } from '../../../server/storage/event-store.ts'
+import type { EventFilter, NewEvent } from '../../../server/storage/events/event-store.ts'
 import { openReadable } from '../../../server/storage/sqlite/connection.ts'
 import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/event-reader.ts'
 import { GREATEST_TAIL_EVENTS, type TailEvent, TailRing } from '../../../server/storage/sqlite/tail.ts'

@@ -1,8 +1,8 @@
 import { JsonBytes } from '../../../domain/json-bytes.ts'
-import type { ActivityRequest, ReadActivity } from '../../activity.ts'
-import { startThread } from '../../start-thread.ts'
-import { threadModule } from '../../thread-module.ts'
-import { ThreadStandings } from '../../thread-standings.ts'
+import type { ActivityRequest, ReadActivity } from '../../activity/activity.ts'
+import { ThreadStandings } from '../../standings/thread-standings.ts'
+import { startThread } from '../../threads/thread.ts'
+import { threadModule } from '../../threads/thread-module.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 
 /** How many reports are read at a time. */

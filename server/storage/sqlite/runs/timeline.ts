@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../number-bytes.ts'
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../domain/varint.ts'
 import type { PageSource } from './postings.ts'
 import { type Directory, lastPageUpTo, PAGE_BYTES, type Run } from './run.ts'
 

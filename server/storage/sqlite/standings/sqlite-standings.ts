@@ -1,6 +1,6 @@
-import { startThread } from '../../start-thread.ts'
-import { threadModule } from '../../thread-module.ts'
-import { ThreadStandings } from '../../thread-standings.ts'
+import { ThreadStandings } from '../../standings/thread-standings.ts'
+import { startThread } from '../../threads/thread.ts'
+import { threadModule } from '../../threads/thread-module.ts'
 import type { TailRing } from '../tail.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 

@@ -2,7 +2,7 @@
 import { getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
+import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
 import { failureOf } from '../statement.ts'

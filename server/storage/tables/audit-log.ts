@@ -1,12 +1,12 @@
 import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { AuditLog, DB } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
-import { newId } from '../domain/identifiers.ts'
-import { instantText } from '../domain/instants.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
-import { behind, upTo } from './keyset.ts'
-import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { AuditLog, DB } from '../../../generated/tables.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { newId } from '../../domain/identifiers.ts'
+import { instantText } from '../../domain/instants.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
 
 type AuditEntry = components['schemas']['AuditEntry']
 type AuditAction = components['schemas']['AuditAction']

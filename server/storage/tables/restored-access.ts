@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
+import type { DB } from '../../../generated/tables.ts'
 import { type Authorship, insertAuditEntry } from './audit-log.ts'
 import { changeServiceKey, revokeServiceKey } from './audited-changes.ts'
 import { type ServiceKey, serviceKeys } from './service-keys.ts'

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
-import { tokenDigest } from '../domain/tokens.ts'
+import type { DB } from '../../../generated/tables.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
 
 /** Each sign-in makes one session and removes so many, so that they do not pile up. */
 const DELETED_SESSIONS = 100

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
-import { mayDecide } from '../domain/roles.ts'
-import { tokenDigest } from '../domain/tokens.ts'
+import type { DB } from '../../../generated/tables.ts'
+import { mayDecide } from '../../domain/roles.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
 import { pairedRoles } from './members.ts'
 
 /** A link can be used for so long. */

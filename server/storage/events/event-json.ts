@@ -1,7 +1,7 @@
-import type { components } from '../../generated/contract.ts'
-import type { Position } from '../domain/cursors.ts'
-import { instantText } from '../domain/instants.ts'
-import { type ForwardRows, PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { instantText } from '../../domain/instants.ts'
+import { type ForwardRows, PAGE_BYTES, type Page, type PageRows } from '../../domain/paging.ts'
 
 /** Events, each as the JSON of the contract's `Event`. */
 export type EventTexts = PageRows<string>

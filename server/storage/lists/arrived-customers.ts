@@ -1,13 +1,13 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { DB } from '../../generated/tables.ts'
-import { firstPosition, type Position } from '../domain/cursors.ts'
-import type { ExportFormat } from '../domain/export-formats.ts'
-import type { ForwardRows, Page } from '../domain/paging.ts'
-import { matches, searchOf } from './customer-search.ts'
-import { type CustomerFilter, customerOf, customersWith } from './customers.ts'
-import { type Slice, SliceLines } from './exports.ts'
-import { bytes, readPage, unindexed, WALKED_ROWS } from './pages.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { DB } from '../../../generated/tables.ts'
+import { firstPosition, type Position } from '../../domain/cursors.ts'
+import type { ExportFormat } from '../../domain/export-formats.ts'
+import type { ForwardRows, Page } from '../../domain/paging.ts'
+import { type Slice, SliceLines } from '../exports/exports.ts'
+import { matches, searchOf } from '../tables/customer-search.ts'
+import { type CustomerFilter, customerOf, customersWith } from '../tables/customers.ts'
+import { bytes, readPage, unindexed, WALKED_ROWS } from './page-query.ts'
 
 type Customer = components['schemas']['Customer']
 

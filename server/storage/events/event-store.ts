@@ -1,9 +1,9 @@
-import type { components } from '../../generated/contract.ts'
-import type { EventContent } from '../domain/event-content.ts'
-import type { JsonBytes } from '../domain/json-bytes.ts'
-import type { Page } from '../domain/paging.ts'
-import type { EventSliceRequest, Slice, WalkBound } from './exports.ts'
-import type { Reading } from './storage.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { EventContent } from '../../domain/event-content.ts'
+import type { JsonBytes } from '../../domain/json-bytes.ts'
+import type { Page } from '../../domain/paging.ts'
+import type { EventSliceRequest, Slice, WalkBound } from '../exports/exports.ts'
+import type { Reading } from '../storage.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type EventPage = components['schemas']['EventPage']

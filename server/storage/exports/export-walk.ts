@@ -1,10 +1,10 @@
-import type { components } from '../../generated/contract.ts'
-import { cursorText, type Position } from '../domain/cursors.ts'
-import { type ExportFormat, endText, headText } from '../domain/export-formats.ts'
-import { instantText } from '../domain/instants.ts'
+import type { components } from '../../../generated/contract.ts'
+import { cursorText, type Position } from '../../domain/cursors.ts'
+import { type ExportFormat, endText, headText } from '../../domain/export-formats.ts'
+import { instantText } from '../../domain/instants.ts'
+import { Unavailable } from '../unavailable.ts'
 import type { Slice, WalkBound } from './exports.ts'
 import { pause } from './pause.ts'
-import { Unavailable } from './unavailable.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,8 +1,8 @@
-import { ListTurns } from './list-turns.ts'
-import type { StandingsAnswers, StandingsQuery } from './standings/standings-query.ts'
+import { ListTurns } from '../lists/list-queue.ts'
+import type { ListReads, Reading } from '../storage.ts'
+import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
-import type { ListReads, Reading } from './storage.ts'
-import { errorOf, type Failure, Unavailable } from './unavailable.ts'
+import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
 
 /** What the thread is told. @typeParam Other what it is asked besides */
 export type StandingsRequest<Other = never> =

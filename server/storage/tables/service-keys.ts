@@ -1,13 +1,13 @@
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
-import type { DB, ServiceKeys } from '../../generated/tables.ts'
-import { nameWords, wordsText } from '../domain/name-words.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
-import { type KeyKind, type KeyStatus, lastFour } from '../domain/service-keys.ts'
-import { tokenDigest } from '../domain/tokens.ts'
-import type { Discretion } from './event-store.ts'
-import { behind, upTo } from './keyset.ts'
-import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
-import { hasWords } from './prefixes.ts'
+import type { DB, ServiceKeys } from '../../../generated/tables.ts'
+import { nameWords, wordsText } from '../../domain/name-words.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { type KeyKind, type KeyStatus, lastFour } from '../../domain/service-keys.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
+import type { Discretion } from '../events/event-store.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
+import { hasWords } from '../lists/prefixes.ts'
 
 /** A service key. Only a publishable one can be shown again; of a secret one the store has a digest. */
 export type ServiceKey = {

@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
-import type { Position } from '../domain/cursors.ts'
-import { indexedBeginning, nameWords } from '../domain/name-words.ts'
-import { bytes, WALKED_ROWS } from './pages.ts'
-import { startsWith } from './prefixes.ts'
+import type { DB } from '../../../generated/tables.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { indexedBeginning, nameWords } from '../../domain/name-words.ts'
+import { bytes, WALKED_ROWS } from '../lists/page-query.ts'
+import { startsWith } from '../lists/prefixes.ts'
 
 /** A search for customers: its text, and its words from the longest on, which finds the fewest. */
 export type Search = { text: string; words: string[] }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
-import { tokenDigest } from '../domain/tokens.ts'
+import type { DB } from '../../../generated/tables.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
 
 /** What a link is for. */
 export type SetupLink = { workspace_id: string | null; workspace_name: string | null; expires_ms: number }

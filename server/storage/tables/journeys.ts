@@ -1,12 +1,12 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { DB, Journeys } from '../../generated/tables.ts'
-import { instantText } from '../domain/instants.ts'
-import { nameWords, wordsText } from '../domain/name-words.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
-import { behind, upTo } from './keyset.ts'
-import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
-import { hasWords } from './prefixes.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { DB, Journeys } from '../../../generated/tables.ts'
+import { instantText } from '../../domain/instants.ts'
+import { nameWords, wordsText } from '../../domain/name-words.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
+import { hasWords } from '../lists/prefixes.ts'
 
 type Journey = components['schemas']['Journey']
 

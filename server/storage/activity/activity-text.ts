@@ -1,5 +1,5 @@
-import type { components } from '../../generated/contract.ts'
-import { instantText } from '../domain/instants.ts'
+import type { components } from '../../../generated/contract.ts'
+import { instantText } from '../../domain/instants.ts'
 import { type Activity, type ActivityGroup, type ActivityRequest, PERIOD_MS, spanOf } from './activity.ts'
 
 type Schemas = components['schemas']

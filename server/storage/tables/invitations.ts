@@ -1,12 +1,12 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { DB, Invitations } from '../../generated/tables.ts'
-import { emailKey } from '../domain/emails.ts'
-import { instantText } from '../domain/instants.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
-import { tokenDigest } from '../domain/tokens.ts'
-import { behind, upTo } from './keyset.ts'
-import { bytes, readPage } from './pages.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { DB, Invitations } from '../../../generated/tables.ts'
+import { emailKey } from '../../domain/emails.ts'
+import { instantText } from '../../domain/instants.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { tokenDigest } from '../../domain/tokens.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage } from '../lists/page-query.ts'
 
 type Invitation = components['schemas']['Invitation']
 type Role = components['schemas']['Role']

@@ -1,5 +1,5 @@
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../domain/varint.ts'
 import type { ActivityCounts } from './activity.ts'
-import { ByteReader, ByteWriter, NUMBER_BYTES } from './number-bytes.ts'
 
 /** What was counted of one series. */
 export type SeriesCounts = ActivityCounts & { number: number }

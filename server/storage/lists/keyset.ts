@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Position } from '../domain/cursors.ts'
+import type { Position } from '../../domain/cursors.ts'
 
 /**
  * What lies behind a position in a list that is sorted by an instant and an identifier, newest first; everything where

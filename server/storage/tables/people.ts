@@ -1,8 +1,8 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { DB, People } from '../../generated/tables.ts'
-import { emailKey } from '../domain/emails.ts'
-import { nameWords, wordsText } from '../domain/name-words.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { DB, People } from '../../../generated/tables.ts'
+import { emailKey } from '../../domain/emails.ts'
+import { nameWords, wordsText } from '../../domain/name-words.ts'
 
 type Person = components['schemas']['Person']
 

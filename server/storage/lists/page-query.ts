@@ -1,6 +1,6 @@
 import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Position } from '../domain/cursors.ts'
-import { PAGE_BYTES, type Page, type PageRows } from '../domain/paging.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { PAGE_BYTES, type Page, type PageRows } from '../../domain/paging.ts'
 
 /** Where no index answers, a page ends after so many rows that were looked at. In memory that takes 2 ms. */
 export const WALKED_ROWS = 10_000

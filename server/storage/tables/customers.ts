@@ -1,9 +1,11 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { components } from '../../generated/contract.ts'
-import type { Customers, DB } from '../../generated/tables.ts'
-import { FOREMOST_MS, isBehind } from '../domain/cursors.ts'
-import { instantText } from '../domain/instants.ts'
-import type { Page, PageRows } from '../domain/paging.ts'
+import type { components } from '../../../generated/contract.ts'
+import type { Customers, DB } from '../../../generated/tables.ts'
+import { FOREMOST_MS, isBehind } from '../../domain/cursors.ts'
+import { instantText } from '../../domain/instants.ts'
+import type { Page, PageRows } from '../../domain/paging.ts'
+import { behind, upTo } from '../lists/keyset.ts'
+import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
 import {
   type Found,
   identifiedCustomers,
@@ -13,8 +15,6 @@ import {
   searched,
   searchOf,
 } from './customer-search.ts'
-import { behind, upTo } from './keyset.ts'
-import { bytes, readPage, unindexed, walkEnd } from './pages.ts'
 
 type Customer = components['schemas']['Customer']
 

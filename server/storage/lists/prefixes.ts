@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { nameWords } from '../domain/name-words.ts'
+import { nameWords } from '../../domain/name-words.ts'
 
 /** Sorts behind every text that begins with what stands before it. */
 const LAST_CHARACTER = '\u{10ffff}'
