@@ -4,7 +4,7 @@ import { makePrivate } from './private-file.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
-import { openTransferableFile } from './sqlite/transferable-file.ts'
+import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
 import type { Database, Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
 

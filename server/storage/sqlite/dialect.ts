@@ -17,7 +17,7 @@ import {
 import { changesKeys } from '../tables/service-keys.ts'
 import { BUSY_MS, isBusy } from './connection.ts'
 import type { Statement } from './statement.ts'
-import type { Writer } from './writer.ts'
+import type { Writer } from './writer/write-scheduler.ts'
 
 /** Kysely over a connection of this thread. Transactions take the write lock when they begin, not half-way. */
 export class LocalDialect extends SqliteDialect {

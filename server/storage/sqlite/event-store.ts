@@ -10,9 +10,9 @@ import {
   type InitializeOutcome,
 } from '../events/event-store.ts'
 import type { Reading } from '../storage.ts'
-import type { EventsRequest } from './event-reader.ts'
-import type { Reader } from './reader.ts'
-import type { Writer } from './writer.ts'
+import type { EventsRequest } from './reader/event-reader.ts'
+import type { Reader } from './reader/reader.ts'
+import type { Writer } from './writer/write-scheduler.ts'
 
 type EventPage = components['schemas']['EventPage']
 

@@ -10,10 +10,11 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
-import { arrivedCustomers } from './arrived-customers.ts'
 import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
-import { Reader } from './reader.ts'
+import { TailRing } from './index/memtable.ts'
+import { arrivedCustomers } from './reader/arrived-customers.ts'
+import { Reader } from './reader/reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
 import {
   countEnrolments,
@@ -21,12 +22,11 @@ import {
   removeCustomer,
   removeJourney,
   removeOwn,
-} from './sqlite-removals.ts'
+} from './removals/sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { ERASURES } from './store-files.ts'
-import { TailRing } from './tail.ts'
-import { Writer } from './writer.ts'
+import { Writer } from './writer/write-scheduler.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {

@@ -5,8 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
+import { TailRing } from '../index/memtable.ts'
 import { failureOf } from '../statement.ts'
-import { TailRing } from '../tail.ts'
 import { NoRoom, StandingsFollower } from './standings-follower.ts'
 
 export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }
