@@ -1,5 +1,5 @@
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
-import { openTransferableDatabase } from './postgres/transferable-database.ts'
+import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
 import { makePrivate } from './private-file.ts'
 import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'

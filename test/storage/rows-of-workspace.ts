@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { uuidOf } from '../../server/storage/postgres/uuids.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import type { Transaction } from '../../server/storage/storage.ts'
 import { engine } from '../engine.ts'
 

@@ -10,32 +10,32 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import { ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Database, Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
-import { readClock } from './arrival-order.ts'
-import { arrivedCustomers } from './arrived-customers.ts'
-import { ChangeWatch } from './change-watch.ts'
-import { assertWhole } from './copy-state.ts'
-import { CustomerWriter } from './customer-writer.ts'
+import { readClock } from './arrivals/arrival-order.ts'
+import { ChangeWatch } from './connection/change-watch.ts'
+import { CannotConnect, isRefused, seenFromOutside } from './connection/outages.ts'
+import { Pool, runOn, Servers } from './connection/pool.ts'
 import { DURABLE, PoolDialect, type Read } from './dialect.ts'
-import { EventRemover } from './event-remover.ts'
 import { postgresEventStore } from './event-store.ts'
-import { EventWriter } from './event-writer.ts'
 import { PostgresGuessCounts } from './guess-counts.ts'
-import { ListReader } from './list-reader.ts'
 import { appliedMigrations, isUpToDate, migrateDatabase } from './migrate-database.ts'
-import { CannotConnect, isRefused, seenFromOutside } from './outages.ts'
 import { dropEmptyPartitions, makePartitions } from './partitions.ts'
-import { Pool, runOn, Servers } from './pool.ts'
-import { PostgresRefusalTable } from './postgres-refusal-table.ts'
+import { arrivedCustomers } from './reader/arrived-customers.ts'
+import { ListReader } from './reader/list-reader.ts'
+import { PostgresRefusalTable } from './refusals/postgres-refusal-table.ts'
+import { EventRemover } from './removals/event-remover.ts'
 import {
   countEnrolments,
   forgetJourney,
   removeCustomer,
   removeJourney,
   removeOwn,
-} from './postgres-removals.ts'
+} from './removals/postgres-removals.ts'
 import { PostgresStandings } from './standings/postgres-standings.ts'
-import { WritableProbe } from './writable-probe.ts'
-import { Writer } from './writer.ts'
+import { assertWhole } from './transfer/copy-state.ts'
+import { CustomerWriter } from './writer/customer-writer.ts'
+import { EventWriter } from './writer/event-writer.ts'
+import { WritableProbe } from './writer/writable-probe.ts'
+import { Writer } from './writer/write-scheduler.ts'
 
 /**
  * Connections of a process, by what they are for, and how long a statement of each may take. What ingestion and signing in

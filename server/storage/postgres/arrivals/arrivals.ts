@@ -1,10 +1,10 @@
-import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../activity/activity.ts'
-import { addCounts } from '../activity/event-counts.ts'
-import type { Connection } from './connection.ts'
-import { DURABLE } from './dialect.ts'
-import type { Pool } from './pool.ts'
-import { untilKnown } from './until-known.ts'
-import { idOf } from './uuids.ts'
+import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../../activity/activity.ts'
+import { addCounts } from '../../activity/event-counts.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Pool } from '../connection/pool.ts'
+import { untilKnown } from '../connection/until-known.ts'
+import { idOf } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
 
 /** What was counted of a series: below zero where it takes back what was counted before. */
 export type ArrivedCounts = Series & ActivityCounts

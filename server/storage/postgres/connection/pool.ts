@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/postgres-urls.ts'
-import { Unavailable } from '../unavailable.ts'
+import type { Address } from '../../../domain/postgres-urls.ts'
+import { Unavailable } from '../../unavailable.ts'
 import { Connection, type ConnectionSettings, type Rows } from './connection.ts'
 import { ConnectionLost, isCrowded, isReadOnly } from './outages.ts'
 

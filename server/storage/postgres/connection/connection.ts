@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { Client, type ClientConfig, type QueryResult, types } from 'pg'
-import type { Address } from '../../domain/postgres-urls.ts'
+import type { Address } from '../../../domain/postgres-urls.ts'
 import { CannotConnect, ConnectionLost, isRefused, type Refused } from './outages.ts'
 import {
   assertUsable,

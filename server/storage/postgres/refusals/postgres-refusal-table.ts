@@ -1,10 +1,10 @@
 import { type CompiledQuery, Kysely } from 'kysely'
-import type { RefusalTable, RefusalTables } from '../refusals/refusal-table.ts'
-import type { Reading } from '../storage.ts'
-import { PoolDialect, type Read } from './dialect.ts'
-import type { ListReader } from './list-reader.ts'
-import { seenFromOutside } from './outages.ts'
-import type { Pool } from './pool.ts'
+import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
+import type { Reading } from '../../storage.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import type { Pool } from '../connection/pool.ts'
+import { PoolDialect, type Read } from '../dialect.ts'
+import type { ListReader } from '../reader/list-reader.ts'
 
 /** The refusals of all workspaces, written by a connection of their own and read as lists are. */
 export class PostgresRefusalTable implements RefusalTable {

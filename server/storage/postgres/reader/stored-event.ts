@@ -1,4 +1,4 @@
-import { digitsOf, idOf, msOf } from './uuids.ts'
+import { digitsOf, idOf, msOf } from '../connection/uuids.ts'
 
 /** The columns of an event without its workspace and its variables, as PostgreSQL gives them. */
 export type StoredEvent = {

@@ -1,8 +1,8 @@
-import { blockOf, KEPT_MS, type Period, periodOf } from '../activity/activity.ts'
-import { addedCounts, type SeriesCounts } from '../activity/event-counts.ts'
+import { blockOf, KEPT_MS, type Period, periodOf } from '../../activity/activity.ts'
+import { addedCounts, type SeriesCounts } from '../../activity/event-counts.ts'
+import type { Connection } from '../connection/connection.ts'
+import { idOf } from '../connection/uuids.ts'
 import { type Arrival, type ArrivedCounts, countsOf, type Numbered, SeriesNumbers } from './arrivals.ts'
-import type { Connection } from './connection.ts'
-import { idOf } from './uuids.ts'
 
 /**
  * Adds what arrivals of a workspace have counted to what is kept, in the transaction that takes them out of their queue and

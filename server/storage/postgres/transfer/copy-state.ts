@@ -1,5 +1,5 @@
-import { UNFINISHED_COPY, unfinishedCopy } from '../transfer/unfinished-copy.ts'
-import type { Pool } from './pool.ts'
+import { UNFINISHED_COPY, unfinishedCopy } from '../../transfer/unfinished-copy.ts'
+import type { Pool } from '../connection/pool.ts'
 
 /** Whether a copy into the database has begun and not ended. */
 export async function isBeingCopied(pool: Pool): Promise<boolean> {

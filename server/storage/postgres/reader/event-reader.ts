@@ -1,5 +1,5 @@
-import { firstPosition, isBefore, type Position } from '../../domain/cursors.ts'
-import { PAGE_BYTES, type Page } from '../../domain/paging.ts'
+import { firstPosition, isBefore, type Position } from '../../../domain/cursors.ts'
+import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
 import {
   END,
   type EventTexts,
@@ -7,13 +7,18 @@ import {
   type ListedEvent,
   OTHER_BYTES,
   PageTexts,
-} from '../events/event-json.ts'
-import { COUNTING_MS, type CountedEvents, type CountFilter, type EventFilter } from '../events/event-store.ts'
-import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../exports/exports.ts'
-import { readWalkEnd } from './arrival-order.ts'
-import type { Connection } from './connection.ts'
+} from '../../events/event-json.ts'
+import {
+  COUNTING_MS,
+  type CountedEvents,
+  type CountFilter,
+  type EventFilter,
+} from '../../events/event-store.ts'
+import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../../exports/exports.ts'
+import { readWalkEnd } from '../arrivals/arrival-order.ts'
+import type { Connection } from '../connection/connection.ts'
+import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, parsedUuid, uuidOf } from '../connection/uuids.ts'
 import { eventOf, type StoredEvent } from './stored-event.ts'
-import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, parsedUuid, uuidOf } from './uuids.ts'
 
 /**
  * So many events are looked at for a page, or of a customer sorted. Only where a filter finds few events among many are

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { firstPosition, type Position } from '../../domain/cursors.ts'
-import type { Arrived } from '../lists/arrived-customers.ts'
-import { readWalkEnd } from './arrival-order.ts'
-import type { Connection } from './connection.ts'
-import { uuidOf } from './uuids.ts'
+import { firstPosition, type Position } from '../../../domain/cursors.ts'
+import type { Arrived } from '../../lists/arrived-customers.ts'
+import { readWalkEnd } from '../arrivals/arrival-order.ts'
+import type { Connection } from '../connection/connection.ts'
+import { uuidOf } from '../connection/uuids.ts'
 
 /**
  * Customers by when they were created, but for those that stray, see `ArrivalOrder`. All that are made with one enrolment

@@ -4,12 +4,12 @@ import {
   blockOf,
   type NumberedSeries,
   spanOf,
-} from '../activity/activity.ts'
-import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../activity/activity-sums.ts'
-import { TOTAL_BYTES } from '../activity/event-counts.ts'
-import { type Arrival, countsOf, SeriesNumbers } from './arrivals.ts'
-import type { Connection } from './connection.ts'
-import { uuidOf } from './uuids.ts'
+} from '../../activity/activity.ts'
+import { activityOf, type KeptPeriod, needsSeries, type OpenCounts } from '../../activity/activity-sums.ts'
+import { TOTAL_BYTES } from '../../activity/event-counts.ts'
+import { type Arrival, countsOf, SeriesNumbers } from '../arrivals/arrivals.ts'
+import type { Connection } from '../connection/connection.ts'
+import { uuidOf } from '../connection/uuids.ts'
 
 /** Reads how many events were sent: what is counted, and what has arrived and is not counted yet, in one state. */
 export async function readActivity(

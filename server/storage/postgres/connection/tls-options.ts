@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import type { Tls } from '../../domain/postgres-urls.ts'
+import type { Tls } from '../../../domain/postgres-urls.ts'
 import { CannotConnect } from './outages.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { EventOutcome, InitializeOutcome } from '../events/event-store.ts'
-import { UnitQueue } from '../events/write-queue.ts'
-import type { CommittedGroup } from '../storage.ts'
-import { Unavailable } from '../unavailable.ts'
+import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
+import { UnitQueue } from '../../events/write-queue.ts'
+import type { CommittedGroup } from '../../storage.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
 import type { EventWriter, Sending } from './event-writer.ts'
-import { seenFromOutside } from './outages.ts'
 
 /** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
 const GROUP_ROWS = 1_000

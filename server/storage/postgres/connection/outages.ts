@@ -1,4 +1,4 @@
-import { Unavailable } from '../unavailable.ts'
+import { Unavailable } from '../../unavailable.ts'
 
 /** The connection ended under a statement, or gave no answer: nobody knows whether the statement was done. */
 export class ConnectionLost extends Error {

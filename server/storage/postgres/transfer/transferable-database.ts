@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
-import type { DB } from '../../../generated/tables.ts'
-import { readAddress } from '../../domain/postgres-urls.ts'
+import type { DB } from '../../../../generated/tables.ts'
+import { readAddress } from '../../../domain/postgres-urls.ts'
 import {
   type EnrolmentRow,
   type EventRow,
@@ -11,17 +11,17 @@ import {
   type Rows,
   readShared,
   writeShared,
-} from '../transfer/tables.ts'
-import type { TransferableStore } from '../transfer/transferable-store.ts'
-import { noteProgress, UNFINISHED_COPY } from '../transfer/unfinished-copy.ts'
-import type { Connection } from './connection.ts'
+} from '../../transfer/tables.ts'
+import type { TransferableStore } from '../../transfer/transferable-store.ts'
+import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
+import type { Connection } from '../connection/connection.ts'
+import { Pool, runOn, Servers } from '../connection/pool.ts'
+import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
+import { PoolDialect } from '../dialect.ts'
+import { migrateDatabase } from '../migrate-database.ts'
+import { makePartitions } from '../partitions.ts'
+import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
 import { isBeingCopied } from './copy-state.ts'
-import { PoolDialect } from './dialect.ts'
-import { migrateDatabase } from './migrate-database.ts'
-import { makePartitions } from './partitions.ts'
-import { Pool, runOn, Servers } from './pool.ts'
-import { eventOf, type StoredEvent } from './stored-event.ts'
-import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from './uuids.ts'
 
 /** How often it is looked whether a server has stopped. */
 const LOOK_MS = 50

@@ -1,12 +1,12 @@
-import { JsonBytes } from '../../domain/json-bytes.ts'
-import { pageText } from '../../domain/paging.ts'
-import type { EventTexts, ForwardTexts } from '../events/event-json.ts'
-import { ListTurns } from '../lists/list-queue.ts'
-import type { ListReads, Reading } from '../storage.ts'
-import { Unavailable } from '../unavailable.ts'
-import type { Connection } from './connection.ts'
-import { seenFromOutside } from './outages.ts'
-import { type Pool, readOn } from './pool.ts'
+import { JsonBytes } from '../../../domain/json-bytes.ts'
+import { pageText } from '../../../domain/paging.ts'
+import type { EventTexts, ForwardTexts } from '../../events/event-json.ts'
+import { ListTurns } from '../../lists/list-queue.ts'
+import type { ListReads, Reading } from '../../storage.ts'
+import { Unavailable } from '../../unavailable.ts'
+import type { Connection } from '../connection/connection.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import { type Pool, readOn } from '../connection/pool.ts'
 
 /** Reads lists on connections of their own, in turns. What nobody waits for any more is cancelled. */
 export class ListReader {

@@ -1,6 +1,6 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
+import { digitsOf, idOf, writerOf } from '../connection/uuids.ts'
 import type { PackedEvents } from './packed-events.ts'
-import { digitsOf, idOf, writerOf } from './uuids.ts'
 
 /**
  * The order in which events and customers arrive, for those who walk forward and must miss none.

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { RemovalStore } from '../removals/removal-store.ts'
-import { insertRemoval, type Removal } from '../removals/removals.ts'
-import type { Transaction } from '../storage.ts'
-import { uuidOf } from './uuids.ts'
+import type { RemovalStore } from '../../removals/removal-store.ts'
+import { insertRemoval, type Removal } from '../../removals/removals.ts'
+import type { Transaction } from '../../storage.ts'
+import { uuidOf } from '../connection/uuids.ts'
 
 /** Takes a customer out of the tables in which others look; what stores events finds in the removal that it is gone. */
 export const removeCustomer: RemovalStore['removeCustomer'] = async (

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { IdPrefix } from '../../domain/identifiers.ts'
+import type { IdPrefix } from '../../../domain/identifiers.ts'
 
 // Identifiers as PostgreSQL keeps them in events: the UUID of a TypeID. Here it is always 32 hexadecimal digits, as
 // PostgreSQL takes it too; it gives it with hyphens. Made of text to text: there are five in each event.

@@ -1,6 +1,6 @@
-import { DURABLE } from './dialect.ts'
-import { type Pool, runOn } from './pool.ts'
-import { firstUuidOf } from './uuids.ts'
+import { type Pool, runOn } from '../connection/pool.ts'
+import { firstUuidOf } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
 
 /**
  * Finds out whether anything can be written. A row that is changed is written where it stands, also on a disk that is full:

@@ -1,10 +1,10 @@
-import { eventIdsOf } from '../../domain/journey-standing.ts'
-import type { Removal, RemovedSlice } from '../removals/removals.ts'
-import type { Connection } from './connection.ts'
-import { DURABLE } from './dialect.ts'
-import { seenFromOutside } from './outages.ts'
-import type { Pool } from './pool.ts'
-import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from './uuids.ts'
+import { eventIdsOf } from '../../../domain/journey-standing.ts'
+import type { Removal, RemovedSlice } from '../../removals/removals.ts'
+import type { Connection } from '../connection/connection.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import type { Pool } from '../connection/pool.ts'
+import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
 
 /** So many events are looked at, and removed at the most, in a transaction: some ten milliseconds. */
 const SLICE_EVENTS = 1_000
