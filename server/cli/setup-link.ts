@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { browserUrl, makeSetupLink } from '../setup-link.ts'
-import type { Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/database.ts'
 import { commandLine, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import { hasWorkspaces } from '../storage/tables/workspaces.ts'
 import { name } from './options.ts'

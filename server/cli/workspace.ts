@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/database.ts'
 import { workspaces } from '../storage/tables/workspaces.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 

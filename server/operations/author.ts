@@ -1,5 +1,5 @@
 import type { Caller, Context } from '../contract.ts'
-import type { Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/database.ts'
 import { type Authorship, insertAuditEntry } from '../storage/tables/audit-log.ts'
 import type { InvitedAs } from '../storage/tables/invitations.ts'
 import type { StoredSession } from '../storage/tables/sessions.ts'

@@ -6,6 +6,7 @@ import { instant_ms, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf } from '../domain/periods.ts'
 import { Problem } from '../problems.ts'
+import type { ReadingDatabase } from '../storage/database.ts'
 import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
 import type {
@@ -14,7 +15,6 @@ import type {
   StandingsState,
   StepNumbers,
 } from '../storage/standings/standings.ts'
-import type { ReadingDatabase } from '../storage/storage.ts'
 import { customersWith, findCustomer } from '../storage/tables/customers.ts'
 import { findJourney, journeysWith } from '../storage/tables/journeys.ts'
 import { customerNotFound } from './customer-not-found.ts'

@@ -1,3 +1,4 @@
+import type { Database } from './database.ts'
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
 import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
 import { makePrivate } from './private-file.ts'
@@ -5,7 +6,7 @@ import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
 import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
-import type { Database, Storage, StorageOptions } from './storage.ts'
+import type { Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
 
 // The engine is chosen here and nowhere else.

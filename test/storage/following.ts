@@ -1,7 +1,7 @@
 import type { Schemas } from '../../client/index.ts'
 import { cursorPosition } from '../../server/domain/cursors.ts'
 import type { Page } from '../../server/domain/paging.ts'
-import type { EventFilter } from '../../server/storage/events/event-store.ts'
+import type { EventFilter } from '../../server/storage/events/event-filter.ts'
 import { oldestCustomers } from '../../server/storage/lists/arrived-customers.ts'
 import type { CustomerFilter } from '../../server/storage/tables/customers.ts'
 import { readingIn, type Store } from './store.ts'

@@ -2,7 +2,8 @@ import type { Credential } from '../../contract.ts'
 import { isServiceKey, keyStatus } from '../../domain/service-keys.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
-import type { ServedStorage, Transaction } from '../../storage/storage.ts'
+import type { Transaction } from '../../storage/database.ts'
+import type { ServedStorage } from '../../storage/storage.ts'
 import {
   type CallingKey,
   findServiceKey,

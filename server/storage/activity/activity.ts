@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/contract.ts'
 import type { JsonBytes } from '../../domain/json-bytes.ts'
-import type { Reading } from '../storage.ts'
+import type { Reading } from '../database.ts'
 
 /** How many events were sent, by what became of them. */
 export type ActivityCounts = { created: number; duplicate: number; rejected: number }

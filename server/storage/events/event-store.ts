@@ -2,8 +2,9 @@ import type { components } from '../../../generated/contract.ts'
 import type { EventContent } from '../../domain/event-content.ts'
 import type { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Page } from '../../domain/paging.ts'
+import type { Reading } from '../database.ts'
 import type { EventSliceRequest, Slice, WalkBound } from '../exports/exports.ts'
-import type { Reading } from '../storage.ts'
+import type { CountFilter, EventFilter } from './event-filter.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 type EventPage = components['schemas']['EventPage']
@@ -43,26 +44,6 @@ export type EventRejection =
   | 'message_id_conflict'
   | 'occurred_at_in_future'
   | 'event_too_large'
-
-export type EventFilter = {
-  /** The one event that has it, or none. */
-  id?: string
-  journey_id?: string
-  customer_id?: string
-  event_id?: string
-  /** Sent with this key. */
-  key_id?: string
-  /** Received at this instant or later. */
-  from_ms?: number
-  /** Received before this instant. */
-  to_ms?: number
-  /** Dated at this instant or later; an event without a time of its own is dated when it was received. */
-  occurred_from_ms?: number
-  /** Dated before this instant. */
-  occurred_to_ms?: number
-}
-
-export type CountFilter = Pick<EventFilter, 'journey_id' | 'to_ms'>
 
 /** `isAll`: false where counting has ended before all were looked at; there are so many at least. */
 export type CountedEvents = { events: number; isAll: boolean }

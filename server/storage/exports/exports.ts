@@ -2,8 +2,8 @@ import type { components } from '../../../generated/contract.ts'
 import type { Position } from '../../domain/cursors.ts'
 import { COLUMNS, csvLine, type ExportFormat } from '../../domain/export-formats.ts'
 import { instantText } from '../../domain/instants.ts'
+import type { EventFilter } from '../events/event-filter.ts'
 import { eventText, type ListedEvent } from '../events/event-json.ts'
-import type { EventFilter } from '../events/event-store.ts'
 
 type Customer = components['schemas']['Customer']
 

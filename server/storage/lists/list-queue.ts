@@ -1,5 +1,6 @@
 import { FairQueue } from '../../domain/fair-queue.ts'
-import type { ListReads, Reading } from '../storage.ts'
+import type { Reading } from '../database.ts'
+import type { ListReads } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 
 /** At the 50 ms that a page takes at most, as many lists of one caller may wait as its deadline lets through. */

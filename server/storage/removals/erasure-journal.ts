@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { Database } from '../database.ts'
 import { FILE_MODE, makePrivate } from '../private-file.ts'
-import type { Database } from '../storage.ts'
 import { commandLine } from '../tables/audit-log.ts'
 import { eraseAgain, findErasure, type NotedErasure } from './erasures.ts'
 import type { RemovalStore } from './removal-store.ts'

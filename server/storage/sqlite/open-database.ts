@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
-import type { Database } from '../storage.ts'
+import type { Database } from '../database.ts'
 import { assertServedPath, openWritable } from './connection.ts'
 import { LocalDialect } from './dialect.ts'
 import { migrateFile } from './migrate-file.ts'

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/contract.ts'
 import type { Page, PageRows } from '../../domain/paging.ts'
-import type { Reading } from '../storage.ts'
+import type { Reading } from '../database.ts'
 
 type CustomerType = components['schemas']['CustomerType']
 

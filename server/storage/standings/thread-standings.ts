@@ -1,5 +1,6 @@
+import type { Reading } from '../database.ts'
 import { ListTurns } from '../lists/list-queue.ts'
-import type { ListReads, Reading } from '../storage.ts'
+import type { ListReads } from '../storage.ts'
 import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
 import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { components } from '../../../generated/contract.ts'
 import type { DB } from '../../../generated/tables.ts'
 import { newErasureSecret } from '../../domain/own-digest.ts'
-import type { ReadingDatabase } from '../storage.ts'
+import type { ReadingDatabase } from '../database.ts'
 
 /** Makes a workspace; false where one of that name exists. */
 export async function insertWorkspace(

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventFilter, NewEvent } from '../../../server/storage/events/event-store.ts'
+import type { EventFilter } from '../../../server/storage/events/event-filter.ts'
+import type { NewEvent } from '../../../server/storage/events/event-store.ts'
 import { openReadable } from '../../../server/storage/sqlite/connection.ts'
 import {
   GREATEST_TAIL_EVENTS,

@@ -1,5 +1,6 @@
 import { firstPosition, isBefore, type Position } from '../../../domain/cursors.ts'
 import { PAGE_BYTES, type Page } from '../../../domain/paging.ts'
+import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
 import {
   END,
   type EventTexts,
@@ -8,12 +9,7 @@ import {
   OTHER_BYTES,
   PageTexts,
 } from '../../events/event-json.ts'
-import {
-  COUNTING_MS,
-  type CountedEvents,
-  type CountFilter,
-  type EventFilter,
-} from '../../events/event-store.ts'
+import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
 import { type EventSliceRequest, SLICE_BYTES, type Slice, SliceLines } from '../../exports/exports.ts'
 import { readWalkEnd } from '../arrivals/arrival-order.ts'
 import type { Connection } from '../connection/connection.ts'

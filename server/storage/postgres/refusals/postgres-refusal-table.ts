@@ -1,6 +1,6 @@
 import { type CompiledQuery, Kysely } from 'kysely'
+import type { Reading } from '../../database.ts'
 import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
-import type { Reading } from '../../storage.ts'
 import { seenFromOutside } from '../connection/outages.ts'
 import type { Pool } from '../connection/pool.ts'
 import { PoolDialect, type Read } from '../dialect.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import type { Transaction } from '../../database.ts'
 import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
-import type { Transaction } from '../../storage.ts'
 import { uuidOf } from '../connection/uuids.ts'
 
 /** Takes a customer out of the tables in which others look; what stores events finds in the removal that it is gone. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { firstPosition, type Position } from '../../../domain/cursors.ts'
+import type { ReadingDatabase } from '../../database.ts'
 import type { Arrived } from '../../lists/arrived-customers.ts'
-import type { ReadingDatabase } from '../../storage.ts'
 
 /** Customers by their row numbers, which one thread gives, in the order of commits. */
 export async function arrivedCustomers(

@@ -3,6 +3,7 @@ import { eventIdBytes, eventIdText, isEventId } from '../../../domain/identifier
 import { messageIdText, readUuidDigits, type StoredMessageId } from '../../../domain/message-ids.ts'
 import { nameHashes } from '../../../domain/name-hashes.ts'
 import type { Page } from '../../../domain/paging.ts'
+import type { CountFilter, EventFilter } from '../../events/event-filter.ts'
 import {
   END,
   type EventTexts,
@@ -10,12 +11,7 @@ import {
   type ListedEvent,
   PageTexts,
 } from '../../events/event-json.ts'
-import {
-  COUNTING_MS,
-  type CountedEvents,
-  type CountFilter,
-  type EventFilter,
-} from '../../events/event-store.ts'
+import { COUNTING_MS, type CountedEvents } from '../../events/event-store.ts'
 import { type EventSliceRequest, type Slice, SliceLines } from '../../exports/exports.ts'
 import type { Connection } from '../connection.ts'
 import type { TailFilter, TailRing } from '../index/memtable.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { indexedBeginning, wordsOfText } from '../../../domain/name-words.ts'
+import type { Database, ReadingDatabase, Transaction } from '../../database.ts'
 import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
-import type { Database, ReadingDatabase, Transaction } from '../../storage.ts'
 
 /**
  * Takes a customer out of the tables in which others look. The number stays in `enrolment_numbers`, for whoever follows
