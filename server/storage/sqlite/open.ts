@@ -11,7 +11,6 @@ import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
-import { ThreadDialect } from './dialect.ts'
 import { sqliteEventStore } from './event-store.ts'
 import { TailRing } from './index/memtable.ts'
 import { arrivedCustomers } from './reader/arrived-customers.ts'
@@ -27,6 +26,7 @@ import {
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { ERASURES } from './store-files.ts'
+import { ThreadDialect } from './thread-dialect.ts'
 import { Writer } from './writer/write-scheduler.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */

@@ -6,6 +6,7 @@ import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
+import type { ActivityRequest } from '../../activity/activity.ts'
 import { activityText } from '../../activity/activity-text.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
@@ -15,7 +16,6 @@ import { seenFromOutside } from '../connection/outages.ts'
 import { Pool, readOn, Servers } from '../connection/pool.ts'
 import { parsedUuid } from '../connection/uuids.ts'
 import { readActivity } from '../reader/activity-reader.ts'
-import type { ActivityQuery } from './postgres-standings.ts'
 import { type Followed, StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
 
@@ -24,6 +24,9 @@ export type StandingsThreadData = {
   /** How many reports are read at a time. */
   readers: number
 }
+
+/** What the thread is asked besides: it is for all that keeps a processor busy for long. */
+export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
 
 /** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
 const NICENESS = 5

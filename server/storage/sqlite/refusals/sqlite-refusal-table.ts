@@ -7,8 +7,8 @@ import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.t
 import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import { errorOf, Unavailable } from '../../unavailable.ts'
-import { ThreadDialect } from '../dialect.ts'
 import type { Statement } from '../statement.ts'
+import { ThreadDialect } from '../thread-dialect.ts'
 import { refusalsPath } from './refusals-file.ts'
 import type { RefusalsReply, RefusalsRequest, RefusalsThreadData } from './refusals-thread.ts'
 

@@ -13,9 +13,9 @@ import {
 import type { TransferableStore } from '../../transfer/transferable-store.ts'
 import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
 import { type Connection, openWritable, takeServerLock } from '../connection.ts'
-import { LocalDialect } from '../dialect.ts'
 import { SpanWriter } from '../index/zone-map.ts'
 import { keptId, wholeId } from '../kept-ids.ts'
+import { LocalDialect } from '../local-dialect.ts'
 import { migrateFile } from '../migrate-file.ts'
 import { isBeingCopied } from './copy-state.ts'
 
