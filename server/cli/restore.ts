@@ -7,9 +7,8 @@ import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
-import { sqlitePath } from '../storage/sqlite/file-url.ts'
 import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
-import { DERIVED, ENGINE_COMPANIONS } from '../storage/sqlite/store-files.ts'
+import { DERIVED, ENGINE_COMPANIONS, sqlitePath } from '../storage/sqlite/store-files.ts'
 import { commandLine } from '../storage/tables/audit-log.ts'
 import {
   type Access,
