@@ -22,9 +22,10 @@ import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Passwords } from './passwords.ts'
 import { areEnough, Problem } from './problems.ts'
-import type { CallingKey } from './storage/service-keys.ts'
-import type { StoredSession } from './storage/sessions.ts'
-import type { Reading, ReadingDatabase, ServedStorage, Transaction } from './storage/storage.ts'
+import type { Reading, ReadingDatabase, Transaction } from './storage/database.ts'
+import type { ServedStorage } from './storage/storage.ts'
+import type { CallingKey } from './storage/tables/service-keys.ts'
+import type { StoredSession } from './storage/tables/sessions.ts'
 import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations

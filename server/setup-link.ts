@@ -1,10 +1,11 @@
 import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
 import { newToken } from './domain/tokens.ts'
-import { hasPeople } from './storage/people.ts'
-import { replaceSetupLink } from './storage/setup-links.ts'
-import type { Storage, Transaction } from './storage/storage.ts'
-import { hasWorkspaces } from './storage/workspaces.ts'
+import type { Transaction } from './storage/database.ts'
+import type { Storage } from './storage/storage.ts'
+import { hasPeople } from './storage/tables/people.ts'
+import { replaceSetupLink } from './storage/tables/setup-links.ts'
+import { hasWorkspaces } from './storage/tables/workspaces.ts'
 
 const VALID_MS = 3_600_000
 

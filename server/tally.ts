@@ -1,4 +1,4 @@
-import type { EventOutcome } from './storage/event-store.ts'
+import type { EventOutcome } from './storage/events/event-store.ts'
 
 /** Keys beyond this number are counted together: what a scrape answers must stay bounded however many are used. */
 const NAMED_KEYS = 200

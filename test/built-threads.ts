@@ -1,5 +1,5 @@
 /**
- * Stands in for `server/storage/thread-module.ts` in a run: the threads of a server in the process of a test are those
+ * Stands in for `server/storage/threads/thread-module.ts` in a run: the threads of a server in the process of a test are those
  * that were built before it. Each as it is written would take a third of a second of processor time.
  */
 import { dirname, relative } from 'node:path'

@@ -1,6 +1,6 @@
 import { inStore as inOpenedStore } from '../server/cli/store.ts'
+import type { Database, Transaction } from '../server/storage/database.ts'
 import { isFile, openDatabase } from '../server/storage/open.ts'
-import type { Database, Transaction } from '../server/storage/storage.ts'
 
 type Kept = { db: Database; close: () => Promise<void>; last: Promise<unknown> }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { isFile, openTransferableStore } from '../storage/open.ts'
-import { sqlitePath } from '../storage/sqlite/file-url.ts'
+import { sqlitePath } from '../storage/sqlite/store-files.ts'
 import type { TableName } from '../storage/transfer/tables.ts'
 import { CopyDiffers, TargetNotEmpty, type Told, transfer } from '../storage/transfer/transfer.ts'
 import type { TransferableStore } from '../storage/transfer/transferable-store.ts'

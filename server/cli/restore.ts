@@ -5,14 +5,18 @@ import { Kysely } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 import type { Config } from '../config.ts'
 import { instantText } from '../domain/instants.ts'
-import { commandLine } from '../storage/audit-log.ts'
 import { FOLDER_MODE, syncFile } from '../storage/private-file.ts'
-import { type Access, type AccessOfMember, accessTo, endOldAccess } from '../storage/restored-access.ts'
-import type { ServiceKey } from '../storage/service-keys.ts'
 import { openReadable, takeServerLock } from '../storage/sqlite/connection.ts'
-import { LocalDialect } from '../storage/sqlite/dialect.ts'
-import { sqlitePath } from '../storage/sqlite/file-url.ts'
-import { DERIVED, ENGINE_COMPANIONS } from '../storage/sqlite/store-files.ts'
+import { LocalDialect } from '../storage/sqlite/local-dialect.ts'
+import { DERIVED, ENGINE_COMPANIONS, sqlitePath } from '../storage/sqlite/store-files.ts'
+import { commandLine } from '../storage/tables/audit-log.ts'
+import {
+  type Access,
+  type AccessOfMember,
+  accessTo,
+  endOldAccess,
+} from '../storage/tables/restored-access.ts'
+import type { ServiceKey } from '../storage/tables/service-keys.ts'
 import { countText } from './count-text.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { assertFile, assertFolder, inStore } from './store.ts'

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPrivateFile, syncFile } from '../storage/private-file.ts'
-import { copyStore } from '../storage/sqlite/copy.ts'
-import type { CopiedStore } from '../storage/sqlite/copy-thread.ts'
 import { COMPANIONS } from '../storage/sqlite/store-files.ts'
+import { copyStore } from '../storage/sqlite/transfer/copy.ts'
+import type { CopiedStore } from '../storage/sqlite/transfer/copy-thread.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

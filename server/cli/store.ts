@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DEFAULT_DATABASE_URL } from '../config.ts'
+import type { Transaction } from '../storage/database.ts'
 import { isFile, openDatabase } from '../storage/open.ts'
-import { sqlitePath } from '../storage/sqlite/file-url.ts'
-import type { Transaction } from '../storage/storage.ts'
+import { sqlitePath } from '../storage/sqlite/store-files.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 import { quoted } from './table.ts'
 

@@ -1,5 +1,5 @@
-import type { Transaction } from '../storage/storage.ts'
-import { workspaces } from '../storage/workspaces.ts'
+import type { Transaction } from '../storage/database.ts'
+import { workspaces } from '../storage/tables/workspaces.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 /**

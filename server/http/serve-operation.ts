@@ -3,7 +3,7 @@ import type { Caller, Operation, OperationId, OperationRequest, Route } from '..
 import type { JsonValue } from '../domain/json.ts'
 import { networkOf } from '../domain/networks.ts'
 import { allOperations } from '../operations/index.ts'
-import type { CallingKey } from '../storage/service-keys.ts'
+import type { CallingKey } from '../storage/tables/service-keys.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 import { type Answering, addHeaders, answer, ownerOf, problemOf, sendReply } from './answers/answer.ts'
 import { sendStreamed } from './answers/streamed-file.ts'

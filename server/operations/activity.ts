@@ -1,7 +1,7 @@
 import type { Operation } from '../contract.ts'
 import { instant_ms } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
-import { PERIOD_MS, PERIODS, periodOf } from '../storage/activity.ts'
+import { PERIOD_MS, PERIODS, periodOf } from '../storage/activity/activity.ts'
 
 /** An answer has so many periods where it is asked for no beginning. */
 const PERIODS_BACK = { minute: 60, hour: 24, day: 30 }

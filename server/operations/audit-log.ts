@@ -1,7 +1,7 @@
 import type { Operation } from '../contract.ts'
 import { instant_ms } from '../domain/instants.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
-import { newestAuditEntries } from '../storage/audit-log.ts'
+import { newestAuditEntries } from '../storage/tables/audit-log.ts'
 
 export const listAuditLog: Operation<'listAuditLog'> = async ({ workspaceId, query }, context) => {
   const { from, to, limit: _, cursor: __, ...names } = query

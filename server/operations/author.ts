@@ -1,8 +1,8 @@
 import type { Caller, Context } from '../contract.ts'
-import { type Authorship, insertAuditEntry } from '../storage/audit-log.ts'
-import type { InvitedAs } from '../storage/invitations.ts'
-import type { StoredSession } from '../storage/sessions.ts'
-import type { Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type Authorship, insertAuditEntry } from '../storage/tables/audit-log.ts'
+import type { InvitedAs } from '../storage/tables/invitations.ts'
+import type { StoredSession } from '../storage/tables/sessions.ts'
 
 /** Who calls, for the audit log. */
 export function authorOf({ caller, now, address, requestId }: Context): Authorship {

@@ -1,7 +1,7 @@
 import type { Operation } from '../contract.ts'
 import { forwardPageBody, pageBody, pageOf } from '../domain/paging.ts'
-import { oldestCustomers } from '../storage/arrived-customers.ts'
-import { findCustomer, newestCustomers } from '../storage/customers.ts'
+import { oldestCustomers } from '../storage/lists/arrived-customers.ts'
+import { findCustomer, newestCustomers } from '../storage/tables/customers.ts'
 import { customerNotFound } from './customer-not-found.ts'
 
 export const listCustomers: Operation<'listCustomers'> = async ({ workspaceId, query }, context) => {

@@ -2,7 +2,7 @@ import type { Operation, OperationRequest } from '../contract.ts'
 import { earliestReceipt } from '../domain/event-content.ts'
 import { instant_ms } from '../domain/instants.ts'
 import { pageOf } from '../domain/paging.ts'
-import type { EventFilter } from '../storage/event-store.ts'
+import type { EventFilter } from '../storage/events/event-filter.ts'
 
 export const listEvents: Operation<'listEvents'> = async ({ workspaceId, query }, { storage, reading }) => {
   const { order, limit: _, cursor: __, ...given } = query

@@ -2,7 +2,7 @@ import type { components } from '../../generated/contract.ts'
 import type { Caller, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem, problems } from '../problems.ts'
-import type { Discretion, EventOutcome, EventRejection } from '../storage/event-store.ts'
+import type { Discretion, EventOutcome, EventRejection } from '../storage/events/event-store.ts'
 import { customerNotFoundDetail } from './customer-not-found.ts'
 import { newBatchEvent, newEvent } from './new-event.ts'
 

@@ -3,10 +3,10 @@ import type { Context, Operation } from '../contract.ts'
 import { assertUniqueSteps } from '../domain/journey-steps.ts'
 import { pageBody, pageOf } from '../domain/paging.ts'
 import { Problem } from '../problems.ts'
-import * as audited from '../storage/audited-changes.ts'
-import * as journeys from '../storage/journeys.ts'
+import type { ReadingDatabase, Transaction } from '../storage/database.ts'
 import * as removals from '../storage/removals/journey-removals.ts'
-import type { ReadingDatabase, Transaction } from '../storage/storage.ts'
+import * as audited from '../storage/tables/audited-changes.ts'
+import * as journeys from '../storage/tables/journeys.ts'
 import { authorOf } from './author.ts'
 
 type Journey = components['schemas']['Journey']

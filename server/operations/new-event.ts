@@ -1,7 +1,7 @@
 import type { components } from '../../generated/contract.ts'
 import { isTooLarge } from '../domain/event-content.ts'
 import { instant_ms } from '../domain/instants.ts'
-import type { NewEvent } from '../storage/event-store.ts'
+import type { NewEvent } from '../storage/events/event-store.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 

@@ -1,6 +1,6 @@
 import type { Context } from '../contract.ts'
-import { type AuditedChange, insertAuditEntry } from '../storage/audit-log.ts'
-import { workspaceName } from '../storage/workspaces.ts'
+import { type AuditedChange, insertAuditEntry } from '../storage/tables/audit-log.ts'
+import { workspaceName } from '../storage/tables/workspaces.ts'
 import { authorOf } from './author.ts'
 
 /** What is done with a workspace's data. */

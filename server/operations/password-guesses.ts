@@ -4,9 +4,9 @@ import { isDevice } from '../domain/devices.ts'
 import { emailKey } from '../domain/emails.ts'
 import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
-import { noteEverywhere } from '../storage/audited-changes.ts'
-import { findPerson, findPersonByEmail, type StoredPerson } from '../storage/people.ts'
-import type { Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/database.ts'
+import { noteEverywhere } from '../storage/tables/audited-changes.ts'
+import { findPerson, findPersonByEmail, type StoredPerson } from '../storage/tables/people.ts'
 import { authorOf } from './author.ts'
 
 const LEAST_DELAY_MS = 500

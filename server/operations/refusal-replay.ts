@@ -4,7 +4,7 @@ import { unmadeId } from '../domain/identifiers.ts'
 import { parseJson } from '../domain/json.ts'
 import { isPartial } from '../domain/sent-head.ts'
 import { Problem } from '../problems.ts'
-import type { EventOutcome, NewEvent } from '../storage/event-store.ts'
+import type { EventOutcome, NewEvent } from '../storage/events/event-store.ts'
 import type { RefusalRow } from '../storage/refusals/refusal-table.ts'
 import { newBatchEvent } from './new-event.ts'
 

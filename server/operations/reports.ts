@@ -6,12 +6,17 @@ import { instant_ms, instantText } from '../domain/instants.ts'
 import { fittingPage, pageOf } from '../domain/paging.ts'
 import { periodsBefore, periodsOf } from '../domain/periods.ts'
 import { Problem } from '../problems.ts'
-import { customersWith, findCustomer } from '../storage/customers.ts'
-import { settledIfSoon } from '../storage/export-walk.ts'
-import { findJourney, journeysWith } from '../storage/journeys.ts'
+import type { ReadingDatabase } from '../storage/database.ts'
+import { settledIfSoon } from '../storage/exports/export-walk.ts'
 import { eventsSince } from '../storage/removals/retention.ts'
-import type { CustomerJourney, StandingFilter, StandingsState, StepNumbers } from '../storage/standings.ts'
-import type { ReadingDatabase } from '../storage/storage.ts'
+import type {
+  CustomerJourney,
+  StandingFilter,
+  StandingsState,
+  StepNumbers,
+} from '../storage/standings/standings.ts'
+import { customersWith, findCustomer } from '../storage/tables/customers.ts'
+import { findJourney, journeysWith } from '../storage/tables/journeys.ts'
 import { customerNotFound } from './customer-not-found.ts'
 
 type Schemas = components['schemas']

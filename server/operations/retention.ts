@@ -1,8 +1,8 @@
 import type { Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
-import { findJourney } from '../storage/journeys.ts'
 import { agedBefore } from '../storage/removals/retention.ts'
+import { findJourney } from '../storage/tables/journeys.ts'
 
 export const getRetentionPreview: Operation<'getRetentionPreview'> = async (
   { workspaceId, query },

@@ -3,16 +3,16 @@ import type { Context } from '../contract.ts'
 import { newDevice } from '../domain/devices.ts'
 import { instantText } from '../domain/instants.ts'
 import { newToken, tokenDigest } from '../domain/tokens.ts'
-import { noteEverywhere } from '../storage/audited-changes.ts'
-import { membershipsOf } from '../storage/members.ts'
-import type { StoredPerson } from '../storage/people.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { noteEverywhere } from '../storage/tables/audited-changes.ts'
+import { membershipsOf } from '../storage/tables/members.ts'
+import type { StoredPerson } from '../storage/tables/people.ts'
 import {
   deleteExcessSessions,
   deleteExpiredSessions,
   deleteSession,
   insertSession,
-} from '../storage/sessions.ts'
-import type { Database, Transaction } from '../storage/storage.ts'
+} from '../storage/tables/sessions.ts'
 import { authorOf, personActor } from './author.ts'
 
 type Session = components['schemas']['Session']

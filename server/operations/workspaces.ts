@@ -1,10 +1,10 @@
 import type { Caller, Context, Operation } from '../contract.ts'
 import { instantText } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
-import * as audited from '../storage/audited-changes.ts'
+import type { ReadingDatabase, Transaction } from '../storage/database.ts'
 import * as removals from '../storage/removals/workspace-removals.ts'
-import type { ReadingDatabase, Transaction } from '../storage/storage.ts'
-import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/workspaces.ts'
+import * as audited from '../storage/tables/audited-changes.ts'
+import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/tables/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
 
 /** A person makes so many at the most: each has a share of the server of its own. */

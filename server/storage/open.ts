@@ -1,11 +1,12 @@
+import type { Database } from './database.ts'
 import { openPostgres, openPostgresDatabase } from './postgres/open.ts'
-import { openTransferableDatabase } from './postgres/transferable-database.ts'
+import { openTransferableDatabase } from './postgres/transfer/transferable-database.ts'
 import { makePrivate } from './private-file.ts'
-import { sqlitePath } from './sqlite/file-url.ts'
 import { openSqlite } from './sqlite/open.ts'
 import { openSqliteDatabase } from './sqlite/open-database.ts'
-import { openTransferableFile } from './sqlite/transferable-file.ts'
-import type { Database, Storage, StorageOptions } from './storage.ts'
+import { sqlitePath } from './sqlite/store-files.ts'
+import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
+import type { Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
 
 // The engine is chosen here and nowhere else.

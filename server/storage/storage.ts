@@ -1,13 +1,12 @@
-import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
-import type { DB } from '../../generated/tables.ts'
-import type { ReadActivity } from './activity.ts'
-import type { Arrived } from './arrived-customers.ts'
-import type { EventStore } from './event-store.ts'
+import type { ReadActivity } from './activity/activity.ts'
+import type { Database, Reading, ReadingDatabase } from './database.ts'
+import type { EventStore } from './events/event-store.ts'
 import type { GuessCounts } from './guess-counts.ts'
+import type { Arrived } from './lists/arrived-customers.ts'
 import type { RefusalLimits } from './refusals/refusal-bounds.ts'
 import type { RefusalStatistics, RefusalStore } from './refusals/refusals.ts'
 import type { RemovalStore } from './removals/removal-store.ts'
-import type { Standings } from './standings.ts'
+import type { Standings } from './standings/standings.ts'
 
 export type StorageOptions = {
   /** `sqlite:PATH` or `postgres://…` */
@@ -87,23 +86,6 @@ export type ListReads = {
   /** Its caller had gone. */
   abandoned: number
 }
-
-/** On whose behalf a list is read, and when it is no longer wanted. */
-export type Reading = {
-  /** The `key_id` or `person_id`. */
-  caller: string
-  workspaceId: string
-  signal: AbortSignal
-}
-
-/** Reads anywhere; writes only inside `transaction()`. */
-export type Database = Kysely<DB>
-
-/** The same for those who may only read: the type has no way to begin a transaction. */
-export type ReadingDatabase = Database & { transaction: never; startTransaction: never; connection: never }
-
-/** All of it is committed, or nothing. */
-export type Transaction = KyselyTransaction<DB>
 
 /** All that the service keeps, as requests use it. */
 export type ServedStorage = {

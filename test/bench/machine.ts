@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { median } from './median.ts'
 import { runLoad, startPeer } from './processes.ts'
-import { median } from './report.ts'
 import type { Settings } from './settings.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 

@@ -5,6 +5,7 @@ import type { FullStoreFigures, Kind } from './full-stores.ts'
 import type { HostileFigures } from './hostile.ts'
 import type { JourneyFigures } from './journeys.ts'
 import type { Machine } from './machine.ts'
+import { median } from './median.ts'
 import type { PeerFigures, PeerName } from './peers.ts'
 import type { PostgresFigures } from './postgres/measure.ts'
 import type { Profiled, ProfileFigures } from './profile.ts'
@@ -478,15 +479,6 @@ function figureLine(
 
 function whole(value: number): string {
   return Math.round(value).toLocaleString('en')
-}
-
-/** The middle value, or the mean of the two in the middle. */
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  const low = sorted[Math.ceil(middle) - 1] ?? Number.NaN
-  const high = sorted[Math.floor(middle)] ?? Number.NaN
-  return (low + high) / 2
 }
 
 /** The middle of the quotients of two series, round by round. */

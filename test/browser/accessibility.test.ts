@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createWorkspace } from '../../server/cli/init.ts'
 import { inStore } from '../../server/cli/store.ts'
-import { deleteSessionsOf } from '../../server/storage/sessions.ts'
+import { deleteSessionsOf } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairn, startCairnForTest, temporaryFolder, type Workspace } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { freePort } from '../free-port.ts'

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { newEmail, type SignedUp, signUp } from '../people.ts'
 import { connect } from '../storage/sqlite/file-store.ts'

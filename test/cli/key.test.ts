@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../server/cli/init.ts'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { type Cairn, newStore, startCairnForTest, unmadeStore } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 import { engine } from '../engine.ts'

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
-import { findServiceKey } from '../../server/storage/service-keys.ts'
+import { findServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { type Cairn, startCairn, startCairnForTest, type Workspace } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 import { operations } from '../contract/document.ts'

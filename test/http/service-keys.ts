@@ -1,6 +1,10 @@
 import { newId } from '../../server/domain/identifiers.ts'
 import { type KeyKind, newServiceKey } from '../../server/domain/service-keys.ts'
-import { insertServiceKey, type ServiceKey, updateServiceKey } from '../../server/storage/service-keys.ts'
+import {
+  insertServiceKey,
+  type ServiceKey,
+  updateServiceKey,
+} from '../../server/storage/tables/service-keys.ts'
 import type { Cairn, Workspace } from '../cairn.ts'
 import { inStore } from '../in-store.ts'
 

@@ -3,8 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
-import { insertMember } from '../../server/storage/members.ts'
-import { insertWorkspace } from '../../server/storage/workspaces.ts'
+import { insertMember } from '../../server/storage/tables/members.ts'
+import { insertWorkspace } from '../../server/storage/tables/workspaces.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import {
   addMember,

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newToken } from '../../server/domain/tokens.ts'
-import { insertSession } from '../../server/storage/sessions.ts'
+import { insertSession } from '../../server/storage/tables/sessions.ts'
 import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { browser, newMember, newPerson, OWN_PAGE, type Person, type SignedIn, signUp } from '../people.ts'
 

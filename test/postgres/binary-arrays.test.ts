@@ -9,7 +9,7 @@ import {
   integerArray,
   textArray,
   uuidArray,
-} from '../../server/storage/postgres/binary-arrays.ts'
+} from '../../server/storage/postgres/connection/binary-arrays.ts'
 import { newDatabase } from './databases.ts'
 
 const uuids = [

@@ -2,8 +2,8 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection } from '../../server/storage/postgres/connection.ts'
-import { readTimeline } from '../../server/storage/postgres/event-reader.ts'
+import { Connection } from '../../server/storage/postgres/connection/connection.ts'
+import { readTimeline } from '../../server/storage/postgres/reader/event-reader.ts'
 import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { runSql } from './sql.ts'

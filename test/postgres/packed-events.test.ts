@@ -1,7 +1,7 @@
 // engines: postgres (what only PostgreSQL has)
 
 import { describe, expect, it } from 'vitest'
-import { PACKED_EVENT, PackedEvents } from '../../server/storage/postgres/packed-events.ts'
+import { PACKED_EVENT, PackedEvents } from '../../server/storage/postgres/arrivals/packed-events.ts'
 import { newDatabase } from './databases.ts'
 import { runSql } from './sql.ts'
 

@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
-import { Connection } from '../../server/storage/postgres/connection.ts'
+import { Connection } from '../../server/storage/postgres/connection/connection.ts'
 import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Position } from '../../server/domain/cursors.ts'
-import { uuidOf } from '../../server/storage/postgres/uuids.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { withPatience } from '../patience.ts'

@@ -13,8 +13,8 @@ import {
   NAMED_SERIES,
   PERIOD_MS,
   PERIODS,
-} from '../../server/storage/activity.ts'
-import type { EventOutcome } from '../../server/storage/event-store.ts'
+} from '../../server/storage/activity/activity.ts'
+import type { EventOutcome } from '../../server/storage/events/event-store.ts'
 import {
   countedActivity,
   idOf,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
-import { insertJourney, newestJourneys } from '../../server/storage/journeys.ts'
+import { insertJourney, newestJourneys } from '../../server/storage/tables/journeys.ts'
 import {
   connectTo,
   eventPage,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reading } from '../../server/storage/storage.ts'
+import type { Reading } from '../../server/storage/database.ts'
 import { openStoreForTest, readingIn, type Store } from './store.ts'
 
 /** Lists of so many workspaces are read at a time. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { commandLine } from '../../server/storage/audit-log.ts'
 import { eraseCustomer, findErasure } from '../../server/storage/removals/erasures.ts'
+import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { withPatience } from '../patience.ts'
 import type { Store, Subject } from './store.ts'
 

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { firstPosition } from '../../server/domain/cursors.ts'
 import { assertThere } from '../../server/operations/exports.ts'
-import { exportLines, settled } from '../../server/storage/export-walk.ts'
+import { exportLines, settled } from '../../server/storage/exports/export-walk.ts'
 import { removeWorkspace } from '../../server/storage/removals/workspace-removals.ts'
 import { insert, newSubject, openStoreForTest, readingIn } from './store.ts'
 

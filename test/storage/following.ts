@@ -1,9 +1,9 @@
 import type { Schemas } from '../../client/index.ts'
 import { cursorPosition } from '../../server/domain/cursors.ts'
 import type { Page } from '../../server/domain/paging.ts'
-import { oldestCustomers } from '../../server/storage/arrived-customers.ts'
-import type { CustomerFilter } from '../../server/storage/customers.ts'
-import type { EventFilter } from '../../server/storage/event-store.ts'
+import type { EventFilter } from '../../server/storage/events/event-filter.ts'
+import { oldestCustomers } from '../../server/storage/lists/arrived-customers.ts'
+import type { CustomerFilter } from '../../server/storage/tables/customers.ts'
 import { readingIn, type Store } from './store.ts'
 
 /** A page of a walk forward, with the position behind it. */

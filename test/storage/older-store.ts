@@ -1,5 +1,5 @@
 import { copyFileSync } from 'node:fs'
-import { sqlitePath } from '../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../server/storage/sqlite/store-files.ts'
 import { newStore } from '../cairn.ts'
 import { engine } from '../engine.ts'
 import { newDatabase } from '../postgres/databases.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../server/domain/identifiers.ts'
-import { insertJourney } from '../../server/storage/journeys.ts'
+import { insertJourney } from '../../server/storage/tables/journeys.ts'
 import { engine } from '../engine.ts'
 import { serveStoreForTest } from './served-store.ts'
 import {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { uuidOf } from '../../server/storage/postgres/uuids.ts'
-import type { Transaction } from '../../server/storage/storage.ts'
+import type { Transaction } from '../../server/storage/database.ts'
+import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { engine } from '../engine.ts'
 
 /** How many rows of a workspace each table has, but for those that have none. */

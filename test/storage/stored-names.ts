@@ -1,5 +1,5 @@
 import { newId } from '../../server/domain/identifiers.ts'
-import { newestJourneys } from '../../server/storage/journeys.ts'
+import { newestJourneys } from '../../server/storage/tables/journeys.ts'
 import { eventPage, readingIn, type Store } from './store.ts'
 
 /** A journey that is not stored yet. */

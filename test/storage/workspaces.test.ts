@@ -1,9 +1,14 @@
 // engines: sqlite, postgres
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findCustomer, newestCustomers } from '../../server/storage/customers.ts'
-import { findJourney, insertJourney, newestJourneys, updateJourney } from '../../server/storage/journeys.ts'
-import { serviceKeys } from '../../server/storage/service-keys.ts'
+import { findCustomer, newestCustomers } from '../../server/storage/tables/customers.ts'
+import {
+  findJourney,
+  insertJourney,
+  newestJourneys,
+  updateJourney,
+} from '../../server/storage/tables/journeys.ts'
+import { serviceKeys } from '../../server/storage/tables/service-keys.ts'
 import { eventPage, idOf, initialize, insert, newSubject, openStore, readingIn, type Store } from './store.ts'
 
 const page = { limit: 100 }

@@ -2,13 +2,14 @@ import type { Credential } from '../../contract.ts'
 import { isServiceKey, keyStatus } from '../../domain/service-keys.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { Problem } from '../../problems.ts'
+import type { Transaction } from '../../storage/database.ts'
+import type { ServedStorage } from '../../storage/storage.ts'
 import {
   type CallingKey,
   findServiceKey,
   findServiceKeyByDigest,
   serviceKeysByDigest,
-} from '../../storage/service-keys.ts'
-import type { ServedStorage, Transaction } from '../../storage/storage.ts'
+} from '../../storage/tables/service-keys.ts'
 import { originOf } from './origins.ts'
 
 /** `last_used` is written at most this often. */

@@ -11,10 +11,10 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { changesKeys } from '../service-keys.ts'
-import type { Connection } from './connection.ts'
-import { isReadOnly, seenFromOutside } from './outages.ts'
-import type { Pool, Servers } from './pool.ts'
+import { changesKeys } from '../tables/service-keys.ts'
+import type { Connection } from './connection/connection.ts'
+import { isReadOnly, seenFromOutside } from './connection/outages.ts'
+import type { Pool, Servers } from './connection/pool.ts'
 
 /** Reads one statement. */
 export type Read = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>

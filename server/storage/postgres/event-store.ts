@@ -1,6 +1,7 @@
-import type { EventStore } from '../event-store.ts'
-import { pause } from '../pause.ts'
-import { readWalkEnd } from './arrival-order.ts'
+import type { EventStore } from '../events/event-store.ts'
+import { pause } from '../exports/pause.ts'
+import { readWalkEnd } from './arrivals/arrival-order.ts'
+import { uuidOf } from './connection/uuids.ts'
 import {
   countEvents,
   oldestReceived,
@@ -8,10 +9,9 @@ import {
   readOldest,
   readSlice,
   readTimeline,
-} from './event-reader.ts'
-import type { ListReader } from './list-reader.ts'
-import { uuidOf } from './uuids.ts'
-import type { Writer } from './writer.ts'
+} from './reader/event-reader.ts'
+import type { ListReader } from './reader/list-reader.ts'
+import type { Writer } from './writer/write-scheduler.ts'
 
 /** An export takes one part in so many of the time where others write: the same thread makes its lines and answers them. */
 const PART = 3

@@ -5,9 +5,9 @@ import {
   type GuessCounts,
   type OpenCounts,
 } from '../guess-counts.ts'
-import type { Connection } from './connection.ts'
-import { seenFromOutside } from './outages.ts'
-import type { Pool } from './pool.ts'
+import type { Connection } from './connection/connection.ts'
+import { seenFromOutside } from './connection/outages.ts'
+import type { Pool } from './connection/pool.ts'
 
 /** Each change removes so many that are of no use any more, so that they do not pile up. */
 const FORGOTTEN = 20

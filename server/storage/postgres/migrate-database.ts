@@ -1,8 +1,8 @@
 import { Kysely } from 'kysely'
 import { type Migrations, migrate } from '../migrate.ts'
+import { Pool, type Servers } from './connection/pool.ts'
 import { PoolDialect } from './dialect.ts'
 import { migrations } from './migrations/index.ts'
-import { Pool, type Servers } from './pool.ts'
 
 /** A migration may take long, and waits for another one. */
 const STATEMENT_MS = 3_600_000

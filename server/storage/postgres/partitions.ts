@@ -1,6 +1,6 @@
-import { isRefused } from './outages.ts'
-import type { Pool } from './pool.ts'
-import { firstUuidOf } from './uuids.ts'
+import { isRefused } from './connection/outages.ts'
+import type { Pool } from './connection/pool.ts'
+import { firstUuidOf } from './connection/uuids.ts'
 
 /** So many months ahead of now have a partition of events. */
 const MONTHS_AHEAD = 2

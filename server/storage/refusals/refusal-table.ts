@@ -1,5 +1,5 @@
 import type { CompiledQuery, Kysely } from 'kysely'
-import type { Reading } from '../storage.ts'
+import type { Reading } from '../database.ts'
 
 /** A refusal as it is kept. What decides about its place comes first, so that no long text is read for it. */
 export type RefusalRow = {

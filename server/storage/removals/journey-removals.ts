@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/contract.ts'
-import { type Authorship, insertAuditEntry } from '../audit-log.ts'
-import type { Transaction } from '../storage.ts'
+import type { Transaction } from '../database.ts'
+import { type Authorship, insertAuditEntry } from '../tables/audit-log.ts'
 import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'

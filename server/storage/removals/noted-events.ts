@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/contract.ts'
-import type { Transaction } from '../storage.ts'
+import type { Transaction } from '../database.ts'
 
 /** Adds to the audit log's entries of a removal how many events that were, which is known when all are gone. */
 export async function noteEvents(

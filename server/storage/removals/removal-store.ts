@@ -1,4 +1,4 @@
-import type { Database, ReadingDatabase, Transaction } from '../storage.ts'
+import type { Database, ReadingDatabase, Transaction } from '../database.ts'
 import type { Removal } from './removals.ts'
 
 /** Takes out of a store what is to be gone. What nobody can find any more at once goes by and by, behind the writes. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, Transaction } from '../storage.ts'
+import type { Database, Transaction } from '../database.ts'
 import { Unavailable } from '../unavailable.ts'
 import { completeErasure } from './erasures.ts'
 import { completeJourneyRemoval } from './journey-removals.ts'

@@ -1,4 +1,4 @@
-import type { Database, ReadingDatabase, Transaction } from '../storage.ts'
+import type { Database, ReadingDatabase, Transaction } from '../database.ts'
 import { insertRemoval } from './removals.ts'
 
 const DAY_MS = 86_400_000

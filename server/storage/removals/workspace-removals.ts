@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Transaction } from '../storage.ts'
+import type { Database, Transaction } from '../database.ts'
 import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
 import type { RemovalStore } from './removal-store.ts'
 import { insertRemoval, type Removal } from './removals.ts'

@@ -3,11 +3,16 @@ import { cursorPosition } from '../../domain/cursors.ts'
 import { instant_ms } from '../../domain/instants.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
 import type { Page } from '../../domain/paging.ts'
-import { COUNTING_MS, type EventOutcome, type EventStore, type InitializeOutcome } from '../event-store.ts'
-import type { Reading } from '../storage.ts'
-import type { EventsRequest } from './event-reader.ts'
-import type { Reader } from './reader.ts'
-import type { Writer } from './writer.ts'
+import type { Reading } from '../database.ts'
+import {
+  COUNTING_MS,
+  type EventOutcome,
+  type EventStore,
+  type InitializeOutcome,
+} from '../events/event-store.ts'
+import type { EventsRequest } from './reader/event-reader.ts'
+import type { Reader } from './reader/reader.ts'
+import type { Writer } from './writer/write-scheduler.ts'
 
 type EventPage = components['schemas']['EventPage']
 

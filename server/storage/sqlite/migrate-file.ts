@@ -8,7 +8,7 @@ export async function migrateFile(path: string): Promise<void> {
   const [{ Kysely }, { migrate }, { LocalDialect }] = await Promise.all([
     import('kysely'),
     import('../migrate.ts'),
-    import('./dialect.ts'),
+    import('./local-dialect.ts'),
   ])
   const database = openWritable(path, { create: true })
   const db = new Kysely<unknown>({ dialect: new LocalDialect({ database }) })

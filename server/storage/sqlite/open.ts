@@ -1,7 +1,8 @@
 import { Kysely } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { JsonBytes } from '../../domain/json-bytes.ts'
-import { sumOfReads } from '../list-turns.ts'
+import type { Reading, ReadingDatabase } from '../database.ts'
+import { sumOfReads } from '../lists/list-queue.ts'
 import { DEFAULT_LIMITS } from '../refusals/refusal-bounds.ts'
 import { Refusals } from '../refusals/refusals.ts'
 import { ErasureJournal } from '../removals/erasure-journal.ts'
@@ -9,11 +10,11 @@ import { erasedNames } from '../removals/erasures.ts'
 import { RemovalWork } from '../removals/removal-work.ts'
 import { forgetOwnNames, ownNames } from '../removals/removals.ts'
 import { sweepWorkspace } from '../removals/workspace-removals.ts'
-import type { Reading, ReadingDatabase, Storage, StorageOptions } from '../storage.ts'
-import { arrivedCustomers } from './arrived-customers.ts'
-import { ThreadDialect } from './dialect.ts'
+import type { Storage, StorageOptions } from '../storage.ts'
 import { sqliteEventStore } from './event-store.ts'
-import { Reader } from './reader.ts'
+import { TailRing } from './index/memtable.ts'
+import { arrivedCustomers } from './reader/arrived-customers.ts'
+import { Reader } from './reader/reader.ts'
 import { SqliteRefusalTable } from './refusals/sqlite-refusal-table.ts'
 import {
   countEnrolments,
@@ -21,12 +22,12 @@ import {
   removeCustomer,
   removeJourney,
   removeOwn,
-} from './sqlite-removals.ts'
+} from './removals/sqlite-removals.ts'
 import { openSqliteStandings } from './standings/sqlite-standings.ts'
 import type { Statement } from './statement.ts'
 import { ERASURES } from './store-files.ts'
-import { TailRing } from './tail.ts'
-import { Writer } from './writer.ts'
+import { ThreadDialect } from './thread-dialect.ts'
+import { Writer } from './writer/write-scheduler.ts'
 
 /** The store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {

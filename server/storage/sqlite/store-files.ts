@@ -2,6 +2,11 @@ import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs
 import { basename, dirname } from 'node:path'
 import { FILE_MODE, FOLDER_MODE } from '../private-file.ts'
 
+/** The file of a `sqlite:` URL, whose form the configuration has checked. */
+export function sqlitePath(url: string): string {
+  return url.replace(/^sqlite:(\/\/(?=\/))?/, '')
+}
+
 /** What the engine keeps beside a store, by what is added to its name. */
 export const ENGINE_COMPANIONS = ['-wal', '-shm', '-journal']
 

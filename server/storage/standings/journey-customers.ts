@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
-import type { CustomerFilter } from '../standings.ts'
 import { StandingPage } from './standing-page.ts'
 import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
+import type { CustomerFilter } from './standings.ts'
 
 /** A page ends after so many enrolments that were looked at. */
 export const LOOKED_AT = 10_000

@@ -1,6 +1,6 @@
-import type { JourneyNumbers, StandingFilter } from '../standings.ts'
 import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
+import type { JourneyNumbers, StandingFilter } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
 
 /** The numbers that a walk over a journey's pages counts, and the instant as of which some of them change. */

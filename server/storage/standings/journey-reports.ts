@@ -1,15 +1,15 @@
 import { areSameSteps, type Key } from '../../domain/journey-standing.ts'
+import { type Counted, countReport } from './journey-report.ts'
+import { countCohorts } from './journey-trend.ts'
+import { PageWalk } from './page-walk.ts'
+import type { JourneyState, StandingReader } from './standing-store.ts'
 import type {
   JourneyCohorts,
   JourneyNumbers,
   JourneyTimes,
   StandingFilter,
   StandingsState,
-} from '../standings.ts'
-import { type Counted, countReport } from './journey-report.ts'
-import { countCohorts } from './journey-trend.ts'
-import { PageWalk } from './page-walk.ts'
-import type { JourneyState, StandingReader } from './standing-store.ts'
+} from './standings.ts'
 import { countTimes } from './time-ranges.ts'
 
 /** So many answers are kept: of the journeys that are looked at, with the filters that they are looked at with. */

@@ -1,7 +1,7 @@
-import type { Cohort, StandingFilter } from '../standings.ts'
 import type { Counted } from './journey-report.ts'
 import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
+import type { Cohort, StandingFilter } from './standings.ts'
 
 /**
  * Counts a trend: by cohort, how many have entered and reached each step.

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Key } from '../../domain/journey-standing.ts'
-import type { StandingFilter } from '../standings.ts'
 import type { StandingReader, TimesRow } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
+import type { StandingFilter } from './standings.ts'
 
 /** So many pages are read at a time; between, others have their turn. Counting them takes 3 ms. */
 const READ_PAGES = 512

@@ -1,5 +1,5 @@
 import type { Standing } from '../../domain/journey-standing.ts'
-import { ByteReader, ByteWriter, NUMBER_BYTES } from '../number-bytes.ts'
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../domain/varint.ts'
 
 /** A journey has so many steps at the most, as the contract's `JourneySteps` says. */
 export const MAX_STEPS = 100

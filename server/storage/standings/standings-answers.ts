@@ -1,9 +1,9 @@
 import { unmadeId } from '../../domain/identifiers.ts'
 import { type Key, outOfOrder, type Standing } from '../../domain/journey-standing.ts'
-import type { EnrolmentStanding } from '../standings.ts'
 import { customerStanding, journeyCustomers } from './journey-customers.ts'
 import { type AskedJourney, JourneyReports, standingsState } from './journey-reports.ts'
 import type { StandingReader } from './standing-store.ts'
+import type { EnrolmentStanding } from './standings.ts'
 import type { StandingsAnswers as Answers, StandingsQuery } from './standings-query.ts'
 
 /** What an engine reads, all in the state of one commit, and how it names things. */

@@ -1,5 +1,5 @@
 import type { Page } from '../../domain/paging.ts'
-import type { CustomerFilter, StandingFilter, Standings } from '../standings.ts'
+import type { CustomerFilter, StandingFilter, Standings } from './standings.ts'
 
 /** What is asked of standings, on its way to whoever reads them. */
 export type StandingsQuery =

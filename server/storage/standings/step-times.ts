@@ -1,4 +1,4 @@
-import type { StepTimes } from '../standings.ts'
+import type { StepTimes } from './standings.ts'
 
 /**
  * Times are counted by the exponent of what they are with 256 added and by the 8 bits behind it, as a number of 64 bits has

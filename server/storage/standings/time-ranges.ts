@@ -1,6 +1,6 @@
-import type { StandingFilter, StepTimes, TimeRange } from '../standings.ts'
 import { EntryTest, type PageWalk, reachedWithin } from './page-walk.ts'
 import type { TimesReader } from './standing-times.ts'
+import type { StandingFilter, StepTimes, TimeRange } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
 
 const SECOND_MS = 1000

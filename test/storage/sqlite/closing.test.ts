@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../../server/domain/identifiers.ts'
-import { insertJourney } from '../../../server/storage/journeys.ts'
+import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { insert, newSubject } from '../store.ts'
 import { connect, openStoreForTest, type Store } from './file-store.ts'
 

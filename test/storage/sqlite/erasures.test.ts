@@ -2,7 +2,7 @@
 
 import { copyFileSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { findCustomer } from '../../../server/storage/customers.ts'
+import { findCustomer } from '../../../server/storage/tables/customers.ts'
 import { completed, erase } from '../erase.ts'
 import { newSubject } from '../store.ts'
 import { openStore, openStoreForTest } from './file-store.ts'

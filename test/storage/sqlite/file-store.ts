@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
-import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import {
   type Store as AnyStore,
   type StoreOptions as AnyStoreOptions,

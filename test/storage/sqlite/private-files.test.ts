@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../server/cli/init.ts'
-import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../child-server.ts'
 

@@ -1,9 +1,9 @@
 // engines: sqlite (what only SQLite has)
 
 import { expect, it } from 'vitest'
-import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
-import { Reader } from '../../../server/storage/sqlite/reader.ts'
-import { TailRing } from '../../../server/storage/sqlite/tail.ts'
+import { TailRing } from '../../../server/storage/sqlite/index/memtable.ts'
+import { Reader } from '../../../server/storage/sqlite/reader/reader.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { newStore } from '../../cairn.ts'
 
 it('a reader that takes nothing new finishes what it was asked, and looks up what its store has yet to finish', async () => {

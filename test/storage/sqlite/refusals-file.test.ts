@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { sqlitePath } from '../../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { openStore, openStoreForTest, readingIn, type Store } from '../store.ts'
 
 const workspace_id = 'wsp_of_a_test'

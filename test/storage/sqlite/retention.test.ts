@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { removals } from '../../../server/storage/removals/removals.ts'
-import { updateRetention } from '../../../server/storage/workspaces.ts'
+import { updateRetention } from '../../../server/storage/tables/workspaces.ts'
 import { withPatience } from '../../patience.ts'
 import { connectTo, newEvent, newSubject } from '../store.ts'
 import { openStoreForTest } from './file-store.ts'

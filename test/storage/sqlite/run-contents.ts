@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3'
 import { messageKeys, type StoredMessageId } from '../../../server/domain/message-ids.ts'
 import { nameHashes } from '../../../server/domain/name-hashes.ts'
-import { postingKeys } from '../../../server/storage/sqlite/runs/posting-keys.ts'
-import { PostingReader } from '../../../server/storage/sqlite/runs/postings.ts'
-import { RunStore } from '../../../server/storage/sqlite/runs/run-store.ts'
-import { TimelineReader } from '../../../server/storage/sqlite/runs/timeline.ts'
+import { postingKeys } from '../../../server/storage/sqlite/index/posting-keys.ts'
+import { PostingReader } from '../../../server/storage/sqlite/index/postings.ts'
+import { RunStore } from '../../../server/storage/sqlite/index/run-store.ts'
+import { TimelineReader } from '../../../server/storage/sqlite/index/timeline.ts'
 
 type StoredEvent = {
   seq: number

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/storage/number-bytes.ts'
-import { KeyFilter } from '../../../server/storage/sqlite/runs/key-filter.ts'
-import { PostingPacker, postingsBelow } from '../../../server/storage/sqlite/runs/postings.ts'
-import { PAGE_BYTES, type Run } from '../../../server/storage/sqlite/runs/run.ts'
-import { TimelinePacker, timelineBefore } from '../../../server/storage/sqlite/runs/timeline.ts'
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../server/domain/varint.ts'
+import { KeyFilter } from '../../../server/storage/sqlite/index/bloom-filter.ts'
+import { PostingPacker, postingsBelow } from '../../../server/storage/sqlite/index/postings.ts'
+import { PAGE_BYTES, type Run } from '../../../server/storage/sqlite/index/run.ts'
+import { TimelinePacker, timelineBefore } from '../../../server/storage/sqlite/index/timeline.ts'
 
 const FIRST_SEQ = 5_000_000
 

@@ -2,11 +2,16 @@
 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventFilter, NewEvent } from '../../../server/storage/event-store.ts'
+import type { EventFilter } from '../../../server/storage/events/event-filter.ts'
+import type { NewEvent } from '../../../server/storage/events/event-store.ts'
 import { openReadable } from '../../../server/storage/sqlite/connection.ts'
-import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/event-reader.ts'
-import { GREATEST_TAIL_EVENTS, type TailEvent, TailRing } from '../../../server/storage/sqlite/tail.ts'
-import { WritingConnection } from '../../../server/storage/sqlite/writing-connection.ts'
+import {
+  GREATEST_TAIL_EVENTS,
+  type TailEvent,
+  TailRing,
+} from '../../../server/storage/sqlite/index/memtable.ts'
+import { EventReader, type EventsRequest } from '../../../server/storage/sqlite/reader/event-reader.ts'
+import { WritingConnection } from '../../../server/storage/sqlite/writer/writing-connection.ts'
 import { temporaryFolder } from '../../cairn.ts'
 import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../store.ts'
 import { openStore, openStoreForTest } from './file-store.ts'

@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { findJourney, insertJourney } from '../../../server/storage/journeys.ts'
+import { findJourney, insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { withPatience } from '../../patience.ts'
 import { insert, newEvent, newSubject } from '../store.ts'
 import { eventNames, journey, journeyNames } from '../stored-names.ts'

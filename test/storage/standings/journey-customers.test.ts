@@ -10,7 +10,7 @@ import {
 } from '../../../server/storage/standings/journey-customers.ts'
 import { StandingPage } from '../../../server/storage/standings/standing-page.ts'
 import type { Entry, StandingReader } from '../../../server/storage/standings/standing-store.ts'
-import type { CustomerFilter } from '../../../server/storage/standings.ts'
+import type { CustomerFilter } from '../../../server/storage/standings/standings.ts'
 import { casesToTry } from '../../thoroughness.ts'
 import { instants, journeys, key } from './arbitraries.ts'
 import { memoryStandings } from './memory-standings.ts'

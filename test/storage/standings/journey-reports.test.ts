@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JourneyReports } from '../../../server/storage/standings/journey-reports.ts'
-import type { StandingFilter } from '../../../server/storage/standings.ts'
+import type { StandingFilter } from '../../../server/storage/standings/standings.ts'
 import { casesToTry } from '../../thoroughness.ts'
 import { instants, journeys, key } from './arbitraries.ts'
 import { memoryStandings } from './memory-standings.ts'

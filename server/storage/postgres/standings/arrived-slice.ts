@@ -1,10 +1,10 @@
 import { eventIdsOf, type Key, type StandingEvent } from '../../../domain/journey-standing.ts'
 import type { CustomerChange, JourneyChange } from '../../standings/follower.ts'
-import type { Span, Taken } from '../arrival-order.ts'
-import { type Arrival, takeArrivals } from '../arrivals.ts'
-import type { Connection } from '../connection.ts'
-import { PACKED_EVENT, PackedEvents } from '../packed-events.ts'
-import { digitsOf, idOf, msOf, uuidOf } from '../uuids.ts'
+import type { Span, Taken } from '../arrivals/arrival-order.ts'
+import { type Arrival, takeArrivals } from '../arrivals/arrivals.ts'
+import { PACKED_EVENT, PackedEvents } from '../arrivals/packed-events.ts'
+import type { Connection } from '../connection/connection.ts'
+import { digitsOf, idOf, msOf, uuidOf } from '../connection/uuids.ts'
 
 /** A slice has so many arrivals of events, and about so many events, at the most. */
 const SLICE_ARRIVALS = 1_000

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Key } from '../../../domain/journey-standing.ts'
 import { PAGE_STANDINGS } from '../../standings/standing-page.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
-import type { Connection } from '../connection.ts'
-import { digitsOf } from '../uuids.ts'
+import type { Connection } from '../connection/connection.ts'
+import { digitsOf } from '../connection/uuids.ts'
 
 /**
  * So many events of a customer are read at a time: few at first, because who asks for one event mostly finds it among the

@@ -1,15 +1,12 @@
 import { JsonBytes } from '../../../domain/json-bytes.ts'
-import type { ActivityRequest, ReadActivity } from '../../activity.ts'
-import { startThread } from '../../start-thread.ts'
-import { threadModule } from '../../thread-module.ts'
-import { ThreadStandings } from '../../thread-standings.ts'
-import type { StandingsThreadData } from './standings-thread.ts'
+import type { ReadActivity } from '../../activity/activity.ts'
+import { ThreadStandings } from '../../standings/thread-standings.ts'
+import { startThread } from '../../threads/thread.ts'
+import { threadModule } from '../../threads/thread-module.ts'
+import type { ActivityQuery, StandingsThreadData } from './standings-thread.ts'
 
 /** How many reports are read at a time. */
 const READERS = 2
-
-/** What the thread is asked besides: it is for all that keeps a processor busy for long. */
-export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
 
 /** The standings of a database, followed and read by a thread of each serving process, which adds up counts of events too. */
 export class PostgresStandings extends ThreadStandings<ActivityQuery> {

@@ -8,8 +8,8 @@ import type {
   StandingWriter,
   TimesRow,
 } from '../../standings/standing-store.ts'
-import type { Connection } from '../connection.ts'
-import { digitsOf, uuidText } from '../uuids.ts'
+import type { Connection } from '../connection/connection.ts'
+import { digitsOf, uuidText } from '../connection/uuids.ts'
 
 type StoredPage = { first_customer: string; times: Uint8Array; keys: Uint8Array }
 type StoredJourney = {

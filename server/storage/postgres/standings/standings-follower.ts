@@ -4,12 +4,12 @@ import { follow, forgetJourneys, type JourneyChange, turnsBeside } from '../../s
 import { type KnownChange, type KnownJourney, KnownStandings } from '../../standings/known-standings.ts'
 import { adoptSteps, rebuildPage } from '../../standings/rebuild.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
-import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrival-order.ts'
-import type { Connection } from '../connection.ts'
+import { type ArrivalOrder, noteOrder, ORDER_COLUMNS, SETTLING_MS } from '../arrivals/arrival-order.ts'
+import { foldCounts, forgetNames } from '../arrivals/fold-counts.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Pool } from '../connection/pool.ts'
+import { digitsOf, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
-import { foldCounts, forgetNames } from '../fold-counts.ts'
-import type { Pool } from '../pool.ts'
-import { digitsOf, uuidOf } from '../uuids.ts'
 import {
   type ArrivedJourney,
   changeOf,

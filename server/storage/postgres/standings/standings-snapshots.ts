@@ -1,8 +1,8 @@
 import { areSameSteps, type Key } from '../../../domain/journey-standing.ts'
 import type { JourneyState } from '../../standings/standing-store.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
-import { type Pool, readOn } from '../pool.ts'
-import { idOf, parsedUuid, uuidOf } from '../uuids.ts'
+import { type Pool, readOn } from '../connection/pool.ts'
+import { idOf, parsedUuid, uuidOf } from '../connection/uuids.ts'
 import { configuredSteps } from './arrived-slice.ts'
 import { StandingTablesReader } from './standing-tables.ts'
 

@@ -6,16 +6,16 @@ import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readAddress } from '../../../domain/postgres-urls.ts'
-import { activityText } from '../../activity-text.ts'
+import type { ActivityRequest } from '../../activity/activity.ts'
+import { activityText } from '../../activity/activity-text.ts'
 import { StandingsAnswers } from '../../standings/standings-answers.ts'
 import type { StandingsQuery } from '../../standings/standings-query.ts'
-import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
+import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
 import { type Failure, Unavailable } from '../../unavailable.ts'
-import { readActivity } from '../activity-reader.ts'
-import { seenFromOutside } from '../outages.ts'
-import { Pool, readOn, Servers } from '../pool.ts'
-import { parsedUuid } from '../uuids.ts'
-import type { ActivityQuery } from './postgres-standings.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import { Pool, readOn, Servers } from '../connection/pool.ts'
+import { parsedUuid } from '../connection/uuids.ts'
+import { readActivity } from '../reader/activity-reader.ts'
 import { type Followed, StandingsFollower } from './standings-follower.ts'
 import { StandingsSnapshots } from './standings-snapshots.ts'
 
@@ -24,6 +24,9 @@ export type StandingsThreadData = {
   /** How many reports are read at a time. */
   readers: number
 }
+
+/** What the thread is asked besides: it is for all that keeps a processor busy for long. */
+export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
 
 /** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
 const NICENESS = 5

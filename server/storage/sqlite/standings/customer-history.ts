@@ -1,9 +1,9 @@
 import type { Key } from '../../../domain/journey-standing.ts'
 import type { FollowedEvent, History } from '../../standings/standing-store.ts'
 import type { Connection } from '../connection.ts'
-import { RunStore } from '../runs/run-store.ts'
-import { isBefore, TimelineCursor, type TimelineEntry } from '../runs/timeline.ts'
-import { RING_EVENTS, type TailRing } from '../tail.ts'
+import { RING_EVENTS, type TailRing } from '../index/memtable.ts'
+import { RunStore } from '../index/run-store.ts'
+import { isBefore, TimelineCursor, type TimelineEntry } from '../index/timeline.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /**

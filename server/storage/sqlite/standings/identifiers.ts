@@ -2,7 +2,7 @@ import type { Key } from '../../../domain/journey-standing.ts'
 import type { AnswerSource } from '../../standings/standings-answers.ts'
 import type { Connection } from '../connection.ts'
 import { type Kept, wholeIdText } from '../kept-ids.ts'
-import { prepareReferences } from '../references.ts'
+import { prepareReferences } from '../writer/references.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /** Of an event that is gone. */

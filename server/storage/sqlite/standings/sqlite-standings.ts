@@ -1,7 +1,7 @@
-import { startThread } from '../../start-thread.ts'
-import { threadModule } from '../../thread-module.ts'
-import { ThreadStandings } from '../../thread-standings.ts'
-import type { TailRing } from '../tail.ts'
+import { ThreadStandings } from '../../standings/thread-standings.ts'
+import { startThread } from '../../threads/thread.ts'
+import { threadModule } from '../../threads/thread-module.ts'
+import type { TailRing } from '../index/memtable.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 
 /** One at a time: all that are read take turns with following. */

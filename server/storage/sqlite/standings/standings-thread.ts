@@ -2,11 +2,11 @@
 import { getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StandingsReply, StandingsRequest } from '../../thread-standings.ts'
+import type { StandingsReply, StandingsRequest } from '../../standings/thread-standings.ts'
 import type { Failure } from '../../unavailable.ts'
 import { isDamage } from '../connection.ts'
+import { TailRing } from '../index/memtable.ts'
 import { failureOf } from '../statement.ts'
-import { TailRing } from '../tail.ts'
 import { NoRoom, StandingsFollower } from './standings-follower.ts'
 
 export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../../server/cli/init.ts'
-import { updateJourney } from '../../../../server/storage/journeys.ts'
+import { updateJourney } from '../../../../server/storage/tables/journeys.ts'
 import { casesToTry } from '../../../thoroughness.ts'
 import { type ModelEnrolment, type ModelEvent, modelStandings } from '../../standings/model.ts'
 import { idOf, newEvent } from '../../store.ts'

@@ -1,8 +1,8 @@
 // engines: sqlite (what only SQLite has)
 
 import { expect, it, onTestFinished } from 'vitest'
+import { TailRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
-import { TailRing } from '../../../../server/storage/sqlite/tail.ts'
 import type { StandingsQuery } from '../../../../server/storage/standings/standings-query.ts'
 import { newSubject } from '../../store.ts'
 import { connect, openStore } from '../file-store.ts'

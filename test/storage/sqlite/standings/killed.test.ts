@@ -1,7 +1,7 @@
 // engines: sqlite (what only SQLite has)
 
 import { describe, it } from 'vitest'
-import { sqlitePath } from '../../../../server/storage/sqlite/file-url.ts'
+import { sqlitePath } from '../../../../server/storage/sqlite/store-files.ts'
 import { startChildServer, startChildServerWithCustomer } from '../../../child-server.ts'
 import { expectExact } from './kept-standings.ts'
 

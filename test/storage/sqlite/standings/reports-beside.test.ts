@@ -2,9 +2,9 @@
 
 import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
+import { TailRing } from '../../../../server/storage/sqlite/index/memtable.ts'
 import { standingsPath } from '../../../../server/storage/sqlite/standings/standings-file.ts'
 import { StandingsFollower } from '../../../../server/storage/sqlite/standings/standings-follower.ts'
-import { TailRing } from '../../../../server/storage/sqlite/tail.ts'
 import { initialize, newSubject } from '../../store.ts'
 import { openStore } from '../file-store.ts'
 

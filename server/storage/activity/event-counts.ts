@@ -1,0 +1,68 @@
+import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../domain/varint.ts'
+import type { ActivityCounts } from './activity.ts'
+
+/** What was counted of one series. */
+export type SeriesCounts = ActivityCounts & { number: number }
+
+/** The counts of a period as it is kept: what was counted in all, and then of each series. */
+export function packCounts(counts: readonly SeriesCounts[]): Uint8Array {
+  const writer = new ByteWriter((3 + 4 * counts.length) * NUMBER_BYTES)
+  const total = { created: 0, duplicate: 0, rejected: 0 }
+  for (const count of counts) addCounts(total, count)
+  writeCounts(writer, total)
+  for (const count of counts) {
+    writer.number(count.number)
+    writeCounts(writer, count)
+  }
+  return writer.take()
+}
+
+/** What was counted in all is in so many bytes at the beginning. */
+export const TOTAL_BYTES = 3 * NUMBER_BYTES
+
+/** What was counted in all. @param packed or its first `TOTAL_BYTES` */
+export function totalOf(packed: Uint8Array): ActivityCounts {
+  return readCounts(new ByteReader(packed))
+}
+
+/** Calls for each series. */
+export function eachCounts(
+  packed: Uint8Array,
+  visit: (number: number, created: number, duplicate: number, rejected: number) => void,
+): void {
+  const reader = new ByteReader(packed)
+  readCounts(reader)
+  while (!reader.isAtEnd) visit(reader.number(), reader.number(), reader.number(), reader.number())
+}
+
+/** Adds what was counted to what is kept of a period. */
+export function addedCounts(packed: Uint8Array | undefined, added: readonly SeriesCounts[]): Uint8Array {
+  const sums = new Map<number, SeriesCounts>()
+  if (packed) {
+    eachCounts(packed, (number, created, duplicate, rejected) => {
+      sums.set(number, { number, created, duplicate, rejected })
+    })
+  }
+  for (const counts of added) {
+    const sum = sums.get(counts.number)
+    if (sum) addCounts(sum, counts)
+    else sums.set(counts.number, { ...counts })
+  }
+  return packCounts([...sums.values()])
+}
+
+export function addCounts(sum: ActivityCounts, { created, duplicate, rejected }: ActivityCounts): void {
+  sum.created += created
+  sum.duplicate += duplicate
+  sum.rejected += rejected
+}
+
+function writeCounts(writer: ByteWriter, { created, duplicate, rejected }: ActivityCounts) {
+  writer.number(created)
+  writer.number(duplicate)
+  writer.number(rejected)
+}
+
+function readCounts(reader: ByteReader): ActivityCounts {
+  return { created: reader.number(), duplicate: reader.number(), rejected: reader.number() }
+}

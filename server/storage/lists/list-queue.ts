@@ -1,0 +1,103 @@
+import { FairQueue } from '../../domain/fair-queue.ts'
+import type { Reading } from '../database.ts'
+import type { ListReads } from '../storage.ts'
+import { Unavailable } from '../unavailable.ts'
+
+/** At the 50 ms that a page takes at most, as many lists of one caller may wait as its deadline lets through. */
+const WAITING = { perCaller: 100, inAll: 1_000 }
+
+/** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
+export const LIST_DEADLINE_MS = 5_000
+
+/** What is read for lists in turns of more than one kind. */
+export function sumOfReads(one: ListReads, other: ListReads): ListReads {
+  return {
+    waiting: one.waiting + other.waiting,
+    answered: one.answered + other.answered,
+    refused: one.refused + other.refused,
+    overdue: one.overdue + other.overdue,
+    abandoned: one.abandoned + other.abandoned,
+  }
+}
+
+/** How a read for a list can end. */
+type ListEnd = keyof Omit<ListReads, 'waiting'>
+
+type Waiting = {
+  owner: Reading
+  begin: () => Promise<void>
+  reject: (error: Error) => void
+}
+
+/** The turns in which lists are read: workspaces take turns, and in each its callers; what nobody wants is not read. */
+export class ListTurns {
+  readonly #waiting = new FairQueue<Waiting>(WAITING)
+  readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
+  /** How many can still begin. */
+  #free: number
+  #closed: Unavailable | undefined
+
+  /** @param readers so many lists are read at a time, each of another workspace */
+  constructor(readers: number) {
+    this.#free = readers
+  }
+
+  statistics(): ListReads {
+    return { waiting: this.#waiting.size, ...this.#ended }
+  }
+
+  /**
+   * Reads for a list, when it is its caller's turn. The turn ends when the read does, also where nobody waits for it.
+   * @param read is told by the signal when nobody waits for it any more
+   * @throws {Unavailable} `overloaded` where too much waits, or it is not done by its deadline
+   * @throws the reason of the caller's signal once that has gone
+   */
+  take<Read>(owner: Reading, read: (signal: AbortSignal) => Promise<Read>): Promise<Read> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw this.#closed
+      const { signal } = owner
+      const unwanted = new AbortController()
+      let isOver = false
+      const end = (how: ListEnd, tell: () => void) => {
+        if (isOver) return
+        isOver = true
+        clearTimeout(deadline)
+        signal.removeEventListener('abort', abandon)
+        this.#waiting.delete(waiting)
+        this.#ended[how] += 1
+        tell()
+        if (how !== 'answered') unwanted.abort()
+      }
+      const refuse = (how: ListEnd) => end(how, () => reject(new Unavailable('overloaded')))
+      const abandon = () => end('abandoned', () => reject(signal.reason))
+      const deadline = setTimeout(() => refuse('overdue'), LIST_DEADLINE_MS)
+      const fail = (error: Error) => end('answered', () => reject(error))
+      const waiting: Waiting = {
+        owner,
+        begin: () => read(unwanted.signal).then((found) => end('answered', () => resolve(found)), fail),
+        reject: fail,
+      }
+      signal.addEventListener('abort', abandon)
+      if (signal.aborted) abandon()
+      else if (this.#waiting.add(waiting)) this.#next()
+      else refuse('refused')
+    })
+  }
+
+  /** Refuses what waits, and whatever comes. What is being read goes on. */
+  close(error: Unavailable): void {
+    this.#closed ??= error
+    for (const { reject } of this.#waiting.items()) reject(error)
+  }
+
+  #next() {
+    const next = this.#free > 0 ? this.#waiting.begin() : undefined
+    if (!next) return
+    this.#free -= 1
+    void next.begin().finally(() => {
+      this.#free += 1
+      this.#waiting.end(next)
+      this.#next()
+    })
+  }
+}

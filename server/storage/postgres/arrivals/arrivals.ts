@@ -1,0 +1,199 @@
+import { type ActivityCounts, NAMED_SERIES, periodOf, type Series } from '../../activity/activity.ts'
+import { addCounts } from '../../activity/event-counts.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Pool } from '../connection/pool.ts'
+import { untilKnown } from '../connection/until-known.ts'
+import { idOf } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
+
+/** What was counted of a series: below zero where it takes back what was counted before. */
+export type ArrivedCounts = Series & ActivityCounts
+
+/** A row of `event_arrivals`. */
+export type Arrival = {
+  arrival: string
+  minute_ms: number
+  first_event: string | null
+  last_event: string | null
+  counts: string
+  taken: string | null
+}
+
+/** The counts of a group on their way into its arrival: series have numbers from 0 on, in the order in which they came. */
+export class GroupCounts {
+  readonly #numbers = new Map<string, number>()
+  readonly #counts: ArrivedCounts[] = []
+
+  numberOf(series: Series): number {
+    const key = textOf(series)
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.#counts.length
+    this.#numbers.set(key, number)
+    this.#counts.push({ ...series, created: 0, duplicate: 0, rejected: 0 })
+    return number
+  }
+
+  /** @param by -1 takes one back */
+  add(number: number, status: keyof ActivityCounts | undefined, by: 1 | -1 = 1): void {
+    const counts = this.#counts[number]
+    if (!counts || !status) throw new Error('an event is counted as nothing')
+    counts[status] += by
+  }
+
+  /** What was counted is on disk. */
+  clear(): void {
+    for (const counts of this.#counts) Object.assign(counts, { created: 0, duplicate: 0, rejected: 0 })
+  }
+
+  get isNothing(): boolean {
+    return this.#counts.every(({ created, duplicate, rejected }) => !created && !duplicate && !rejected)
+  }
+
+  /** By their numbers. */
+  series(): readonly Series[] {
+    return this.#counts
+  }
+
+  toJSON(): ArrivedCounts[] {
+    return this.#counts
+  }
+}
+
+/** An arrival by its key. */
+type ArrivalKey = { workspace: string; arrival: string }
+
+/**
+ * Runs a statement that puts an arrival into the queue, until its outcome is known. An arrival has an identifier, so that it
+ * is there once. Where the connection was lost under a statement that was committed, it may have been taken out before the
+ * statement is run again, which would put it in a second time.
+ * @returns undefined where the statement was committed unheard, and the arrival is no longer in the queue
+ * @throws {ConnectionLost} like `untilKnown`
+ */
+export async function arriveOnce<Result>(
+  pool: Pool,
+  { workspace, arrival }: ArrivalKey,
+  run: (connection: Connection) => Promise<Result>,
+): Promise<Result | undefined> {
+  return await untilKnown(pool, async (connection, mayBeDone) => {
+    if (!mayBeDone) return await run(connection)
+    // Should this be lost too, it must not hold the next one up until that is given up.
+    await connection.run(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
+    try {
+      // While this holds the workspace's row nobody takes anything out.
+      await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])
+      await connection.run('SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE', [workspace])
+      const { rows } = await connection.run(IS_TAKEN, [workspace, arrival])
+      const result = rows.length > 0 ? undefined : await run(connection)
+      await connection.run('COMMIT')
+      return result
+    } catch (error) {
+      await connection.run('ROLLBACK').catch(() => connection.close())
+      throw error
+    }
+  })
+}
+
+/** Much less than a statement may take that waits for it. */
+const IDLE_MS = 2_000
+
+const FOLLOW = `
+  INSERT INTO event_following (workspace_id)
+  SELECT $1 FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NULL ON CONFLICT DO NOTHING`
+
+const IS_TAKEN = 'SELECT FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
+
+/** Longer than anybody tries to find out what has become of a statement. */
+const TAKEN_MS = 300_000
+
+/**
+ * Takes arrivals out of the queue, in a transaction that has locked the workspace's row of `event_following`. For a while it
+ * is known of each that it was taken.
+ * @param now_ms by the clock of the database
+ */
+export async function takeArrivals(
+  connection: Connection,
+  { workspace, now_ms }: { workspace: string; now_ms: number },
+  arrivals: readonly string[],
+): Promise<void> {
+  await connection.run(TAKE, [workspace, arrivals, now_ms, now_ms - TAKEN_MS])
+}
+
+const TAKE = `
+  WITH taken AS (
+    DELETE FROM event_arrivals WHERE workspace_id = $1 AND arrival = ANY($2::uuid[])
+  ), forgotten AS (
+    DELETE FROM event_arrivals_taken WHERE workspace_id = $1 AND taken_ms < $4
+  )
+  INSERT INTO event_arrivals_taken (workspace_id, taken_ms, first_arrival, arrivals)
+  VALUES ($1, $3, ($2::uuid[])[1], $2::uuid[])`
+
+/** Puts counts without events into the queue. */
+export async function insertCounts(
+  pool: Pool,
+  row: ArrivalKey & { now_ms: number; counts: GroupCounts },
+): Promise<void> {
+  const { workspace, arrival, now_ms, counts } = row
+  const parameters = [workspace, arrival, periodOf(now_ms, 'minute'), JSON.stringify(counts)]
+  await arriveOnce(pool, row, (connection) => connection.run(INSERT_COUNTS, parameters))
+}
+
+const INSERT_COUNTS = `
+  INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, counts)
+  SELECT $1, $2, $3, $4 FROM (SELECT ${DURABLE}) AS durable
+  ON CONFLICT DO NOTHING`
+
+/** What arrivals have counted, by the minute, each series once in a minute. */
+export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts' | 'taken'>[]) {
+  const minutes = new Map<number, Map<string, ArrivedCounts>>()
+  for (const { minute_ms, counts: text, taken } of arrivals) {
+    const counts: ArrivedCounts[] = JSON.parse(text)
+    const takenNumbers: number[] = taken === null ? [] : JSON.parse(taken)
+    for (const number of takenNumbers) {
+      const count = counts[number]
+      if (!count) throw new Error('an arrival has no counts of what it has found taken')
+      count.created -= 1
+      count.duplicate += 1
+    }
+    const minute = minutes.get(minute_ms) ?? new Map<string, ArrivedCounts>()
+    minutes.set(minute_ms, minute)
+    for (const count of counts) {
+      const key = textOf(count)
+      const sum = minute.get(key)
+      if (sum) addCounts(sum, count)
+      else minute.set(key, count)
+    }
+  }
+  return new Map([...minutes].map(([minute_ms, sums]) => [minute_ms, [...sums.values()]]))
+}
+
+/** A series with its number in a block. */
+export type Numbered = Series & { number: number }
+
+/** The numbers of the series of one block, and those that are to be added. */
+export class SeriesNumbers {
+  readonly added: Numbered[] = []
+  readonly #numbered: Map<string, Numbered>
+
+  constructor(known: readonly Numbered[]) {
+    this.#numbered = new Map(known.map((series) => [textOf(series), series]))
+  }
+
+  /** As what a series is counted: where there are too many, without its name. */
+  of(series: Series): Numbered {
+    const known = this.#numbered.get(textOf(series))
+    if (known) return known
+    const number = this.#numbered.size
+    if (number >= NAMED_SERIES && series.event_id !== '') return this.of({ ...series, event_id: '' })
+    const { journey_id, event_id, key_id } = series
+    const added = { number, journey_id, event_id, key_id }
+    this.#numbered.set(textOf(series), added)
+    this.added.push(added)
+    return added
+  }
+}
+
+/** Names have any characters but NUL. */
+function textOf({ journey_id, event_id, key_id }: Series): string {
+  return `${journey_id}\0${key_id}\0${event_id}`
+}

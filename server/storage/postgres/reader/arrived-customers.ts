@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import { firstPosition, type Position } from '../../../domain/cursors.ts'
+import type { Arrived } from '../../lists/arrived-customers.ts'
+import { readWalkEnd } from '../arrivals/arrival-order.ts'
+import type { Connection } from '../connection/connection.ts'
+import { uuidOf } from '../connection/uuids.ts'
+
+/**
+ * Customers by when they were created, but for those that stray, see `ArrivalOrder`. All that are made with one enrolment
+ * arrival are of one instant; whoever is in the queue at an instant that is closed will be a stray.
+ */
+export async function arrivedCustomers(connection: Connection, workspaceId: string): Promise<Arrived> {
+  const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))
+  const end = firstPosition('cus', closed_ms)
+  return { places: arrivedPlaces(workspaceId, end), end, caughtUp_ms: told_ms }
+}
+
+/** See `Arrived`. */
+export function arrivedPlaces(workspaceId: string, end: Position): Arrived['places'] {
+  return ({ ms, id }, limit) => sql`
+      WITH straying AS MATERIALIZED (
+        SELECT made.customer_id FROM enrolment_arrivals
+        CROSS JOIN json_to_recordset(enrolments::json) AS made (customer_id text, made boolean)
+        WHERE workspace_id = ${workspaceId} AND made.made IS NOT FALSE
+          AND substring(enrolments FROM '"enrolled_ms" ?: ?([0-9]+)')::bigint < ${end.ms}
+      )
+      SELECT ms, id FROM (
+        (
+          SELECT created_ms AS ms, customer_id AS id FROM customers
+          WHERE workspace_id = ${workspaceId} AND (created_ms, customer_id) > (${ms}, ${id})
+            AND created_ms < ${end.ms}
+            AND (
+              SELECT true FROM customer_strays
+              WHERE customer_strays.workspace_id = ${workspaceId}
+                AND customer_strays.customer_id = customers.customer_id
+            ) IS NOT TRUE
+            AND NOT customers.customer_id = ANY(ARRAY(SELECT customer_id FROM straying))
+          ORDER BY created_ms, customer_id LIMIT ${limit}
+        )
+        UNION ALL (
+          SELECT at_ms, customer_id FROM customer_strays
+          WHERE workspace_id = ${workspaceId} AND (at_ms, customer_id) > (${ms}, ${id}) AND at_ms < ${end.ms}
+          ORDER BY at_ms, customer_id LIMIT ${limit}
+        )
+      ) AS both_kinds ORDER BY ms, id LIMIT ${limit}`
+}

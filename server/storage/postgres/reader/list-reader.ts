@@ -1,0 +1,55 @@
+import { JsonBytes } from '../../../domain/json-bytes.ts'
+import { pageText } from '../../../domain/paging.ts'
+import type { Reading } from '../../database.ts'
+import type { EventTexts, ForwardTexts } from '../../events/event-json.ts'
+import { ListTurns } from '../../lists/list-queue.ts'
+import type { ListReads } from '../../storage.ts'
+import { Unavailable } from '../../unavailable.ts'
+import type { Connection } from '../connection/connection.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import { type Pool, readOn } from '../connection/pool.ts'
+
+/** Reads lists on connections of their own, in turns. What nobody waits for any more is cancelled. */
+export class ListReader {
+  readonly #pool: Pool
+  readonly #turns: ListTurns
+
+  /** @param readers as many as the pool has connections */
+  constructor(pool: Pool, readers: number) {
+    this.#pool = pool
+    this.#turns = new ListTurns(readers)
+  }
+
+  statistics(): ListReads {
+    return this.#turns.statistics()
+  }
+
+  /** Reads rows of a list, see `ListTurns`. */
+  async rows(sql: string, parameters: readonly unknown[], reading: Reading): Promise<unknown[]> {
+    return await this.read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
+  }
+
+  /** Reads several statements on a connection of their own, see `ListTurns`. */
+  async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#turns.take(reading, (signal) => readOn(this.#pool, signal, read))
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
+  }
+
+  /** Reads a page of events, as the JSON of the contract's `EventPage`. */
+  async events<Value>(
+    reading: Reading,
+    read: (connection: Connection) => Promise<EventTexts | ForwardTexts>,
+  ): Promise<JsonBytes<Value>> {
+    const texts = await this.read(reading, read)
+    return new JsonBytes<Value>(new TextEncoder().encode(pageText(texts)))
+  }
+
+  /** Refuses what waits, and whatever comes; what is being read goes on. */
+  async close(): Promise<void> {
+    this.#turns.close(new Unavailable('shutting_down'))
+    await this.#pool.close()
+  }
+}

@@ -1,0 +1,58 @@
+import { type CompiledQuery, Kysely } from 'kysely'
+import type { Reading } from '../../database.ts'
+import type { RefusalTable, RefusalTables } from '../../refusals/refusal-table.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import type { Pool } from '../connection/pool.ts'
+import { PoolDialect, type Read } from '../dialect.ts'
+import type { ListReader } from '../reader/list-reader.ts'
+
+/** The refusals of all workspaces, written by a connection of their own and read as lists are. */
+export class PostgresRefusalTable implements RefusalTable {
+  readonly compiler = database(() => Promise.reject(new Error('read by way of lists')))
+  readonly #pool: Pool
+  readonly #lists: ListReader
+
+  constructor({ pool, lists }: { pool: Pool; lists: ListReader }) {
+    this.#pool = pool
+    this.#lists = lists
+  }
+
+  lists(reading: Reading): Kysely<RefusalTables> {
+    return database((sql, parameters) => this.#lists.rows(sql, parameters, reading))
+  }
+
+  run: RefusalTable['run'] = async <Row>(statements: readonly CompiledQuery<Row>[]) => {
+    try {
+      return await this.#pool.use(async (connection) => {
+        // Nothing of it was acknowledged, and ingestion waits for the same disk.
+        await connection.run('BEGIN; SET LOCAL synchronous_commit TO off')
+        try {
+          const found: Row[][] = []
+          for (const { sql, parameters } of statements) {
+            found.push((await connection.run<Row>(sql, parameters)).rows)
+          }
+          await connection.run('COMMIT')
+          return found
+        } catch (error) {
+          await connection.run('ROLLBACK').catch(() => connection.close())
+          throw error
+        }
+      })
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
+  }
+
+  /** The server's own log is not the store's. */
+  cutLogOff: RefusalTable['cutLogOff'] = async () => {
+    return true
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+  }
+}
+
+function database(read: Read): Kysely<RefusalTables> {
+  return new Kysely<RefusalTables>({ dialect: new PoolDialect({ read }) })
+}

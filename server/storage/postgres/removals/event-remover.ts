@@ -1,0 +1,254 @@
+import { eventIdsOf } from '../../../domain/journey-standing.ts'
+import type { Removal, RemovedSlice } from '../../removals/removals.ts'
+import type { Connection } from '../connection/connection.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import type { Pool } from '../connection/pool.ts'
+import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
+
+/** So many events are looked at, and removed at the most, in a transaction: some ten milliseconds. */
+const SLICE_EVENTS = 1_000
+
+/** The clocks of servers may be apart by so much. */
+const CLOCKS_MS = 3_600_000
+
+/** How far a removal has come. */
+type Place = {
+  /** The customer, as 32 digits. What stores events looks here. */
+  customer?: string
+  /** The journey, likewise. */
+  journey?: string
+  /** What was received before has been removed by an earlier removal of what has aged. */
+  since_ms?: number
+  /** The last event that was looked at, where they are walked. */
+  after?: string
+  /** When the removal was seen first, by the clock of the database: what began to be stored before may not have seen it. */
+  seen_ms?: number
+}
+
+/** An event, with what its message and its enrolment are known by. */
+type EventRow = {
+  id: string
+  message_id: string | null
+  message_text: string | null
+  journey_id: string
+  customer_id: string
+  event_id: string
+  at_ms: number
+  isIts: boolean
+}
+
+const EVENT_COLUMNS = 'id, message_id, message_text, journey_id, customer_id, event_id, at_ms'
+
+/**
+ * Removes events in slices, each in a transaction of its own, with the messages by which they are recognised. Every process
+ * does so; who has locked the removal's row goes on.
+ */
+export class EventRemover {
+  readonly #pool: Pool
+  readonly #messageSalt: string
+
+  /** @param messageSalt see the column */
+  constructor(pool: Pool, messageSalt: string) {
+    this.#pool = pool
+    this.#messageSalt = messageSalt
+  }
+
+  /**
+   * Removes the next events, and of a journey without events the next enrolments; notes how far that has come. None where
+   * another process is at it.
+   * @throws {Unavailable}
+   */
+  async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
+    try {
+      return await this.#pool.use(async (connection) => {
+        await connection.run('BEGIN')
+        try {
+          const [row] = (await connection.run<Row>(LOCK, [workspace_id, removal_id])).rows
+          const slice = row ? await this.#remove(connection, row) : NOTHING
+          await connection.run('COMMIT')
+          return slice
+        } catch (error) {
+          await connection.run('ROLLBACK').catch(() => connection.close())
+          throw error
+        }
+      })
+    } catch (error) {
+      throw seenFromOutside(error)
+    }
+  }
+
+  async #remove(connection: Connection, removal: Row): Promise<RemovedSlice> {
+    const place: Place = { seen_ms: removal.now_ms, ...(removal.place !== '' && JSON.parse(removal.place)) }
+    const workspace = uuidOf(removal.workspace_id)
+    const rows = await (removal.kind === 'customer'
+      ? ofCustomer(connection, workspace, removal, place)
+      : walked(connection, workspace, removal, place))
+    const removed = rows.filter(({ isIts }) => isIts)
+    const ids = removed.map(({ id }) => id)
+    if (ids.length > 0) {
+      await connection.run(DELETE_MESSAGES, [workspace, removed.flatMap((row) => this.#messageOf(row))])
+      await connection.run(DELETE_STRAYS, [workspace, ids])
+      await connection.run(DELETE_EVENTS, [workspace, ids])
+      if (removal.before_ms !== null) await tellEnrolments(connection, workspace, removed)
+    }
+    const last = rows.at(-1)
+    if (last && removal.kind !== 'customer') place.after = digitsOf(last.id)
+    await connection.run(NOTE, [removal.workspace_id, removal.removal_id, JSON.stringify(place), ids.length])
+    const isAll = rows.length < SLICE_EVENTS
+    if (removal.before_ms !== null) return { rows: ids.length, isDone: isAll }
+    if (!isAll || !(await isSettled(connection, place))) return { rows: ids.length, isDone: false }
+    const isJourney = removal.kind === 'journey'
+    if (!isJourney || ids.length > 0) return { rows: ids.length, isDone: !isJourney }
+    return await removeEnrolments(connection, removal)
+  }
+
+  #messageOf({ message_id, message_text }: EventRow): string[] {
+    const message = message_text ?? message_id
+    return message === null ? [] : [messageUuid(message, this.#messageSalt)]
+  }
+}
+
+type Row = Removal & { now_ms: number }
+
+/** Another process is at it, or it has ended. */
+const NOTHING: RemovedSlice = { rows: 0, isDone: false }
+
+/** Found by the index of customers; those that are gone are not found again. */
+async function ofCustomer(
+  connection: Connection,
+  workspace: string,
+  { before_ms }: Row,
+  { customer }: Place,
+): Promise<EventRow[]> {
+  const { rows } = await connection.run<EventRow>(
+    `SELECT ${EVENT_COLUMNS}, true AS "isIts" FROM events
+    WHERE workspace_id = $1 AND customer_id = $2 AND id < $3 LIMIT ${SLICE_EVENTS}`,
+    [workspace, customer, endOf(before_ms)],
+  )
+  return rows
+}
+
+/** Looked at one by one, in the order of their identifiers. */
+async function walked(
+  connection: Connection,
+  workspace: string,
+  { kind, subject_id, before_ms }: Row,
+  { after, since_ms }: Place,
+): Promise<EventRow[]> {
+  const first = since_ms === undefined ? FIRST : firstUuidOf(since_ms - CLOCKS_MS)
+  const { rows } = await connection.run<EventRow>(
+    `SELECT ${EVENT_COLUMNS}, $4::uuid IS NULL OR journey_id = $4 AS "isIts" FROM events
+    WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT ${SLICE_EVENTS}`,
+    [workspace, after ?? first, endOf(before_ms), kind === 'journey' ? uuidOf(subject_id) : null],
+  )
+  return rows
+}
+
+/** Removes the next enrolments of a journey. Who follows the store is told of each. */
+async function removeEnrolments(
+  connection: Connection,
+  { workspace_id, subject_id }: Row,
+): Promise<RemovedSlice> {
+  const { rows } = await connection.run<{ customer_id: string }>(
+    `SELECT customer_id FROM enrolments WHERE workspace_id = $1 AND journey_id = $2
+    ORDER BY customer_id LIMIT ${SLICE_EVENTS}`,
+    [workspace_id, subject_id],
+  )
+  if (rows.length === 0) return { rows: 0, isDone: true }
+  const customers = rows.map(({ customer_id }) => customer_id)
+  await connection.run(DELETE_ENROLMENTS, [workspace_id, subject_id, customers])
+  const journeys = customers.map(() => uuidOf(subject_id))
+  await connection.run(TELL_PAIRS, [uuidOf(workspace_id), journeys, customers.map(uuidOf)])
+  return { rows: rows.length, isDone: false }
+}
+
+/**
+ * Tells followers of the enrolments whose standings may be others without some events: each of a step, or before all others
+ * of its enrolment.
+ */
+async function tellEnrolments(connection: Connection, workspace: string, events: readonly EventRow[]) {
+  const journeys = [...new Set(events.map(({ journey_id }) => idOf('jrn', digitsOf(journey_id))))]
+  const { rows: configured } = await connection.run<{ journey_id: string; steps: string }>(
+    'SELECT journey_id, steps FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[])',
+    [idOf('wsp', workspace), journeys],
+  )
+  const steps = new Map(
+    configured.map(({ journey_id, steps }) => [uuidOf(journey_id), new Set(eventIdsOf(steps))]),
+  )
+  const told = new Map<string, { journey: string; customer: string }>()
+  const first = new Map<string, { journey: string; customer: string; at_ms: number }>()
+  for (const { journey_id, customer_id, event_id, at_ms } of events) {
+    const pair = { journey: digitsOf(journey_id), customer: digitsOf(customer_id) }
+    const key = pair.journey + pair.customer
+    if (steps.get(pair.journey)?.has(event_id)) told.set(key, pair)
+    else if (at_ms < (first.get(key)?.at_ms ?? Number.POSITIVE_INFINITY)) first.set(key, { ...pair, at_ms })
+  }
+  const asked = [...first].flatMap(([key, pair]) => (told.has(key) ? [] : pair))
+  if (asked.length > 0) {
+    const { rows } = await connection.run<{ place: number }>(ENTERED_BEFORE, [
+      idOf('wsp', workspace),
+      asked.map(({ journey }) => idOf('jrn', journey)),
+      asked.map(({ customer }) => idOf('cus', customer)),
+      asked.map(({ at_ms }) => at_ms),
+    ])
+    for (const { place } of rows) {
+      const pair = asked[place - 1]
+      if (pair) told.set(pair.journey + pair.customer, pair)
+    }
+  }
+  if (told.size === 0) return
+  const pairs = [...told.values()]
+  const of = [pairs.map(({ journey }) => journey), pairs.map(({ customer }) => customer)]
+  await connection.run(TELL_PAIRS, [workspace, ...of])
+}
+
+/** By their places, the pairs of journey and customer that had an event before the enrolment. */
+const ENTERED_BEFORE = `
+  SELECT asked.place::int AS place
+  FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS asked (journey_id, customer_id, at_ms, place)
+  WHERE asked.at_ms < (
+    SELECT enrolled_ms FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = asked.journey_id
+      AND enrolments.customer_id = asked.customer_id
+  )`
+
+const TELL_PAIRS = `
+  INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
+  SELECT $1, gen_random_uuid(), journey_id, customer_id
+  FROM unnest($2::uuid[], $3::uuid[]) AS told (journey_id, customer_id)`
+
+const FIRST = '0'.repeat(32)
+
+function endOf(before_ms: number | null): string {
+  return before_ms === null ? 'f'.repeat(32) : firstUuidOf(before_ms)
+}
+
+/** Whether whatever began to be stored before the removal could be seen has ended. */
+async function isSettled(connection: Connection, { seen_ms = 0 }: Place): Promise<boolean> {
+  const { rows } = await connection.run<{ is_settled: boolean }>(
+    `SELECT NOT EXISTS (
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = current_setting('application_name')
+        AND pid <> pg_backend_pid() AND state <> 'idle' AND extract(epoch FROM xact_start) * 1000 <= $1
+    ) AS is_settled`,
+    [seen_ms],
+  )
+  return rows[0]?.is_settled ?? false
+}
+
+const LOCK = `
+  SELECT removals.*, ceil(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms, ${DURABLE} FROM removals
+  WHERE workspace_id = $1 AND removal_id = $2 FOR UPDATE SKIP LOCKED`
+
+const NOTE = `
+  UPDATE removals SET place = $3, events = events + $4 WHERE workspace_id = $1 AND removal_id = $2`
+
+const DELETE_EVENTS = 'DELETE FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+
+const DELETE_MESSAGES = 'DELETE FROM event_messages WHERE workspace_id = $1 AND message = ANY($2::uuid[])'
+
+const DELETE_STRAYS = 'DELETE FROM event_strays WHERE workspace_id = $1 AND id = ANY($2::uuid[])'
+
+const DELETE_ENROLMENTS =
+  'DELETE FROM enrolments WHERE workspace_id = $1 AND journey_id = $2 AND customer_id = ANY($3::text[])'

@@ -1,0 +1,16 @@
+import { UNFINISHED_COPY, unfinishedCopy } from '../../transfer/unfinished-copy.ts'
+import type { Pool } from '../connection/pool.ts'
+
+/** Whether a copy into the database has begun and not ended. */
+export async function isBeingCopied(pool: Pool): Promise<boolean> {
+  const [row] = await pool.read<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [
+    UNFINISHED_COPY,
+  ])
+  return row?.found !== null
+}
+
+/** @throws {Error} with a message for the operator where the database is a part of a copy */
+export async function assertWhole(pool: Pool): Promise<void> {
+  if (!(await isBeingCopied(pool))) return
+  throw unfinishedCopy('the database')
+}

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Kysely, sql, type Transaction } from 'kysely'
+import type { DB } from '../../../../generated/tables.ts'
+import { readAddress } from '../../../domain/postgres-urls.ts'
+import {
+  type EnrolmentRow,
+  type EventRow,
+  isShared,
+  type Place,
+  type Row,
+  type Rows,
+  readShared,
+  writeShared,
+} from '../../transfer/tables.ts'
+import type { TransferableStore } from '../../transfer/transferable-store.ts'
+import { noteProgress, UNFINISHED_COPY } from '../../transfer/unfinished-copy.ts'
+import type { Connection } from '../connection/connection.ts'
+import { Pool, runOn, Servers } from '../connection/pool.ts'
+import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf } from '../connection/uuids.ts'
+import { PoolDialect } from '../dialect.ts'
+import { migrateDatabase } from '../migrate-database.ts'
+import { makePartitions } from '../partitions.ts'
+import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
+import { isBeingCopied } from './copy-state.ts'
+
+/** How often it is looked whether a server has stopped. */
+const LOOK_MS = 50
+
+/** To count or to sort all events may take long; nobody else waits for it. */
+const STATEMENT_MS = 3_600_000
+
+/**
+ * Opens a database, and makes its tables where there are none.
+ * @throws {Error} with a message for the operator where a server uses it
+ */
+export async function openTransferableDatabase(url: string): Promise<TransferableStore> {
+  const servers = new Servers(readAddress(url))
+  await migrateDatabase(servers)
+  const pool = new Pool({ servers, most: 3, mostWaiting: 10, statement_ms: STATEMENT_MS })
+  try {
+    await assertUnserved(pool)
+    const [store] = await pool.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
+    return transferable(pool, servers, store?.message_salt ?? '')
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
+
+/** A server that has just stopped may be among those that PostgreSQL has for so long. */
+const STOPPED_WITHIN_MS = 2_000
+
+async function assertUnserved(pool: Pool) {
+  for (const until_ms = performance.now() + STOPPED_WITHIN_MS; await isServed(pool); await sleep(LOOK_MS)) {
+    if (performance.now() > until_ms) {
+      throw new Error('A Cairn server is running on the database. Stop all of them first.')
+    }
+  }
+}
+
+async function isServed(pool: Pool): Promise<boolean> {
+  const [others] = await pool.read<{ count: number }>(
+    `SELECT count(*) AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = current_setting('application_name')
+      AND pid <> pg_backend_pid()`,
+    [],
+  )
+  return (others?.count ?? 0) > 0
+}
+
+function transferable(pool: Pool, servers: Servers, messageSalt: string): TransferableStore {
+  const db = new Kysely<DB>({
+    dialect: new PoolDialect({
+      read: (statement, parameters) => pool.read(statement, parameters),
+      transactions: { pool, servers },
+    }),
+  })
+  const events = new EventCursor(pool)
+  const months = new Set<string>()
+
+  /** Events of a month lie together from the beginning, so that they can go together. */
+  const makePartitionsOf = async (rows: readonly EventRow[]) => {
+    for (const row of rows) {
+      const month = new Date(msOf(row.id)).toISOString().slice(0, 7)
+      if (months.has(month)) continue
+      await makePartitions(pool, msOf(row.id))
+      months.add(month)
+    }
+  }
+
+  return {
+    async read(table, place, limit) {
+      if (isShared(table)) return await readShared(db, table, place, limit)
+      return table === 'events' ? await events.read(place, limit) : await readEnrolments(pool, place, limit)
+    },
+    async write(table, rows, progress) {
+      if (table === 'events') await makePartitionsOf(rows as readonly EventRow[])
+      await db.transaction().execute(async (db) => {
+        if (isShared(table)) await writeShared(db, table, rows)
+        else if (table === 'events') await writeEvents(db, rows as readonly EventRow[], messageSalt)
+        else await writeEnrolments(db, rows as readonly EnrolmentRow[])
+        await noteProgress(db, progress)
+      })
+    },
+    async progress() {
+      if (!(await isBeingCopied(pool))) return undefined
+      const [row] = await pool.read<{ progress: string }>(`SELECT progress FROM ${UNFINISHED_COPY}`, [])
+      return row?.progress
+    },
+    async count(table) {
+      const [row] = await pool.read<{ count: number }>(`SELECT count(*) AS count FROM ${table}`, [])
+      return row?.count ?? 0
+    },
+    async finish() {
+      await runOn(pool, `DROP TABLE IF EXISTS ${UNFINISHED_COPY}`)
+    },
+    async close() {
+      events.close()
+      await pool.close()
+    },
+  }
+}
+
+const ENROLMENT_KEY = ['workspace_id', 'journey_id', 'customer_id'] as const
+
+async function readEnrolments(pool: Pool, place: Place | undefined, limit: number): Promise<Rows> {
+  const rows = await pool.read<EnrolmentRow>(
+    `SELECT workspace_id, journey_id, customer_id, enrolled_ms FROM enrolments
+    WHERE (workspace_id, journey_id, customer_id) > ($1, $2, $3)
+    ORDER BY workspace_id, journey_id, customer_id LIMIT $4`,
+    [...(place ?? ['', '', '']), limit],
+  )
+  const last = rows.at(-1)
+  return { rows, place: last && ENROLMENT_KEY.map((column) => last[column]) }
+}
+
+async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[]) {
+  await sql`INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
+    SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)`.execute(db)
+  // What is derived is not copied. It is made of what arrives, and so all of this arrives.
+  await sql`INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
+    SELECT workspace_id, gen_random_uuid(), json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
+      'customer_type', customer_type, 'enrolled_ms', enrolled_ms))
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)
+      JOIN customers USING (workspace_id, customer_id)
+    GROUP BY workspace_id`.execute(db)
+}
+
+type CopiedEvent = StoredEvent & { workspace_id: string; custom_variables: string | null }
+
+const EVENT_COLUMNS = `id, workspace_id, journey_id, customer_id, at_ms, received_ms, is_dated, message_id, message_text,
+  event_id, custom_variables, key_id`
+
+/** Events of all workspaces in the order of their identifiers, for which there is no index: sorted once and then fetched. */
+class EventCursor {
+  readonly #pool: Pool
+  #connection: Connection | undefined
+  /** The last that was fetched. */
+  #at: string | undefined
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  async read(place: Place | undefined, limit: number): Promise<Rows> {
+    const at = place && String(place[0])
+    if (!this.#connection || at !== this.#at) await this.#open(at)
+    const fetched = await this.#connection?.run<CopiedEvent>(`FETCH ${limit} FROM all_events`)
+    const rows = (fetched?.rows ?? []).map(rowOf)
+    this.#at = rows.at(-1)?.id
+    if (this.#at === undefined) this.close()
+    return { rows, place: this.#at === undefined ? undefined : [this.#at] }
+  }
+
+  async #open(at: string | undefined) {
+    this.close()
+    const behind = at === undefined ? '' : `WHERE id > '${/^[0-9a-f]{32}$/.exec(at)?.[0]}'`
+    this.#connection = await this.#pool.acquire()
+    await this.#connection.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+      SET LOCAL idle_in_transaction_session_timeout = 0;
+      DECLARE all_events NO SCROLL CURSOR FOR SELECT ${EVENT_COLUMNS} FROM events ${behind} ORDER BY id`)
+  }
+
+  close() {
+    if (!this.#connection) return
+    // In a transaction still; it is of no further use.
+    this.#connection.close()
+    this.#pool.release(this.#connection)
+    this.#connection = undefined
+  }
+}
+
+function rowOf({ workspace_id, custom_variables, ...stored }: CopiedEvent): Row & { id: string } {
+  return { ...eventOf(stored), workspace_id: idOf('wsp', digitsOf(workspace_id)), custom_variables }
+}
+
+async function writeEvents(db: Transaction<DB>, rows: readonly EventRow[], messageSalt: string) {
+  const stored = rows.map(({ message_id, received_ms, occurred_ms, ...row }) => ({
+    ...row,
+    workspace_id: uuidOf(row.workspace_id),
+    journey_id: uuidOf(row.journey_id),
+    customer_id: uuidOf(row.customer_id),
+    key_id: row.key_id && uuidOf(row.key_id),
+    at_ms: occurred_ms ?? received_ms,
+    received_ms: received_ms === msOf(row.id) ? null : received_ms,
+    is_dated: occurred_ms !== null,
+    message: message_id === null ? null : messageUuid(message_id, messageSalt),
+    message_id: message_id !== null && isUuid(message_id) ? message_id : null,
+    message_text: message_id === null || isUuid(message_id) ? null : message_id,
+  }))
+  await sql`WITH batch AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(stored)}::json) AS row (
+        id uuid, workspace_id uuid, journey_id uuid, customer_id uuid, at_ms bigint, received_ms bigint,
+        is_dated boolean, message uuid, message_id uuid, message_text text, event_id text, custom_variables text,
+        key_id uuid)
+    ), taken AS (
+      INSERT INTO event_messages (workspace_id, message, event_id)
+      SELECT workspace_id, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
+    )
+    INSERT INTO events (${sql.raw(EVENT_COLUMNS)}) SELECT ${sql.raw(EVENT_COLUMNS)} FROM batch`.execute(db)
+  await sql`INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts)
+    SELECT workspace_id, gen_random_uuid(), 0, min(id)::uuid, max(id)::uuid, '[]'
+    FROM json_to_recordset(${JSON.stringify(stored.map(({ id, workspace_id }) => ({ id, workspace_id })))}::json)
+      AS row (id text COLLATE "C", workspace_id uuid)
+    GROUP BY workspace_id`.execute(db)
+}

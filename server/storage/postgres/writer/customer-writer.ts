@@ -1,0 +1,341 @@
+import type { components } from '../../../../generated/contract.ts'
+import { ascendingIds, newId, newIdBetween, unmadeId } from '../../../domain/identifiers.ts'
+import { indexedBeginning, nameWords, wordsOfText, wordsText } from '../../../domain/name-words.ts'
+import { ownDigest } from '../../../domain/own-digest.ts'
+import type { Discretion, InitializeOutcome } from '../../events/event-store.ts'
+import { brokenInitializeRule } from '../../events/ingestion-rules.ts'
+import { isOrphaned } from '../connection/outages.ts'
+import type { Pool } from '../connection/pool.ts'
+import { untilKnown } from '../connection/until-known.ts'
+import { uuidText } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
+import { JOURNEY_STATUS } from './journey-status.ts'
+
+export type Initialization = components['schemas']['CustomerInitialization'] & {
+  discretion?: Discretion | undefined
+}
+
+type CustomerWriterOptions = { pool: Pool; now: () => number }
+
+/** What is stored of a customer. */
+type Known = {
+  customer_id: string
+  customer_type: string
+  client_customer_id: string
+  customer_name: string
+  name_key: string
+  created_ms: number
+  /** The journeys it takes part in, of those of the group. */
+  enrolled: string[]
+}
+
+/** What the calls of a group for one customer come to. */
+type Plan = Pick<Initialization, 'customer_type' | 'client_customer_id' | 'customer_name'> & {
+  known: Known | undefined
+  /** The one that is stored, or with which it will be made. */
+  customer_id: string
+  /** Which it is to be entered in. */
+  journeys: Set<string>
+}
+
+/** Of so many workspaces they are remembered. */
+const KNOWN_SECRETS = 10_000
+
+/** Another replica may make or rename a customer meanwhile, and another one then. */
+const ROUNDS = 20
+
+/** Registers customers, those of one workspace at a time, each group in one transaction. */
+export class CustomerWriter {
+  readonly #options: CustomerWriterOptions
+  readonly #nextId = ascendingIds()
+  /** Of workspaces, with which digests are made; they never change. */
+  readonly #secrets = new Map<string, string>()
+
+  constructor(options: CustomerWriterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes each customer or finds it, updates its name, and enters it in the journey.
+   *
+   * What is to be done is planned from what is stored, and done where that is still so. Where it is not, because another
+   * replica was first, or this one was on a connection that was lost, it is planned again. A customer is made with the same
+   * identifier each time, which tells whose doing it was.
+   */
+  async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
+    const newIds = this.#newIds(calls)
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const { statuses, known, erased } = await this.#look(workspace_id, calls)
+      const plans = plansOf(calls, { statuses, known, erased, newIds })
+      const due = [...plans.values()].filter(isDue)
+      // What was read has been committed by whoever wrote it.
+      const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
+      if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
+    }
+    throw new Error('customers are renamed faster than they can be found')
+  }
+
+  /** The identifier with which each customer is made, if it is. */
+  #newIds(calls: readonly Initialization[]): Map<string, string> {
+    const now_ms = this.#options.now()
+    const ids = new Map<string, string>()
+    for (const call of calls) {
+      const { discretion } = call
+      // The first call for a customer makes it.
+      if (ids.has(keyOf(call))) continue
+      ids.set(keyOf(call), discretion ? newIdBetween('cus', discretion.since_ms, now_ms) : newId('cus'))
+    }
+    return ids
+  }
+
+  /** What `initialize` would answer to each call now, if it were the only one; with discretion the same for every customer. */
+  async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
+    const { statuses, known, erased } = await this.#look(workspace_id, calls)
+    return calls.map((call) => {
+      if (call.discretion) {
+        const journeyStatus = statuses.get(call.journey_id)
+        const code = brokenInitializeRule({ journeyStatus, isErased: () => false, isDiscreet: true })
+        return code
+          ? { status: 'refused', code }
+          : { status: 'stored', customer_id: unmadeId('cus'), created: false }
+      }
+      const code = brokenRule(call, { statuses, known, erased })
+      if (code) return { status: 'refused', code }
+      const customer_id = known.get(keyOf(call))?.customer_id
+      return {
+        status: 'stored',
+        customer_id: customer_id ?? unmadeId('cus'),
+        created: customer_id === undefined,
+      }
+    })
+  }
+
+  async #look(workspace_id: string, calls: readonly Initialization[]) {
+    const asked = [...new Map(calls.map((call) => [keyOf(call), call])).values()]
+    const secret = await this.#secretOf(workspace_id)
+    const found = await this.#options.pool.read<
+      Known & { journey_id: string | null; status: string | null; erased: number | null }
+    >(LOOK, [
+      workspace_id,
+      [...new Set(calls.map(({ journey_id }) => journey_id))],
+      asked.map(({ customer_type }) => customer_type),
+      asked.map(({ client_customer_id }) => client_customer_id),
+      asked.map((call) => ownDigest(secret, call)),
+    ])
+    const statuses = new Map<string, string>()
+    const known = new Map<string, Known>()
+    const erased = new Set<string>()
+    for (const row of found) {
+      const own = row.erased === null ? undefined : asked[row.erased - 1]
+      if (own) erased.add(keyOf(own))
+      else if (row.journey_id === null) known.set(keyOf(row), row)
+      else statuses.set(row.journey_id, row.status ?? '')
+    }
+    return { statuses, known, erased }
+  }
+
+  async #secretOf(workspace_id: string): Promise<string> {
+    const known = this.#secrets.get(workspace_id)
+    if (known !== undefined) return known
+    const [workspace] = await this.#options.pool.read<{ erasure_secret: string }>(
+      'SELECT erasure_secret FROM workspaces WHERE workspace_id = $1',
+      [workspace_id],
+    )
+    const secret = workspace?.erasure_secret ?? ''
+    if (this.#secrets.size >= KNOWN_SECRETS) this.#secrets.clear()
+    if (workspace) this.#secrets.set(workspace_id, secret)
+    return secret
+  }
+
+  /** @returns how many of them are now as they were to be */
+  async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
+    const now_ms = this.#options.now()
+    const words = plans.map((plan) => (changeOf(plan) === 'none' ? [] : nameWords(plan.customer_name)))
+    const parameters = [
+      workspace_id,
+      now_ms,
+      JSON.stringify(plans.map((plan, index) => customerRow(plan, words[index] ?? []))),
+      JSON.stringify(plans.flatMap((plan, index) => wordRows(plan, words[index] ?? [], now_ms))),
+      JSON.stringify(plans.flatMap(enrolmentRows)),
+      uuidText(this.#nextId(now_ms)),
+    ]
+    try {
+      return await untilKnown(this.#options.pool, async (connection) => {
+        return (await connection.run(WRITE, parameters)).rows.length
+      })
+    } catch (error) {
+      // Somebody was erased between the look and this: nothing was written, and it is planned again.
+      if (isOrphaned(error)) return 0
+      throw error
+    }
+  }
+}
+
+type Found = {
+  statuses: Map<string, string>
+  known: Map<string, Known>
+  erased: ReadonlySet<string>
+  newIds: Map<string, string>
+}
+
+function brokenRule(call: Initialization, { statuses, known, erased }: Omit<Found, 'newIds'>) {
+  const key = keyOf(call)
+  return brokenInitializeRule({
+    journeyStatus: statuses.get(call.journey_id),
+    isErased: () => !known.has(key) && erased.has(key),
+    isDiscreet: call.discretion !== undefined,
+  })
+}
+
+/** By customer, of the calls that are not refused. */
+function plansOf(calls: readonly Initialization[], found: Found): Map<string, Plan> {
+  const plans = new Map<string, Plan>()
+  for (const call of calls) {
+    if (brokenRule(call, found)) continue
+    const { journey_id, discretion, ...names } = call
+    const key = keyOf(call)
+    const known = found.known.get(key)
+    const customer_id = known?.customer_id ?? found.newIds.get(key) ?? ''
+    const customer_name = known?.customer_name ?? call.customer_name
+    const plan = plans.get(key) ?? { ...names, customer_name, known, customer_id, journeys: new Set() }
+    // The last of several names stays.
+    if (!discretion) plan.customer_name = call.customer_name
+    if (!known?.enrolled.includes(journey_id)) plan.journeys.add(journey_id)
+    plans.set(key, plan)
+  }
+  return plans
+}
+
+function isDue(plan: Plan): boolean {
+  return changeOf(plan) !== 'none' || plan.journeys.size > 0
+}
+
+function changeOf({ known, customer_name }: Plan): 'made' | 'renamed' | 'none' {
+  if (!known) return 'made'
+  return known.customer_name === customer_name ? 'none' : 'renamed'
+}
+
+function outcomesOf(
+  calls: readonly Initialization[],
+  { plans, ...found }: Found & { plans: Map<string, Plan> },
+): InitializeOutcome[] {
+  const told = new Set<string>()
+  return calls.map((call) => {
+    const code = brokenRule(call, found)
+    if (code) return { status: 'refused', code }
+    const plan = plans.get(keyOf(call))
+    if (!plan) throw new Error('an initialization that breaks no rule was not planned')
+    const { customer_id } = plan
+    // Of several calls that made it the first one did.
+    const created = customer_id === found.newIds.get(keyOf(call)) && !told.has(customer_id)
+    told.add(customer_id)
+    return { status: 'stored', customer_id, created }
+  })
+}
+
+function keyOf({
+  customer_type,
+  client_customer_id,
+}: Pick<Known, 'customer_type' | 'client_customer_id'>): string {
+  return `${customer_type} ${client_customer_id}`
+}
+
+function customerRow(plan: Plan, words: string[]) {
+  const { customer_id, customer_type, client_customer_id, customer_name, known } = plan
+  const names = { customer_type, client_customer_id, customer_name, name_key: wordsText(words) }
+  return { customer_id, ...names, change: changeOf(plan), name_before: known?.customer_name ?? null }
+}
+
+/**
+ * The words that the index of names gets or loses.
+ * @param words of the name, where it is new
+ */
+function wordRows(plan: Plan, words: string[], now_ms: number) {
+  const { known, customer_id } = plan
+  if (changeOf(plan) === 'none') return []
+  // The index has the words that are stored: another version of Unicode may find others in the same name.
+  const before = new Set(known ? wordsOfText(known.name_key).map(indexedBeginning) : [])
+  const after = new Set(words.map(indexedBeginning))
+  const row = { customer_id, created_ms: known?.created_ms ?? now_ms }
+  return [
+    ...[...after].filter((word) => !before.has(word)).map((word) => ({ ...row, word, is_new: true })),
+    ...[...before].filter((word) => !after.has(word)).map((word) => ({ ...row, word, is_new: false })),
+  ]
+}
+
+function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
+  return [...journeys].map((journey_id) => ({ journey_id, customer_id, customer_type }))
+}
+
+/**
+ * Journeys, and customers. Each customer is looked up by the key, whatever the planner thinks of how many there are. Of
+ * tables that were never analyzed it thinks that every index finds one row; the type, with which another index begins, is
+ * hidden from it.
+ */
+const LOOK = `
+  SELECT journey_id, ${JOURNEY_STATUS}, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,
+    NULL AS customer_name, NULL AS name_key, NULL::bigint AS created_ms, NULL::text[] AS enrolled, NULL::int AS erased
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
+  UNION ALL
+  SELECT NULL, NULL, customer_id, customer_type, client_customer_id, customer_name, name_key, created_ms, ARRAY(
+    SELECT enrolments.journey_id FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = ANY($2::text[])
+      AND enrolments.customer_id = customer.customer_id
+  ), NULL
+  FROM unnest($3::text[], $4::text[]) AS asked (type, own_id) CROSS JOIN LATERAL (
+    SELECT * FROM customers
+    WHERE workspace_id = $1 AND client_customer_id = own_id AND customer_type || '' = type LIMIT 1
+  ) AS customer
+  UNION ALL
+  SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, place::int
+  FROM unnest($5::text[]) WITH ORDINALITY AS digests (digest, place)
+  WHERE EXISTS (SELECT FROM erasures WHERE workspace_id = $1 AND own_digest = digest)`
+
+const WRITE = `
+  WITH planned AS MATERIALIZED (
+    SELECT planned.*, durable FROM json_to_recordset($3::json) AS planned (
+      customer_id text, customer_type text, client_customer_id text, customer_name text, name_key text, change text,
+      name_before text
+    ), (SELECT ${DURABLE}) AS durable
+  ), made AS (
+    INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, name_key,
+      created_ms, updated_ms)
+    SELECT $1, customer_id, customer_type, client_customer_id, customer_name, name_key, $2::bigint, $2::bigint
+    FROM planned WHERE change = 'made' ORDER BY customer_type, client_customer_id
+    ON CONFLICT DO NOTHING RETURNING customer_id
+  ), renamed AS (
+    UPDATE customers
+    SET customer_name = planned.customer_name, name_key = planned.name_key, updated_ms = $2::bigint
+    FROM planned
+    WHERE change = 'renamed' AND customers.workspace_id = $1 AND customers.customer_id = planned.customer_id
+      AND customers.customer_name = name_before
+    RETURNING customers.customer_id
+  ), done AS MATERIALIZED (
+    SELECT customer_id FROM made UNION ALL SELECT customer_id FROM renamed
+    UNION ALL SELECT customer_id FROM planned WHERE change = 'none'
+  ), words AS MATERIALIZED (
+    SELECT words.* FROM json_to_recordset($4::json) AS words (
+      customer_id text, word text, created_ms bigint, is_new boolean
+    ) JOIN done USING (customer_id)
+  ), added AS (
+    INSERT INTO customer_words (workspace_id, word, created_ms, customer_id)
+    SELECT $1, word, created_ms, customer_id FROM words WHERE is_new ON CONFLICT DO NOTHING
+  ), removed AS (
+    DELETE FROM customer_words USING words
+    WHERE NOT is_new AND customer_words.workspace_id = $1 AND customer_words.word = words.word
+      AND customer_words.created_ms = words.created_ms AND customer_words.customer_id = words.customer_id
+  ), entering AS MATERIALIZED (
+    SELECT entering.* FROM json_to_recordset($5::json) AS entering (
+      journey_id text, customer_id text, customer_type text
+    ) JOIN done USING (customer_id)
+  ), enrolled AS (
+    INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
+    SELECT $1, journey_id, customer_id, $2::bigint FROM entering
+    ON CONFLICT DO NOTHING RETURNING journey_id, customer_id
+  ), arrived AS (
+    INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
+    SELECT $1, $6, json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
+      'customer_type', customer_type, 'enrolled_ms', $2::bigint, 'made', customer_id IN (SELECT customer_id FROM made)))
+    FROM enrolled JOIN entering USING (journey_id, customer_id) HAVING count(*) > 0
+  )
+  SELECT customer_id FROM done`

@@ -1,0 +1,482 @@
+import { type EventContent, isInFuture, isSameContent } from '../../../domain/event-content.ts'
+import { ascendingIds, unmadeId } from '../../../domain/identifiers.ts'
+import { periodOf } from '../../activity/activity.ts'
+import type { EventOutcome, EventRejection, NewEvent } from '../../events/event-store.ts'
+import { brokenEventRule, type EventFacts } from '../../events/ingestion-rules.ts'
+import { arriveOnce, GroupCounts, insertCounts } from '../arrivals/arrivals.ts'
+import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../connection/binary-arrays.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Pool } from '../connection/pool.ts'
+import { untilKnown } from '../connection/until-known.ts'
+import { digitsOf, idOf, isUuid, messageUuid, msOf, uuidOf, uuidText } from '../connection/uuids.ts'
+import { DURABLE } from '../dialect.ts'
+import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
+import { JOURNEY_STATUS } from './journey-status.ts'
+
+type EventWriterOptions = {
+  pool: Pool
+  now: () => number
+  /** See the column. */
+  messageSalt: string
+}
+
+/** The events of one request. */
+export type Sending = {
+  /** Of the key with which they were sent; '' for none. */
+  key_id: string
+  events: readonly NewEvent[]
+  /** Nothing is said of customers, except by what is stored. */
+  isDiscreet: boolean
+}
+
+/** An event of a group. */
+type Row = Pick<Sending, 'isDiscreet'> & {
+  event: NewEvent
+  /** What it is counted with, of the group's `GroupCounts`. */
+  series: number
+  /** What it is counted as. */
+  counted?: EventOutcome['status'] | undefined
+  /** The UUID under which its message is looked up. */
+  message: string | null
+  /** What the rules say to it; recognition comes before them. */
+  refusal: EventRejection | undefined
+  /** The UUID under which it is to be stored; undefined where it is not. */
+  id?: string
+}
+
+/** An event that has a message of the group. */
+type Known = EventContent & { id: string; received_ms: number }
+
+/** What is stored of it, its variables only by their length. */
+type Head = StoredEvent & { message: string; variables_bytes: number | null }
+
+/** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
+export class EventWriter {
+  readonly #options: EventWriterOptions
+  /** Has the number of this process among those that write, once it has one. */
+  #nextId = ascendingIds()
+  #entered: Promise<void> | undefined
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Stores the events of one workspace.
+   *
+   * They are inserted without a look whether their messages are known: nearly none is, and the unique key tells what a
+   * look before could not, that another replica stores the same message at this moment. Only what was not inserted is
+   * looked up then, and before, for recognition, what a rule would refuse.
+   */
+  async insert(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
+    const now_ms = this.#options.now()
+    const rules = await this.#rules(
+      workspace_id,
+      sent.flatMap(({ events }) => events),
+      now_ms,
+    )
+    const counts = new GroupCounts()
+    const rows = sent.flatMap(({ key_id, events, isDiscreet }) =>
+      events.map((event): Row => {
+        const { event_id } = event
+        const series = counts.numberOf({ journey_id: rules.journeyOf(event), event_id, key_id })
+        const refusal = rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series, message: this.#messageOf(event), refusal }
+      }),
+    )
+    if (rows.length === 0) return []
+    await this.#enter()
+    const workspace = uuidOf(workspace_id)
+    const questioned = rows.filter(({ refusal }) => refusal !== undefined)
+    const known = await this.#known(workspace, questioned, rows)
+
+    this.#giveIds(rows, known, now_ms)
+    const expected = outcomesOf(rows, known)
+    for (const [index, row] of rows.entries()) row.counted = expected[index]?.status
+    for (const { series, counted } of rows) counts.add(series, counted)
+    const ids = rows.map(({ id }) => id)
+    const found = await this.#store({ workspace_id, workspace, now_ms, rows, counts })
+    if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
+    for (const [message, event] of found) known.set(message, event)
+    const outcomes = outcomesOf(rows, known)
+    // A message with another content was taken for a duplicate, as nearly all are that are known.
+    for (const [index, { series, counted }] of rows.entries()) {
+      counts.add(series, counted, -1)
+      counts.add(series, outcomes[index]?.status)
+    }
+    if (!counts.isNothing) await this.#count({ workspace, now_ms, counts })
+    return outcomes
+  }
+
+  /** What `insert` would answer to each request now, if it were the only one. */
+  async check(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
+    const now_ms = this.#options.now()
+    const all = sent.flatMap(({ events }) => events)
+    const rules = await this.#rules(workspace_id, all, now_ms)
+    const checked = sent.map(({ events, isDiscreet }) =>
+      events.map((event): Row => {
+        const refusal = isDiscreet ? rules.refusalOfAnybody(event) : rules.refusalOf(event, isDiscreet)
+        return { event, isDiscreet, series: 0, message: this.#messageOf(event), refusal }
+      }),
+    )
+    const rows = checked.flat()
+    const recognized = rows.filter(({ isDiscreet }) => !isDiscreet)
+    const stored = await this.#known(uuidOf(workspace_id), recognized, rows)
+    return checked.flatMap((rows, index) => {
+      const known: typeof stored = sent[index]?.isDiscreet ? new Map() : stored
+      this.#giveIds(rows, known, now_ms)
+      const unmade = new Set(rows.flatMap(({ id }) => (id === undefined ? [] : idOf('evt', id))))
+      return outcomesOf(rows, known).map((outcome) =>
+        outcome.status !== 'rejected' && unmade.has(outcome.id)
+          ? { ...outcome, id: unmadeId('evt'), received_ms: now_ms }
+          : outcome,
+      )
+    })
+  }
+
+  /** Takes a number with the first event that is stored: a standby gives none, and lists are read from it all the same. */
+  async #enter(): Promise<void> {
+    const { pool } = this.#options
+    // A number that is taken twice is one that nobody has.
+    this.#entered ??= untilKnown(pool, (connection) => connection.run<{ writers: number }>(ENTER)).then(
+      ({ rows: [store] }) => {
+        this.#nextId = ascendingIds(undefined, store?.writers)
+      },
+    )
+    try {
+      await this.#entered
+    } catch (error) {
+      this.#entered = undefined
+      throw error
+    }
+  }
+
+  /** Gives an identifier to what is to be stored: of each message the first event. */
+  #giveIds(rows: readonly Row[], known: ReadonlyMap<string, Known>, now_ms: number) {
+    const held = new Set<string>()
+    for (const row of rows) {
+      const { message, refusal } = row
+      if (refusal || (message !== null && (known.has(message) || held.has(message)))) continue
+      row.id = uuidText(this.#nextId(now_ms))
+      if (message !== null) held.add(message)
+    }
+  }
+
+  #messageOf({ message_id, isTooLarge }: NewEvent): string | null {
+    return message_id === null || isTooLarge ? null : messageUuid(message_id, this.#options.messageSalt)
+  }
+
+  /** Puts into the queue what was counted and is in no statement that stores. */
+  async #count(row: { workspace: string; now_ms: number; counts: GroupCounts }) {
+    const arrival = uuidText(this.#nextId(row.now_ms))
+    await insertCounts(this.#options.pool, { ...row, arrival })
+  }
+
+  /** What the rules on journeys, enrolments and times say to events. */
+  async #rules(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
+    const journeyIds = new Set(events.map(({ journey_id }) => journey_id))
+    const pairs = new Map<string, NewEvent>()
+    for (const event of events) pairs.set(pairOf(event), event)
+    const asked = [...pairs.values()]
+    const found = await this.#options.pool.read<Reference>(REFERENCES, [
+      workspace_id,
+      [...journeyIds],
+      asked.map(({ journey_id }) => journey_id),
+      asked.map(({ customer_id }) => customer_id),
+    ])
+    const statuses = new Map<string, string>()
+    const outside = new Map<string, EventFacts['customer']>()
+    for (const { journey_id, status, pair, customer_exists, is_erased } of found) {
+      const event = pair === null ? undefined : asked[pair - 1]
+      if (journey_id !== null && status !== null) statuses.set(journey_id, status)
+      const missing = is_erased ? 'customer_erased' : 'customer_not_found'
+      if (event) outside.set(pairOf(event), customer_exists ? 'customer_not_in_journey' : missing)
+    }
+    const journeyOf = ({ journey_id }: NewEvent) => (statuses.has(journey_id) ? journey_id : '')
+    const broken = (event: NewEvent, facts: Pick<EventFacts, 'customer' | 'isDiscreet'>) => {
+      if (event.isTooLarge) return 'event_too_large'
+      const journeyStatus = statuses.get(event.journey_id)
+      return brokenEventRule({ journeyStatus, isInFuture: isInFuture(event, now_ms), ...facts })
+    }
+    const refusalOf = (event: NewEvent, isDiscreet: boolean) =>
+      broken(event, { customer: outside.size > 0 ? outside.get(pairOf(event)) : undefined, isDiscreet })
+    /** For any customer. */
+    const refusalOfAnybody = (event: NewEvent) => broken(event, { customer: undefined, isDiscreet: true })
+    return { journeyOf, refusalOf, refusalOfAnybody }
+  }
+
+  /**
+   * Stores the rows that have an identifier, and what was counted of all.
+   * @param group.counts as if none of them was known before; what is stored of it is taken out
+   * @returns by message what was known before
+   */
+  async #store({ workspace_id, workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
+    const known = new Map<string, Known>()
+    let missing = rows.filter(({ id }) => id !== undefined)
+    if (missing.length === 0) await this.#count({ workspace, now_ms, counts })
+    for (let round = 1; missing.length > 0; round += 1) {
+      if (round > ROUNDS) throw new Error('a message is taken, and no event has it')
+      const arrival = uuidText(this.#nextId(now_ms))
+      const parameters = [
+        workspace,
+        workspace_id,
+        arrival,
+        periodOf(now_ms, 'minute'),
+        missing[0]?.id,
+        missing.at(-1)?.id,
+        JSON.stringify(counts),
+        ...columnsOfSeries(counts),
+        ...columnsOf(missing),
+      ]
+      const run = async (connection: Connection) => (await connection.run(INSERT, parameters)).changes
+      const inserted = await arriveOnce(this.#options.pool, { workspace, arrival }, run)
+      counts.clear()
+      for (const row of missing) row.counted = 'created'
+      if (inserted === missing.length) break
+      // Of the others another replica was first, or this one was, on a connection that was lost.
+      const own = await this.#existing(workspace, missing)
+      missing = missing.filter(({ id = '' }) => !own.has(id))
+      // So the statement has counted them.
+      for (const row of missing) row.counted = 'duplicate'
+      for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
+      missing = missing.filter(({ message }) => message === null || !known.has(message))
+      missing = await this.#thoseLeft({ workspace_id, now_ms, rows: missing, counts })
+      for (const row of missing) {
+        // Each statement's identifiers are its own, in one piece.
+        row.id = uuidText(this.#nextId(now_ms))
+      }
+    }
+    return known
+  }
+
+  /**
+   * Of rows that were not stored, though nobody has their messages, those that may be: of others the customer or the journey
+   * is gone.
+   */
+  async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
+    if (rows.length === 0) return []
+    const events = rows.map(({ event }) => event)
+    const rules = await this.#rules(workspace_id, events, now_ms)
+    return rows.filter((row) => {
+      row.refusal = rules.refusalOf(row.event, row.isDiscreet)
+      // So the statement has counted what it passed over, and what has a message that was taken.
+      const counted = row.refusal ? 'created' : 'duplicate'
+      row.counted = row.refusal ? 'rejected' : 'created'
+      counts.add(row.series, counted, -1)
+      counts.add(row.series, row.counted)
+      if (row.refusal) delete row.id
+      return !row.refusal
+    })
+  }
+
+  /** Which of the rows are stored under their own identifiers. */
+  async #existing(workspace: string, rows: readonly Row[]): Promise<Set<string>> {
+    const ids = rows.map(({ id }) => id)
+    const found = await this.#options.pool.read<{ id: string }>(
+      'SELECT id FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])',
+      [workspace, ids],
+    )
+    return new Set(found.map(({ id }) => digitsOf(id)))
+  }
+
+  /**
+   * The events that are stored with the messages of some rows, by message.
+   * @param all the rows that may be compared with them
+   */
+  async #known(workspace: string, asked: readonly Row[], all: readonly Row[]): Promise<Map<string, Known>> {
+    const messages = new Set(asked.flatMap(({ message }) => message ?? []))
+    if (messages.size === 0) return new Map()
+    const found = await this.#options.pool.read<Head>(KNOWN, [
+      workspace,
+      [...messages],
+      idOf('wsp', workspace),
+    ])
+    const heads = new Map(found.map((head) => [digitsOf(head.message), head]))
+    // Equal variables have texts of equal length. So no more is read than was sent, whatever is stored.
+    const compared = new Set<string>()
+    for (const { message, event } of all) {
+      const head = message === null ? undefined : heads.get(message)
+      if (!head) continue
+      if ((head.message_text ?? head.message_id) !== event.message_id)
+        throw new Error('two messages share a UUID')
+      const { custom_variables } = event
+      const isComparable =
+        custom_variables !== null && Buffer.byteLength(custom_variables) === head.variables_bytes
+      if (isComparable) compared.add(head.id)
+    }
+    const texts = compared.size > 0 ? await this.#variables(workspace, [...compared]) : undefined
+    return new Map([...heads].map(([message, head]) => [message, knownOf(head, texts?.get(head.id))]))
+  }
+
+  async #variables(workspace: string, ids: string[]): Promise<Map<string, string>> {
+    const rows = await this.#options.pool.read<{ id: string; custom_variables: string }>(
+      'SELECT id, custom_variables FROM events WHERE workspace_id = $1 AND id = ANY($2::uuid[])',
+      [workspace, ids],
+    )
+    return new Map(rows.map(({ id, custom_variables }) => [id, custom_variables]))
+  }
+}
+
+type Group = {
+  workspace_id: string
+  workspace: string
+  now_ms: number
+  rows: readonly Row[]
+  counts: GroupCounts
+}
+
+/**
+ * What becomes of rows, if those with an identifier are stored as far as their messages are not known.
+ * @param known by message
+ */
+function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): EventOutcome[] {
+  const held = new Map<string, Known>()
+  return rows.map(({ event, isDiscreet, message, refusal, id }) => {
+    const before = message === null ? undefined : (known.get(message) ?? held.get(message))
+    if (before && isSameContent(before, event)) return stored('duplicate', before)
+    // With discretion a conflict is told only where a new message_id would leave an event.
+    if (before) return rejected((isDiscreet && refusal) || 'message_id_conflict')
+    if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
+    const made = { ...event, id, received_ms: msOf(id) }
+    if (message !== null) held.set(message, made)
+    return stored('created', made)
+  })
+}
+
+/** An event may be removed while its message is looked up; once more is enough. */
+const ROUNDS = 5
+
+function knownOf(head: Head, custom_variables: string | undefined): Known {
+  return {
+    ...eventOf(head),
+    // Of another length than all that were sent: equal to none, as nobody can send the JSON null.
+    custom_variables: head.variables_bytes === null ? null : (custom_variables ?? 'null'),
+  }
+}
+
+function stored(status: 'created' | 'duplicate', { id, received_ms }: Known): EventOutcome {
+  return { status, id: idOf('evt', id), received_ms }
+}
+
+function rejected(code: EventRejection): EventOutcome {
+  return { status: 'rejected', code }
+}
+
+/** Identifiers may have any characters but NUL. */
+function pairOf({ journey_id, customer_id }: NewEvent): string {
+  return `${journey_id}\0${customer_id}`
+}
+
+/** What rows say that others of their series say too, as `INSERT` takes it. */
+function columnsOfSeries(counts: GroupCounts) {
+  const series = counts.series()
+  return [
+    // Of what has no journey nothing is stored.
+    series.map(({ journey_id }) => (journey_id === '' ? null : uuidOf(journey_id))),
+    series.map(({ event_id }) => event_id),
+    series.map(({ key_id }) => (key_id === '' ? null : uuidOf(key_id))),
+  ]
+}
+
+/** All else that they say. */
+function columnsOf(rows: readonly Row[]) {
+  const isText = ({ event: { message_id } }: Row) => message_id !== null && !isUuid(message_id)
+  return [
+    uuidArray(rows.map(({ id = '' }) => id)),
+    // Arrays there begin with number 1.
+    integerArray(rows.map(({ series }) => series + 1)),
+    uuidArray(rows.map(({ event }) => uuidOf(event.customer_id))),
+    uuidArray(rows.map(({ message }) => message)),
+    textArray(rows.map((row) => (isText(row) ? row.event.message_id : null))),
+    bigintArray(rows.map(({ event, id = '' }) => event.occurred_ms ?? msOf(id))),
+    booleanArray(rows.map(({ event }) => event.occurred_ms !== null)),
+    textArray(rows.map(({ event }) => event.custom_variables)),
+  ]
+}
+
+type Reference = {
+  journey_id: string | null
+  status: string | null
+  pair: number | null
+  customer_exists: boolean | null
+  is_erased: boolean | null
+}
+
+/** Another process writes from now on. */
+const ENTER = `
+  UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
+
+/**
+ * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
+ * by the key, whatever the planner thinks of how many there are.
+ */
+const REFERENCES = `
+  SELECT journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
+    NULL::boolean AS is_erased
+  FROM journeys WHERE workspace_id = $1 AND journey_id = ANY($2::text[]) AND removed_ms IS NULL
+  UNION ALL
+  SELECT NULL, NULL, pair::int, EXISTS (
+    SELECT FROM customers WHERE workspace_id = $1 AND customers.customer_id = pairs.customer_id
+  ), EXISTS (
+    SELECT FROM erasures WHERE workspace_id = $1 AND erasures.customer_id = pairs.customer_id
+  )
+  FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS pairs (journey_id, customer_id, pair)
+  WHERE (
+    SELECT true FROM enrolments
+    WHERE workspace_id = $1 AND enrolments.journey_id = pairs.journey_id
+      AND enrolments.customer_id = pairs.customer_id
+  ) IS NULL`
+
+/**
+ * The customers, or journeys, that are gone and whose events are being removed: mostly none.
+ * @param workspace the place of its identifier
+ */
+function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
+  return `SELECT (place::json ->> '${kind}')::uuid FROM removals
+    WHERE removals.workspace_id = ${workspace} AND kind = '${kind}' AND before_ms IS NULL`
+}
+
+/**
+ * Nothing is stored of a customer, a journey or a workspace that is removed: who has looked for it before may not have seen that.
+ * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
+ * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too,
+ * or this is not run (`arriveOnce`).
+ * What is known before is counted as a duplicate.
+ */
+const INSERT = `
+  WITH batch AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT *, ($8::uuid[])[series] AS journey_id, ($9::text[])[series] AS event_id, ($10::uuid[])[series] AS key_id
+      FROM unnest($11::uuid[], $12::int[], $13::uuid[], $14::uuid[], $15::text[], $16::bigint[], $17::bool[], $18::text[])
+        AS rows (id, series, customer_id, message, message_text, at_ms, is_dated, custom_variables)
+    ) AS rows
+    WHERE customer_id NOT IN (${beingRemoved('customer', '$2')})
+      AND journey_id NOT IN (${beingRemoved('journey', '$2')})
+      AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.workspace_id = $2 AND removed_ms IS NOT NULL)
+  ), taken AS (
+    INSERT INTO event_messages (workspace_id, message, event_id)
+    SELECT $1, message, id FROM batch WHERE message IS NOT NULL ORDER BY message
+    ON CONFLICT DO NOTHING RETURNING event_id
+  ), arrived AS (
+    INSERT INTO event_arrivals (workspace_id, arrival, minute_ms, first_event, last_event, counts, taken)
+    SELECT $1, $3, $4, $5, $6, $7, (
+      SELECT json_agg(series - 1)::text FROM batch
+      WHERE message IS NOT NULL AND id NOT IN (SELECT event_id FROM taken)
+    )
+    FROM (SELECT ${DURABLE}) AS durable
+    ON CONFLICT DO NOTHING
+  )
+  INSERT INTO events (at_ms, id, workspace_id, journey_id, customer_id, message_id, is_dated, event_id, message_text,
+    custom_variables, key_id)
+  SELECT at_ms, id, $1, journey_id, customer_id, CASE WHEN message_text IS NULL THEN message END, is_dated, event_id,
+    message_text, custom_variables, key_id
+  FROM batch WHERE message IS NULL OR id IN (SELECT event_id FROM taken) ORDER BY id
+  ON CONFLICT DO NOTHING`
+
+const KNOWN = `
+  SELECT message, events.id, journey_id, customer_id, events.event_id, at_ms, is_dated, message_id, message_text, received_ms,
+    key_id, octet_length(custom_variables) AS variables_bytes
+  FROM event_messages JOIN events ON events.workspace_id = $1 AND events.id = event_messages.event_id
+  WHERE event_messages.workspace_id = $1 AND message = ANY($2::uuid[])
+    AND events.customer_id NOT IN (${beingRemoved('customer', '$3')})
+    AND events.journey_id NOT IN (${beingRemoved('journey', '$3')})`

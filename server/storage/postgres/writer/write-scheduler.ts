@@ -1,0 +1,201 @@
+import type { EventOutcome, InitializeOutcome } from '../../events/event-store.ts'
+import { UnitQueue } from '../../events/write-queue.ts'
+import type { CommittedGroup } from '../../storage.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { seenFromOutside } from '../connection/outages.ts'
+import type { CustomerWriter, Initialization } from './customer-writer.ts'
+import type { EventWriter, Sending } from './event-writer.ts'
+
+/** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
+const GROUP_ROWS = 1_000
+
+/** What is checked only is written nowhere. */
+type Unit =
+  | { kind: 'initialize' | 'check-customer'; customer: Initialization }
+  | ({ kind: 'events' | 'check-events' } & Sending)
+type UnitOutcome = InitializeOutcome | EventOutcome[]
+
+/** Customers first, whom events of the same group may be about. Each kind has a commit of its own. */
+const KINDS = ['initialize', 'events', 'check-customer', 'check-events'] as const satisfies Unit['kind'][]
+
+type Waiting = {
+  unit: Unit
+  workspaceId: string
+  rows: number
+  resolve: (outcome: UnitOutcome) => void
+  reject: (error: unknown) => void
+}
+
+type WriterOptions = {
+  events: EventWriter
+  customers: CustomerWriter
+  /** Groups are committed side by side on so many connections. */
+  most: number
+  /** How many transactions wait; they count like rows. */
+  waitingTransactions: () => number
+  onGroup: (group: CommittedGroup) => void
+  /** Called where a group found no room on the disk. */
+  onFull: () => void
+}
+
+/**
+ * Commits units in groups: those of a workspace that arrive while a group of it commits wait and are committed together
+ * next; each is answered after its commit. A group is of one workspace. Those of several workspaces commit side by side, and
+ * of one where whole groups of it wait; the others find a connection all the same.
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #waiting = new UnitQueue<Waiting>()
+  /** How many groups of a workspace commit. */
+  readonly #busy = new Map<string, number>()
+  #committing = 0
+  #groups = 0
+  #scheduled = false
+  #closed: { promise: Promise<void>; resolve: () => void } | undefined
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  /** How many have been written so far. */
+  get groups(): number {
+    return this.#groups
+  }
+
+  get waitingRows(): number {
+    return this.#waiting.rows
+  }
+
+  /**
+   * @param workspaceId whose unit it is; '' for what is no workspace's
+   * @throws {Unavailable} where a unit would be refused
+   */
+  assertAvailable(workspaceId = ''): void {
+    if (this.#closed) throw new Unavailable('shutting_down')
+    const transactions = this.#options.waitingTransactions()
+    if (!this.#waiting.hasRoom(workspaceId, transactions)) throw new Unavailable('overloaded')
+  }
+
+  /** Resolves when the customer is on disk. */
+  async initialize(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
+    return (await this.#submit(workspaceId, { kind: 'initialize', customer })) as InitializeOutcome
+  }
+
+  /** Resolves when the events are on disk. */
+  async insert(workspaceId: string, sending: Sending): Promise<EventOutcome[]> {
+    return (await this.#submit(workspaceId, { kind: 'events', ...sending })) as EventOutcome[]
+  }
+
+  /** What `initialize` would answer now. */
+  async checkCustomer(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
+    return (await this.#submit(workspaceId, { kind: 'check-customer', customer })) as InitializeOutcome
+  }
+
+  /** What `insert` would answer now. */
+  async checkEvents(
+    workspaceId: string,
+    events: Sending['events'],
+    isDiscreet = false,
+  ): Promise<EventOutcome[]> {
+    const unit = { kind: 'check-events', key_id: '', events, isDiscreet } as const
+    return (await this.#submit(workspaceId, unit)) as EventOutcome[]
+  }
+
+  /** Refuses new work and finishes what was taken. */
+  async close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers<void>()
+    this.#next()
+    await this.#closed.promise
+  }
+
+  #submit(workspaceId: string, unit: Unit): Promise<UnitOutcome> {
+    return new Promise((resolve, reject) => {
+      this.assertAvailable(workspaceId)
+      const rows = 'events' in unit ? unit.events.length : 1
+      this.#waiting.add({ unit, workspaceId, rows, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Requests of one turn of the event loop go together: a commit of one's own would cost each a write to disk. */
+  #schedule() {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#next()
+    })
+  }
+
+  #next() {
+    while (this.#committing < this.#options.most) {
+      const group = this.#waiting.takeOfOne(GROUP_ROWS, (workspaceId) => this.#mustWait(workspaceId))
+      const [first] = group
+      if (!first) break
+      this.#committing += 1
+      this.#busy.set(first.workspaceId, (this.#busy.get(first.workspaceId) ?? 0) + 1)
+      void this.#commit(first.workspaceId, group)
+    }
+    if (this.#committing === 0) this.#closed?.resolve()
+  }
+
+  /** Single events become large groups while one commits; of batches each is one, and they need not wait. */
+  #mustWait(workspaceId: string): boolean {
+    const groups = this.#busy.get(workspaceId) ?? 0
+    if (groups === 0) return false
+    return groups >= this.#options.most - 1 || this.#waiting.rowsOf(workspaceId) < GROUP_ROWS
+  }
+
+  async #commit(workspaceId: string, group: readonly Waiting[]) {
+    const began_ms = performance.now()
+    let failed = false
+    for (const kind of KINDS) {
+      const ofKind = group.filter(({ unit }) => unit.kind === kind)
+      if (!(await this.#writeEach(workspaceId, ofKind))) failed = true
+    }
+    const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
+    this.#groups += 1
+    this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
+    this.#committing -= 1
+    const groups = (this.#busy.get(workspaceId) ?? 0) - 1
+    if (groups > 0) this.#busy.set(workspaceId, groups)
+    else this.#busy.delete(workspaceId)
+    this.#next()
+  }
+
+  /** All units together; where one of them fails, each for itself. @returns whether all of them were written */
+  async #writeEach(workspaceId: string, group: readonly Waiting[]): Promise<boolean> {
+    if (group.length === 0) return true
+    try {
+      const outcomes = await this.#write(workspaceId, group)
+      for (const [index, { resolve }] of group.entries()) resolve(outcomes[index] as UnitOutcome)
+      return true
+    } catch (error) {
+      const seen = seenFromOutside(error)
+      if (group.length > 1 && !(seen instanceof Unavailable)) {
+        for (const waiting of group) await this.#writeEach(workspaceId, [waiting])
+        return false
+      }
+      for (const { reject } of group) reject(seen)
+      if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
+      // What waits behind a failure of the storage would meet it too, each after a wait of its own.
+      if (seen instanceof Unavailable) for (const { reject } of this.#waiting.takeAll()) reject(seen)
+      return false
+    }
+  }
+
+  /** @param group of one kind */
+  async #write(workspaceId: string, group: readonly Waiting[]): Promise<UnitOutcome[]> {
+    const { customers, events } = this.#options
+    const isChecked = group.some(({ unit }) => unit.kind.startsWith('check-'))
+    const calls = group.flatMap(({ unit }) => ('customer' in unit ? unit.customer : []))
+    if (calls.length > 0) return await customers[isChecked ? 'check' : 'initialize'](workspaceId, calls)
+    const sent = group.flatMap(({ unit }) => ('events' in unit ? unit : []))
+    const outcomes = await events[isChecked ? 'check' : 'insert'](workspaceId, sent)
+    let end = 0
+    return group.map(({ rows }) => {
+      end += rows
+      return outcomes.slice(end - rows, end)
+    })
+  }
+}

@@ -1,0 +1,172 @@
+import type { Connection } from '../connection.ts'
+import { IS_FROM, sought } from '../kept-ids.ts'
+
+/**
+ * A span is this many successive numbers of events, a stretch this many. When their events were received is noted for
+ * both, so that a list of some time need not look at others.
+ */
+export const SPAN_EVENTS = 1024
+export const STRETCH_EVENTS = 2 ** 20
+
+type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
+
+/** Notes the spans while their events are written. */
+export class SpanWriter {
+  readonly #statements: ReturnType<typeof prepare>
+  /** The span that is being filled, as far as it is not written yet. */
+  #span: Span | undefined
+
+  constructor(connection: Connection) {
+    this.#statements = prepare(connection)
+  }
+
+  add(seq: number, id: Uint8Array, received_ms: number): void {
+    const number = Math.floor(seq / SPAN_EVENTS)
+    const span = this.#span
+    if (span?.span === number) {
+      if (received_ms < span.least_ms) span.least_ms = received_ms
+      if (received_ms > span.greatest_ms) span.greatest_ms = received_ms
+      return
+    }
+    this.write()
+    this.#span = { span: number, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
+  }
+
+  /** Writes what `add` has put off. */
+  write(): void {
+    if (!this.#span) return
+    const { span, first_id, least_ms, greatest_ms } = this.#span
+    this.#statements.span.run(span, first_id, least_ms, greatest_ms)
+    this.#statements.stretch.run(Math.floor((span * SPAN_EVENTS) / STRETCH_EVENTS), least_ms, greatest_ms)
+    this.#span = undefined
+  }
+
+  /** Forgets what was not committed. */
+  forget(): void {
+    this.#span = undefined
+  }
+}
+
+/** When events must have been received: `from_ms` or later, and before `to_ms`. */
+export type Received = { from_ms?: number; to_ms?: number }
+
+/** Successive numbers of events, both ends included. */
+export type Interval = { from: number; to: number }
+
+/** Tells which numbers a list of some time has to look at. */
+export class SpanReader {
+  readonly #statements: ReturnType<typeof prepareReads>
+
+  constructor(connection: Connection) {
+    this.#statements = prepareReads(connection)
+  }
+
+  /**
+   * Intervals up to a number in which events may have been received then, the latest first. A clock that was ahead or
+   * behind costs the spans in which it was, and no others.
+   */
+  *intervals({ from_ms, to_ms }: Received, last: number): Generator<Interval> {
+    if (from_ms === undefined && to_ms === undefined) {
+      yield { from: 0, to: last }
+      return
+    }
+    const from = from_ms ?? Number.MIN_SAFE_INTEGER
+    const to = to_ms ?? Number.MAX_SAFE_INTEGER
+    const stretches = this.#statements.stretches.all(Math.floor(last / STRETCH_EVENTS), from, to)
+    for (const { stretch, least_received_ms, greatest_received_ms } of stretches) {
+      const first = stretch * STRETCH_EVENTS
+      const whole = { from: first, to: Math.min(first + STRETCH_EVENTS - 1, last) }
+      if (least_received_ms >= from && greatest_received_ms < to) yield whole
+      else yield* this.#intervalsOfSpans(whole, from, to)
+    }
+  }
+
+  *#intervalsOfSpans(stretch: Interval, from_ms: number, to_ms: number): Generator<Interval> {
+    const [first, last] = [stretch.from, stretch.to].map((seq) => Math.floor(seq / SPAN_EVENTS))
+    let found: Interval | undefined
+    for (const span of this.#statements.spans.all(first ?? 0, last ?? 0, from_ms, to_ms)) {
+      const from = span * SPAN_EVENTS
+      if (found?.from === from + SPAN_EVENTS) {
+        found.from = from
+      } else {
+        if (found) yield found
+        found = { from, to: Math.min(from + SPAN_EVENTS - 1, stretch.to) }
+      }
+    }
+    if (found) yield found
+  }
+
+  /**
+   * The number of the first event whose identifier is not before this one, or one between it and the event before it;
+   * infinite where all are before. Of an identifier that begins a span it is the number that does, also when the events
+   * there were removed: a list that goes on there passes over them and not again over what follows.
+   */
+  firstFrom(id: Uint8Array): number {
+    const { span = 0, isFirst = 0 } = this.#statements.spanOf.get(id, id) ?? {}
+    // There is no number 0: the first span begins with 1.
+    if (isFirst) return Math.max(1, span * SPAN_EVENTS)
+    return this.#firstFrom(span, id)
+  }
+
+  /** The number of the event with this identifier; another's, or infinite, where there is none, or no more. */
+  seqOf(id: Uint8Array): number {
+    const { span = 0 } = this.#statements.spanOf.get(id, id) ?? {}
+    return this.#firstFrom(span, id)
+  }
+
+  #firstFrom(span: number, id: Uint8Array): number {
+    const from = { seq: span * SPAN_EVENTS, ...sought(id) }
+    return this.#statements.firstFrom.get(from) ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The span that a number is in, and the one behind it: where they begin, and with which identifiers. */
+  around(seq: number): { first: number; first_id: Uint8Array }[] {
+    const span = Math.floor(seq / SPAN_EVENTS)
+    const found = this.#statements.firstIds.all(span, span + 1)
+    return found.map(({ span, first_id }) => ({ first: span * SPAN_EVENTS, first_id }))
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    span: connection.prepare<[number, Uint8Array, number, number]>(
+      `INSERT INTO event_spans VALUES (?, ?, ?, ?) ON CONFLICT (span) DO UPDATE SET
+        least_received_ms = min(least_received_ms, excluded.least_received_ms),
+        greatest_received_ms = max(greatest_received_ms, excluded.greatest_received_ms)`,
+    ),
+    stretch: connection.prepare<[number, number, number]>(
+      `INSERT INTO event_stretches VALUES (?, ?, ?) ON CONFLICT (stretch) DO UPDATE SET
+        least_received_ms = min(least_received_ms, excluded.least_received_ms),
+        greatest_received_ms = max(greatest_received_ms, excluded.greatest_received_ms)`,
+    ),
+  }
+}
+
+function prepareReads(connection: Connection) {
+  return {
+    stretches: connection.prepare<
+      [number, number, number],
+      { stretch: number; least_received_ms: number; greatest_received_ms: number }
+    >(
+      `SELECT * FROM event_stretches
+      WHERE stretch <= ? AND greatest_received_ms >= ? AND least_received_ms < ? ORDER BY stretch DESC`,
+    ),
+    spans: connection
+      .prepare<[number, number, number, number], number>(
+        `SELECT span FROM event_spans
+        WHERE span BETWEEN ? AND ? AND greatest_received_ms >= ? AND least_received_ms < ? ORDER BY span DESC`,
+      )
+      .pluck(),
+    spanOf: connection.prepare<[Uint8Array, Uint8Array], { span: number; isFirst: 0 | 1 }>(
+      'SELECT span, first_id = ? AS isFirst FROM event_spans WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1',
+    ),
+    firstIds: connection.prepare<[number, number], { span: number; first_id: Uint8Array }>(
+      'SELECT span, first_id FROM event_spans WHERE span BETWEEN ? AND ? ORDER BY span',
+    ),
+    firstFrom: connection
+      .prepare<[{ seq: number } & ReturnType<typeof sought>], number>(
+        `SELECT seq FROM events WHERE seq >= @seq AND ${IS_FROM} ORDER BY seq LIMIT 1`,
+      )
+      .pluck(),
+  }
+}

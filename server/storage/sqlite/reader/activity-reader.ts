@@ -1,0 +1,86 @@
+import {
+  type Activity,
+  type ActivityRequest,
+  blockOf,
+  type NumberedSeries,
+  spanOf,
+} from '../../activity/activity.ts'
+import {
+  activityOf,
+  type Counted,
+  type KeptPeriod,
+  needsSeries,
+  type OpenCounts,
+} from '../../activity/activity-sums.ts'
+import { eachCounts } from '../../activity/event-counts.ts'
+import type { Connection } from '../connection.ts'
+
+/** Reads how many events were sent, each answer in one transaction. */
+export class ActivityReader {
+  readonly #connection: Connection
+  readonly #statements: ReturnType<typeof prepare>
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.#statements = prepare(connection)
+  }
+
+  read(workspace_id: string, request: ActivityRequest, now_ms: number): Activity {
+    this.#connection.exec('BEGIN')
+    try {
+      return activityOf(request, this.#counted(workspace_id, request), now_ms)
+    } finally {
+      this.#connection.exec('COMMIT')
+    }
+  }
+
+  #counted(workspace_id: string, request: ActivityRequest): Counted {
+    const { from_ms, to_ms } = spanOf(request)
+    const since_ms = this.#statements.since.get() ?? 0
+    const workspace = this.#statements.workspace.get(workspace_id)
+    if (workspace === undefined) return { periods: [], open: [], series: [], since_ms }
+    const periods = this.#statements.periods.all(workspace, request.by, from_ms, to_ms)
+    const series = needsSeries(request)
+      ? this.#statements.series.all(workspace, blockOf(from_ms), blockOf(to_ms - 1))
+      : []
+    return { periods, open: this.#open(workspace), series, since_ms }
+  }
+
+  #open(workspace: number): OpenCounts[] {
+    const row = this.#statements.open.get(workspace)
+    if (!row) return []
+    const { minute_ms, counts } = row
+    const block = blockOf(minute_ms)
+    const series = new Map(
+      this.#statements.series.all(workspace, block, block).map((one) => [one.number, one]),
+    )
+    const open: OpenCounts[] = []
+    eachCounts(counts, (number, created, duplicate, rejected) => {
+      const one = series.get(number)
+      if (!one) throw new Error('a series that was counted has no names')
+      const { journey_id, event_id, key_id } = one
+      open.push({ journey_id, event_id, key_id, minute_ms, created, duplicate, rejected })
+    })
+    return open
+  }
+}
+
+function prepare(connection: Connection) {
+  return {
+    since: connection.prepare<[], number>('SELECT counted_from_ms FROM event_indexing').pluck(),
+    workspace: connection
+      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
+    periods: connection.prepare<[number, string, number, number], KeptPeriod>(
+      `SELECT start_ms, counts FROM event_counts
+      WHERE workspace_ref = ? AND period = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms`,
+    ),
+    series: connection.prepare<[number, number, number], NumberedSeries>(
+      `SELECT block, number, journey_id, event_id, key_id, last_ms FROM event_series
+      WHERE workspace_ref = ? AND block BETWEEN ? AND ?`,
+    ),
+    open: connection.prepare<[number], { minute_ms: number; counts: Uint8Array }>(
+      'SELECT minute_ms, counts FROM event_counts_open WHERE workspace_ref = ?',
+    ),
+  }
+}

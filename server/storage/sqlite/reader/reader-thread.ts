@@ -1,0 +1,92 @@
+/** A thread that reads, so that a long list holds up neither the event loop nor the writer. */
+import { getPriority, setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { pageText } from '../../../domain/paging.ts'
+import type { ActivityRequest } from '../../activity/activity.ts'
+import { activityText } from '../../activity/activity-text.ts'
+import type { CountFilter } from '../../events/event-filter.ts'
+import type { CountedEvents } from '../../events/event-store.ts'
+import type { EventSliceRequest, Slice } from '../../exports/exports.ts'
+import type { Failure } from '../../unavailable.ts'
+import { openReadable } from '../connection.ts'
+import { TailRing } from '../index/memtable.ts'
+import { failureOf, runStatement, type Statement } from '../statement.ts'
+import { ActivityReader } from './activity-reader.ts'
+import { EventReader, type EventsRequest } from './event-reader.ts'
+
+/** What a thread reads at a time. */
+export type ReaderWork =
+  | { kind: 'statement'; statement: Statement }
+  | { kind: 'events'; request: EventsRequest }
+  | { kind: 'event-slice'; request: EventSliceRequest }
+  | { kind: 'count'; workspace_id: string; filter: CountFilter }
+  | { kind: 'activity'; workspace_id: string; request: ActivityRequest; now_ms: number }
+
+export type ReaderRequest = ReaderWork | 'close'
+
+/** Of what was read; `opened` comes first. */
+export type ReaderResult =
+  | 'opened'
+  | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents }
+  | { failure: Failure }
+
+export type ReaderThreadData = {
+  path: string
+  ring: TailRing['buffer']
+  /** Whether it reads what people browse, and not what others wait for. */
+  isForLists: boolean
+}
+
+/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+const NICENESS = 5
+
+/** Keys, sessions and members are few pages. */
+const LOOK_UP_CACHE_KIB = 8_192
+
+const data: ReaderThreadData = workerData
+// What people browse gives way where there are not enough processors. Only Linux sets it for the thread alone.
+if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
+const connection = data.isForLists ? openReadable(data.path) : openReadable(data.path, LOOK_UP_CACHE_KIB)
+/** Made when they are needed: where their statements cannot be prepared, that is the failure of who asks. */
+let events: EventReader | undefined
+let activity: ActivityReader | undefined
+
+function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
+  if (work.kind === 'statement') {
+    const result = runStatement(connection, work.statement)
+    return 'failure' in result ? result : { read: result.rows }
+  }
+  try {
+    if (work.kind === 'activity') {
+      activity ??= new ActivityReader(connection)
+      const { workspace_id, request, now_ms } = work
+      const text = activityText(request, activity.read(workspace_id, request, now_ms))
+      return { read: new TextEncoder().encode(text) }
+    }
+    events ??= new EventReader(connection, new TailRing(data.ring))
+    if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
+    // With memory of its own, which is handed over; a slice too.
+    if (work.kind === 'event-slice') return { read: events.slice(work.request) }
+    return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+}
+
+/** What is not copied on its way to the other thread. */
+function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents): ArrayBuffer[] {
+  if (read instanceof Uint8Array) return [read.buffer]
+  return 'bytes' in read ? [read.bytes.buffer] : []
+}
+
+parentPort?.on('message', (request: ReaderRequest) => {
+  if (request === 'close') {
+    connection.close()
+    parentPort?.close()
+  } else {
+    const result = read(request)
+    parentPort?.postMessage(result, 'read' in result ? handedOver(result.read) : [])
+  }
+})
+
+parentPort?.postMessage('opened' satisfies ReaderResult)

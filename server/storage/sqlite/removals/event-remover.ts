@@ -1,0 +1,262 @@
+import { eventIdsOf } from '../../../domain/journey-standing.ts'
+import type { RemovedSlice } from '../../removals/removals.ts'
+import type { Connection } from '../connection.ts'
+import type { Segment, Tail } from '../index/memtable.ts'
+import { postingKeys } from '../index/posting-keys.ts'
+import { postingsFrom } from '../index/postings.ts'
+import type { RunStore } from '../index/run-store.ts'
+import { SpanReader } from '../index/zone-map.ts'
+import { type Kept, wholeId } from '../kept-ids.ts'
+import { prepareReferences } from '../writer/references.ts'
+
+/** Which removal a slice is of. */
+export type RemovalName = { workspace_id: string; removal_id: string }
+
+type RemovalRow = RemovalName & {
+  kind: 'customer' | 'journey' | 'workspace'
+  subject_id: string
+  before_ms: number | null
+  place: string
+}
+
+/** How far a removal has come. */
+type Place = {
+  /** The number of a customer who is in no table any more, or of a journey that nobody finds. */
+  ref?: number
+  /** All events with lesser numbers are gone. */
+  from: number
+  /** What was received before has been removed by an earlier removal of what has aged. */
+  since_ms?: number
+}
+
+/** Whose events go, as the indexes have it. */
+type Selection = { key: number; of: (segment: Segment) => Uint32Array; ref: number; column: string }
+
+/** A slice ends after this. Its commit is not in it and takes about as long. */
+const SLICE_MS = 8
+
+/** So many events are looked at between two looks at the time. */
+const EVENTS_AT_ONCE = 16
+
+/** Who follows the store learns of so many enrolments of which events were removed; who is behind them begins anew. */
+const TOLD_ENROLMENTS = 1_000_000
+
+/** The clock may have gone back by so much while events were stored. */
+const CLOCK_MS = 3_600_000
+
+/** So many enrolments are removed at a time. */
+const ENROLMENTS_AT_ONCE = 500
+
+/**
+ * Removes events in slices, each inside a transaction of the caller. The indexes keep what they say of them until their
+ * runs are merged or dropped: whoever reads an index takes an event that is not there for what it is.
+ */
+export class EventRemover {
+  readonly #store: RunStore
+  readonly #tail: Tail
+  readonly #spans: SpanReader
+  readonly #statements: ReturnType<typeof prepare>
+  /** By the column that an event is known by. */
+  readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
+  /** Of the slice, the names of the events of steps, by journey. */
+  readonly #steps = new Map<number, Set<string>>()
+  /** Of the slice, the customers by journey of whom followers are told. */
+  readonly #told = new Map<number, Set<number>>()
+
+  constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
+    this.#store = store
+    this.#tail = tail
+    this.#spans = new SpanReader(connection)
+    this.#statements = prepare(connection)
+    const columns = ['customer_ref', 'journey_ref', 'workspace_ref']
+    this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
+  }
+
+  /** Removes the next events, and of a journey without events the next enrolments; notes how far that has come. */
+  slice(name: RemovalName): RemovedSlice {
+    const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
+    if (!removal) return { rows: 0, isDone: true }
+    const place: Place = { from: 0, ...(removal.place && JSON.parse(removal.place)) }
+    const selection = this.#selectionOf(removal, place)
+    this.#steps.clear()
+    this.#told.clear()
+    if (!selection) return { rows: 0, isDone: true }
+    const slice = this.#remove(removal, selection, place)
+    this.#statements.note.run(JSON.stringify(place), slice.rows, name.workspace_id, name.removal_id)
+    if (!slice.isDone || slice.rows > 0 || removal.kind !== 'journey' || removal.before_ms !== null)
+      return slice
+    return this.#removeEnrolments(selection.ref)
+  }
+
+  /** Who follows the store is told of each. */
+  #removeEnrolments(journey_ref: number): RemovedSlice {
+    const { enrolments, noteEnrolment, deleteEnrolment } = this.#statements
+    const customers = enrolments.all(journey_ref, ENROLMENTS_AT_ONCE)
+    for (const customer_ref of customers) {
+      noteEnrolment.run(journey_ref, customer_ref)
+      deleteEnrolment.run(journey_ref, customer_ref)
+    }
+    return { rows: customers.length, isDone: customers.length === 0 }
+  }
+
+  /** @param place is moved on */
+  #remove({ before_ms }: RemovalRow, selection: Selection, place: Place): RemovedSlice {
+    const deletion = this.#deletions.get(selection.column)
+    if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
+    const until_ms = performance.now() + SLICE_MS
+    let looked = 0
+    let rows = 0
+    let removed: { seq: number; id: Uint8Array } | undefined
+    let isDone = true
+    for (const seq of this.#candidates(selection, place, before_ms)) {
+      if (looked % EVENTS_AT_ONCE === 0 && looked > 0 && performance.now() >= until_ms) {
+        isDone = false
+        break
+      }
+      looked += 1
+      place.from = seq + 1
+      const event = deletion.get({ seq, ref: selection.ref, before_ms })
+      if (!event) continue
+      rows += 1
+      removed = { seq, id: wholeId(event) }
+      if (before_ms !== null) this.#tell(event)
+    }
+    if (removed) this.#statements.removed.run(removed)
+    if (this.#told.size > 0) this.#statements.forgetTold.run(TOLD_ENROLMENTS)
+    return { rows, isDone }
+  }
+
+  /** Tells followers of the enrolment whose standing may be another without the event: of a step, or before all others. */
+  #tell({ journey_ref, customer_ref, event_id, at_ms }: RemovedEvent) {
+    const told = this.#told.get(journey_ref)
+    if (told?.has(customer_ref)) return
+    let steps = this.#steps.get(journey_ref)
+    if (!steps) {
+      steps = new Set(eventIdsOf(this.#statements.steps.get(journey_ref) ?? '[]'))
+      this.#steps.set(journey_ref, steps)
+    }
+    const enrolled_ms = this.#statements.enrolled.get(journey_ref, customer_ref)
+    if (enrolled_ms === undefined || (!steps.has(event_id) && at_ms >= enrolled_ms)) return
+    this.#statements.noteEnrolment.run(journey_ref, customer_ref)
+    if (told) told.add(customer_ref)
+    else this.#told.set(journey_ref, new Set([customer_ref]))
+  }
+
+  /** Events that may be among those that go, by number. */
+  *#candidates(
+    { key, of, ref }: Selection,
+    { from, since_ms }: Place,
+    before_ms: number | null,
+  ): Generator<number> {
+    const last = this.#tail.nextSeq - 1
+    const received = {
+      ...(before_ms !== null && { to_ms: before_ms }),
+      ...(since_ms !== undefined && { from_ms: since_ms - CLOCK_MS }),
+    }
+    for (const interval of [...this.#spans.intervals(received, last)].reverse()) {
+      const first = Math.max(from, interval.from)
+      for (const run of this.#store.all().reverse()) {
+        if (run.last_seq < first) continue
+        if (run.first_seq > interval.to) break
+        for (const seq of postingsFrom(run, this.#store.readPage, { key, from: first })) {
+          if (seq > interval.to) break
+          yield seq
+        }
+      }
+      for (const segment of [this.#tail.indexing, this.#tail.arriving]) {
+        if (!segment) continue
+        const refs = of(segment)
+        const end = Math.min(segment.firstSeq + segment.length - 1, interval.to)
+        for (let seq = Math.max(first, segment.firstSeq); seq <= end; seq += 1) {
+          if (refs[seq - segment.firstSeq] === ref) yield seq
+        }
+      }
+    }
+  }
+
+  /** Undefined where nothing is left that it is about. */
+  #selectionOf({ kind, workspace_id, subject_id }: RemovalRow, { ref }: Place): Selection | undefined {
+    const { customer, journey, workspace } = this.#statements
+    if (kind === 'customer') {
+      const found = ref ?? customer.get(workspace_id, subject_id)
+      if (found === undefined) return undefined
+      return {
+        key: postingKeys.customer(found),
+        of: ({ customers }) => customers,
+        ref: found,
+        column: 'customer_ref',
+      }
+    }
+    if (kind === 'journey') {
+      const found = ref ?? journey.get(workspace_id, subject_id)
+      if (found === undefined) return undefined
+      return {
+        key: postingKeys.journey(found),
+        of: ({ journeys }) => journeys,
+        ref: found,
+        column: 'journey_ref',
+      }
+    }
+    const found = workspace.get(workspace_id)
+    if (found === undefined) return undefined
+    return {
+      key: postingKeys.workspace(found),
+      of: ({ workspaces }) => workspaces,
+      ref: found,
+      column: 'workspace_ref',
+    }
+  }
+}
+
+type RemovedEvent = Kept & {
+  journey_ref: number
+  customer_ref: number
+  event_id: string
+  at_ms: number
+}
+
+function prepareDeletion(connection: Connection, column: string) {
+  return connection.prepare<[{ seq: number; ref: number; before_ms: number | null }], RemovedEvent>(
+    `DELETE FROM events
+    WHERE seq = @seq AND ${column} = @ref AND (@before_ms IS NULL OR received_ms < @before_ms)
+    RETURNING id, received_ms, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) AS at_ms`,
+  )
+}
+
+function prepare(connection: Connection) {
+  return {
+    ...prepareReferences(connection),
+    workspace: connection
+      .prepare<[string], number>('SELECT workspace_ref FROM workspaces WHERE workspace_id = ?')
+      .pluck(),
+    removal: connection.prepare<[string, string], RemovalRow>(
+      'SELECT * FROM removals WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    note: connection.prepare<[string, number, string, string]>(
+      'UPDATE removals SET place = ?, events = events + ? WHERE workspace_id = ? AND removal_id = ?',
+    ),
+    steps: connection.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck(),
+    enrolled: connection
+      .prepare<[number, number], number>(
+        'SELECT enrolled_ms FROM enrolments WHERE journey_ref = ? AND customer_ref = ?',
+      )
+      .pluck(),
+    forgetTold: connection.prepare<[number]>(
+      'DELETE FROM enrolment_removals WHERE number <= (SELECT max(number) FROM enrolment_removals) - ?',
+    ),
+    enrolments: connection
+      .prepare<[number, number], number>(
+        'SELECT customer_ref FROM enrolments WHERE journey_ref = ? ORDER BY customer_ref LIMIT ?',
+      )
+      .pluck(),
+    noteEnrolment: connection.prepare<[number, number]>(
+      'INSERT INTO enrolment_removals (journey_ref, customer_ref) VALUES (?, ?)',
+    ),
+    deleteEnrolment: connection.prepare<[number, number]>(
+      'DELETE FROM enrolments WHERE journey_ref = ? AND customer_ref = ?',
+    ),
+    removed: connection.prepare<[{ seq: number; id: Uint8Array }]>(
+      'UPDATE event_indexing SET removed_seq = @seq, removed_id = @id WHERE removed_seq < @seq',
+    ),
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { changesKeys } from '../tables/service-keys.ts'
+import type { Statement } from './statement.ts'
+import type { Writer } from './writer/write-scheduler.ts'
+
+/** Reads one statement. */
+type Read = (statement: Statement) => Promise<unknown[]>
+
+type ThreadDialectOptions = {
+  read: Read
+  /** Where transactions take turns; undefined where there are only reads. */
+  writer?: Writer
+  /** Called when a transaction that may have changed service keys is on disk. */
+  onKeyChange?: () => void
+}
+
+/** Kysely over the threads: what runs outside a transaction only reads; a transaction takes a turn of the writer. */
+export class ThreadDialect implements Dialect {
+  readonly #options: ThreadDialectOptions
+
+  constructor(options: ThreadDialectOptions) {
+    this.#options = options
+  }
+
+  createDriver(): Driver {
+    return new ThreadDriver(this.#options)
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler()
+  }
+
+  createAdapter(): SqliteAdapter {
+    return new ConcurrentAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db)
+  }
+}
+
+class ConcurrentAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections() {
+    return true
+  }
+}
+
+class ThreadDriver implements Driver {
+  readonly #options: ThreadDialectOptions
+
+  constructor(options: ThreadDialectOptions) {
+    this.#options = options
+  }
+
+  async init() {}
+
+  async acquireConnection() {
+    return new ThreadConnection(this.#options)
+  }
+
+  async beginTransaction(connection: ThreadConnection) {
+    await connection.begin()
+  }
+
+  async commitTransaction(connection: ThreadConnection) {
+    await connection.end('COMMIT')
+    if (connection.changesKeys) this.#options.onKeyChange?.()
+  }
+
+  async rollbackTransaction(connection: ThreadConnection) {
+    await connection.end('ROLLBACK')
+  }
+
+  async releaseConnection() {}
+
+  async destroy() {}
+}
+
+class ThreadConnection implements DatabaseConnection {
+  readonly #read: Read
+  readonly #givenWriter: Writer | undefined
+  #hasTurn = false
+  #changesKeys = false
+
+  constructor({ read, writer }: ThreadDialectOptions) {
+    this.#read = read
+    this.#givenWriter = writer
+  }
+
+  get #writer(): Writer {
+    if (!this.#givenWriter) throw new Error('a transaction where there are only reads')
+    return this.#givenWriter
+  }
+
+  /** Whether a statement of the transaction writes and names their table; no other table's changes reach it. */
+  get changesKeys() {
+    return this.#changesKeys
+  }
+
+  async begin() {
+    await this.#writer.acquire()
+    this.#hasTurn = true
+    try {
+      await this.#writer.run({ sql: 'BEGIN IMMEDIATE', parameters: [] })
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  async end(sql: 'COMMIT' | 'ROLLBACK') {
+    try {
+      await this.#writer.run({ sql, parameters: [] })
+      this.#release()
+    } catch (error) {
+      // Kysely rolls back after a COMMIT that failed, in the same turn.
+      if (sql === 'ROLLBACK') this.#release()
+      throw error
+    }
+  }
+
+  async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
+    if (query.kind !== 'SelectQueryNode' && changesKeys(sql)) this.#changesKeys = true
+    const { rows, changes } = await this.#writer.run({ sql, parameters })
+    return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely wants a generator; a page at a time is read instead
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Streaming is not supported; read page by page.')
+  }
+
+  #release() {
+    this.#hasTurn = false
+    this.#writer.release()
+  }
+}

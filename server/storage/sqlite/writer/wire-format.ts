@@ -1,0 +1,196 @@
+import type { EventOutcome, EventRejection } from '../../events/event-store.ts'
+import type { Failure } from '../../unavailable.ts'
+import type { EventRow } from './event-writer.ts'
+import type { Unit, UnitOutcome } from './units.ts'
+
+/**
+ * Groups and their results on their way between the threads, as one string and one array of numbers: a copy of the
+ * objects takes 2 µs for an event and 1 for its outcome, this 0.3 and 0.2.
+ */
+export type Packed = { text: string; numbers: Float64Array<ArrayBuffer> }
+
+export type UnitResult = { outcome: UnitOutcome } | { failure: Failure }
+
+const NULL = -1
+const STATUSES = ['created', 'duplicate', 'rejected'] as const
+const OTHER = 0
+const EVENTS = 1
+const CHECKED_EVENTS = 2
+const TOO_LARGE = { isTooLarge: true } as const
+const UNDATED = { isUndated: true } as const
+
+export function packGroup(group: readonly Unit[]): Packed {
+  const packer = new Packer()
+  packer.number(group.length)
+  for (const unit of group) {
+    if (!('events' in unit)) {
+      packer.number(OTHER)
+      packer.string(JSON.stringify(unit))
+      continue
+    }
+    packer.number(unit.kind === 'events' ? EVENTS : CHECKED_EVENTS)
+    packer.number(unit.isDiscreet ? 1 : 0)
+    packer.shared(unit.workspace_id)
+    packer.shared(unit.key_id)
+    packer.number(unit.events.length)
+    const tooLarge: number[] = []
+    const undated: number[] = []
+    let index = 0
+    for (const event of unit.events) {
+      if (event.isTooLarge) tooLarge.push(index)
+      if (event.isUndated) undated.push(index)
+      index += 1
+      packer.shared(event.journey_id)
+      packer.string(event.customer_id)
+      packer.shared(event.event_id)
+      packer.string(event.message_id)
+      packer.string(event.custom_variables)
+      packer.nullableNumber(event.occurred_ms)
+    }
+    for (const marked of [tooLarge, undated]) {
+      packer.number(marked.length)
+      for (const index of marked) packer.number(index)
+    }
+  }
+  return packer.packed()
+}
+
+export function unpackGroup(packed: Packed): Unit[] {
+  const unpacker = new Unpacker(packed)
+  return unpacker.list(() => {
+    const packed = unpacker.number()
+    if (packed === OTHER) return JSON.parse(unpacker.string())
+    const isDiscreet = unpacker.number() === 1
+    const workspace_id = unpacker.shared()
+    const key_id = unpacker.shared()
+    const events = unpacker.list(
+      (): EventRow => ({
+        journey_id: unpacker.shared(),
+        customer_id: unpacker.string(),
+        event_id: unpacker.shared(),
+        message_id: unpacker.nullableString(),
+        custom_variables: unpacker.nullableString(),
+        occurred_ms: unpacker.nullableNumber(),
+      }),
+    )
+    for (const mark of [TOO_LARGE, UNDATED]) {
+      for (const index of unpacker.list(() => unpacker.number())) Object.assign(events[index] ?? {}, mark)
+    }
+    const unit = { workspace_id, key_id, events, isDiscreet }
+    return packed === EVENTS ? { kind: 'events', ...unit } : { kind: 'check-events', ...unit }
+  })
+}
+
+export function packResults(results: readonly UnitResult[]): Packed {
+  const packer = new Packer()
+  packer.number(results.length)
+  for (const result of results) {
+    if (!('outcome' in result && Array.isArray(result.outcome))) {
+      packer.number(OTHER)
+      packer.string(JSON.stringify(result))
+      continue
+    }
+    packer.number(EVENTS)
+    packer.number(result.outcome.length)
+    for (const outcome of result.outcome) {
+      packer.number(STATUSES.indexOf(outcome.status))
+      packer.string(outcome.status === 'rejected' ? outcome.code : outcome.id)
+      packer.number(outcome.status === 'rejected' ? 0 : outcome.received_ms)
+    }
+  }
+  return packer.packed()
+}
+
+export function unpackResults(packed: Packed): UnitResult[] {
+  const unpacker = new Unpacker(packed)
+  return unpacker.list((): UnitResult => {
+    if (unpacker.number() === OTHER) return JSON.parse(unpacker.string())
+    const outcome = unpacker.list((): EventOutcome => {
+      const status = STATUSES[unpacker.number()] ?? 'rejected'
+      const text = unpacker.string()
+      const received_ms = unpacker.number()
+      if (status !== 'rejected') return { status, id: text, received_ms }
+      return { status, code: text as EventRejection }
+    })
+    return { outcome }
+  })
+}
+
+class Packer {
+  #text = ''
+  readonly #numbers: number[] = []
+  readonly #shared = new Map<string, number>()
+
+  number(value: number): void {
+    this.#numbers.push(value)
+  }
+
+  nullableNumber(value: number | null): void {
+    this.#numbers.push(value ?? Number.NaN)
+  }
+
+  string(value: string | null): void {
+    this.#numbers.push(value?.length ?? NULL)
+    if (value !== null) this.#text += value
+  }
+
+  /** A text that is likely to come again: then it is told by its number. */
+  shared(value: string): void {
+    const known = this.#shared.get(value)
+    this.number(known ?? this.#shared.size)
+    if (known !== undefined) return
+    this.#shared.set(value, this.#shared.size)
+    this.string(value)
+  }
+
+  packed(): Packed {
+    return { text: this.#text, numbers: new Float64Array(this.#numbers) }
+  }
+}
+
+class Unpacker {
+  readonly #text: string
+  readonly #numbers: Float64Array
+  readonly #shared: string[] = []
+  #textAt = 0
+  #numberAt = 0
+
+  constructor({ text, numbers }: Packed) {
+    this.#text = text
+    this.#numbers = numbers
+  }
+
+  number(): number {
+    const value = this.#numbers[this.#numberAt] as number
+    this.#numberAt += 1
+    return value
+  }
+
+  nullableNumber(): number | null {
+    const value = this.number()
+    return Number.isNaN(value) ? null : value
+  }
+
+  nullableString(): string | null {
+    const length = this.number()
+    if (length === NULL) return null
+    const from = this.#textAt
+    this.#textAt += length
+    return this.#text.slice(from, this.#textAt)
+  }
+
+  string(): string {
+    return this.nullableString() ?? ''
+  }
+
+  shared(): string {
+    const number = this.number()
+    // A copy: a part of the whole text is compared with others by a slow way, and this one is for each event.
+    if (number === this.#shared.length) this.#shared.push(Buffer.from(this.string()).toString())
+    return this.#shared[number] as string
+  }
+
+  list<Item>(item: () => Item): Item[] {
+    return Array.from({ length: this.number() }, item)
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The thread that owns the one writing connection. It does what it is sent strictly in order: groups of units, each in
+ * one transaction, and the statements of a transaction that the main thread has begun.
+ */
+import { type MessagePort, workerData } from 'node:worker_threads'
+import type { RemovedSlice } from '../../removals/removals.ts'
+import type { Disk } from '../../storage.ts'
+import type { Failure } from '../../unavailable.ts'
+import { type Connection, takeServerLock } from '../connection.ts'
+import { TailRing } from '../index/memtable.ts'
+import { migrateFile } from '../migrate-file.ts'
+import type { RemovalName } from '../removals/event-remover.ts'
+import type { Statement, StatementResult } from '../statement.ts'
+import { assertWhole } from '../transfer/copy-state.ts'
+import { IndexingPauses } from './indexing-pauses.ts'
+import { type Packed, packResults, unpackGroup } from './wire-format.ts'
+import { WritingConnection } from './writing-connection.ts'
+
+export type WriterRequest =
+  /** `sent_ms` is when it was sent, by the clock that all threads share. */
+  | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
+  | { kind: 'statement'; statement: Statement }
+  | { kind: 'remove'; removal: RemovalName }
+  | { kind: 'cut-log-off' }
+  | { kind: 'close' }
+
+export type WriterReply =
+  | { kind: 'opened' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'group'; results: Packed; unindexedEvents: number }
+  | { kind: 'statement'; result: StatementResult }
+  | { kind: 'removed'; slice: RemovedSlice | { failure: Failure } }
+  | { kind: 'log-cut-off'; isEmpty: boolean }
+  | { kind: 'changed-outside' }
+  | { kind: 'indexed'; indexing: Indexing }
+  | { kind: 'disk'; disk: Disk }
+
+/** How far the indexes are behind what is stored. */
+export type Indexing = {
+  unindexedEvents: number
+  /** The longest time for which a group has waited for indexing. */
+  longestPause_ms: number
+  failure?: Failure
+}
+
+/** Changes made by other programs are to be seen within a second, and a disk that fills up before it is full. */
+const CHECK_MS = 200
+
+/** With nothing to do for so long, the writer does what was not urgent. */
+const IDLE_MS = 50
+
+/** What the thread is given: the file, where it notes what is not indexed yet, and whence it is told what to do. */
+export type WriterThreadData = { path: string; ring: SharedArrayBuffer; port: MessagePort }
+
+await main(workerData)
+
+async function main({ path, ring, port }: WriterThreadData) {
+  const say = (reply: WriterReply) => port.postMessage(reply)
+  let lock: Connection | undefined
+  let writing: WritingConnection
+  try {
+    lock = takeServerLock(path)
+    if (!lock) {
+      const advice = 'Stop it, or give this one another DATABASE_URL.'
+      throw new Error(`Another Cairn server is running on ${path}. ${advice}`)
+    }
+    await migrateFile(path)
+    assertWhole(path)
+    writing = new WritingConnection(path, new TailRing(ring))
+  } catch (error) {
+    lock?.close()
+    return say({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
+  }
+
+  const tendLog = () => {
+    const disk = writing.tendLog()
+    if (disk) say({ kind: 'disk', disk })
+  }
+  const timer = setInterval(() => {
+    if (writing.changedOutside()) say({ kind: 'changed-outside' })
+    tendLog()
+  }, CHECK_MS)
+  const pauses = new IndexingPauses()
+  const index = (isIdle: boolean) => {
+    const indexed = pauses.during(() => writing.index(isIdle))
+    if (!indexed) return false
+    const { unindexedEvents } = writing
+    say({ kind: 'indexed', indexing: { ...indexed, unindexedEvents, longestPause_ms: pauses.longest_ms } })
+    return true
+  }
+  const idle = setTimeout(() => {
+    // What has arrived meanwhile goes first.
+    if (index(true)) setImmediate(() => idle.refresh())
+  }, IDLE_MS)
+  port.on('message', (request: WriterRequest) => {
+    if (request.kind === 'group') {
+      pauses.waited(request.sent_ms)
+      const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
+      say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
+      if (writing.hasLogGrown) tendLog()
+      // One slice at the most: what has arrived meanwhile goes before the next.
+      index(false)
+      idle.refresh()
+    } else if (request.kind === 'statement') {
+      say({ kind: 'statement', result: writing.run(request.statement) })
+      idle.refresh()
+    } else if (request.kind === 'remove') {
+      say({ kind: 'removed', slice: pauses.during(() => writing.remove(request.removal)) })
+      idle.refresh()
+    } else if (request.kind === 'cut-log-off') {
+      say({ kind: 'log-cut-off', isEmpty: pauses.during(() => writing.cutLogOff()) })
+    } else {
+      clearInterval(timer)
+      clearTimeout(idle)
+      void writing.end().then(() => {
+        lock?.close()
+        port.close()
+      })
+    }
+  })
+  say({ kind: 'opened' })
+}

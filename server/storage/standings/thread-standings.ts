@@ -1,0 +1,173 @@
+import type { Reading } from '../database.ts'
+import { ListTurns } from '../lists/list-queue.ts'
+import type { ListReads } from '../storage.ts'
+import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
+import type { Standings } from './standings.ts'
+import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
+
+/** What the thread is told. @typeParam Other what it is asked besides */
+export type StandingsRequest<Other = never> =
+  /** `now_ms` is when it was sent, by the clock of the main thread. */
+  | { kind: 'query'; number: number; query: StandingsQuery | Other; now_ms: number }
+  /** Nobody waits for the answer any more. */
+  | { kind: 'cancel'; number: number }
+  | { kind: 'close' }
+
+/** What the thread says. */
+export type StandingsReply =
+  | { kind: 'opened' }
+  | { kind: 'answer'; number: number; answer: unknown }
+  | { kind: 'refused'; number: number; failure: Failure }
+  /** Nothing could be followed; it is tried again. */
+  | { kind: 'failed'; failure: Failure }
+  | { kind: 'connections'; connections: number }
+
+/** What is used of a `Worker`. */
+export type StandingsThread<Other = never> = {
+  postMessage(request: StandingsRequest<Other>): void
+  on(event: 'message', listener: (reply: StandingsReply) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'exit', listener: () => void): unknown
+}
+
+/** A thread that has ended is started again after so long. */
+const RESTART_MS = 1_000
+
+type Options<Other> = {
+  /** Starts the engine's thread, which hears requests and says replies. */
+  start: () => StandingsThread<Other>
+  /** How many reports are read at a time, each of another workspace. */
+  readers: number
+  now: () => number
+  /** Called when nothing could be followed; it is tried again. */
+  onFailure: (error: Error) => void
+}
+
+type Waiting = { resolve: (answer: unknown) => void; reject: (error: Error) => void }
+
+/**
+ * The standings of a store, followed and read by a thread of their own. Whatever happens there, the process goes on: the
+ * thread is started again.
+ */
+export class ThreadStandings<Other = never> implements Standings {
+  readonly #options: Options<Other>
+  readonly #turns: ListTurns
+  readonly #asking = new Map<number, Waiting>()
+  readonly #opened = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
+  #thread: StandingsThread<Other> | undefined
+  #asked = 0
+  #connections = 0
+  #restart: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: Options<Other>) {
+    this.#options = options
+    this.#turns = new ListTurns(options.readers)
+    this.#thread = this.#start()
+  }
+
+  /** Resolves when the first thread has said something, or has ended. */
+  get opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  /** Those of the thread; a file needs none. */
+  get openConnections(): number {
+    return this.#connections
+  }
+
+  statistics(): ListReads {
+    return this.#turns.statistics()
+  }
+
+  report: Standings['report'] = (workspaceId, journeyId, filter, reading) =>
+    this.#ask({ kind: 'report', workspaceId, journeyId, filter }, reading)
+
+  trend: Standings['trend'] = (workspaceId, journeyId, filter, reading) =>
+    this.#ask({ kind: 'trend', workspaceId, journeyId, filter }, reading)
+
+  histogram: Standings['histogram'] = (workspaceId, journeyId, filter, reading) =>
+    this.#ask({ kind: 'histogram', workspaceId, journeyId, filter }, reading)
+
+  customers: Standings['customers'] = (workspaceId, journeyId, filter, page, reading) =>
+    this.#ask({ kind: 'customers', workspaceId, journeyId, filter, page }, reading)
+
+  customerJourneys: Standings['customerJourneys'] = (workspaceId, customerId, page, reading) =>
+    this.#ask({ kind: 'customerJourneys', workspaceId, customerId, page }, reading)
+
+  /** Refuses what waits; what is being read or followed is ended before the thread ends. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#restart)
+    this.#turns.close(new Unavailable('shutting_down'))
+    if (!this.#thread) return
+    this.#thread.postMessage({ kind: 'close' })
+    await this.#ended.promise
+  }
+
+  async #ask<Kind extends StandingsQuery['kind']>(
+    query: StandingsQuery & { kind: Kind },
+    reading: Reading,
+  ): Promise<StandingsAnswers[Kind]> {
+    return (await this.ask(query, reading)) as StandingsAnswers[Kind]
+  }
+
+  /** Asks the thread when it is the caller's turn, see `ListTurns`. */
+  protected ask(query: StandingsQuery | Other, reading: Reading): Promise<unknown> {
+    return this.#turns.take(reading, (signal) => this.#answer(query, signal))
+  }
+
+  #answer(query: StandingsQuery | Other, signal: AbortSignal): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const thread = this.#thread
+      if (!thread) throw new Unavailable('storage_unavailable')
+      this.#asked += 1
+      const number = this.#asked
+      this.#asking.set(number, { resolve, reject })
+      thread.postMessage({ kind: 'query', number, query, now_ms: this.#options.now() })
+      const cancel = () => thread.postMessage({ kind: 'cancel', number })
+      signal.addEventListener('abort', cancel, { once: true })
+    })
+  }
+
+  #start(): StandingsThread<Other> {
+    const thread = this.#options.start()
+    let reason = new Error('the standings thread has ended')
+    thread.on('message', (reply) => this.#hear(reply))
+    thread.on('error', (error) => {
+      reason = error
+    })
+    thread.on('exit', () => this.#end(reason))
+    return thread
+  }
+
+  #hear(reply: StandingsReply) {
+    this.#opened.resolve()
+    if (reply.kind === 'opened') return
+    if (reply.kind === 'connections') this.#connections = reply.connections
+    else if (reply.kind === 'failed') this.#options.onFailure(errorOf(reply.failure))
+    else {
+      const asking = this.#asking.get(reply.number)
+      this.#asking.delete(reply.number)
+      if (reply.kind === 'answer') asking?.resolve(reply.answer)
+      else asking?.reject(errorOf(reply.failure))
+    }
+  }
+
+  #end(reason: Error) {
+    this.#opened.resolve()
+    this.#thread = undefined
+    this.#connections = 0
+    const unavailable = new Unavailable(this.#isClosed ? 'shutting_down' : 'storage_unavailable', reason)
+    for (const { reject } of this.#asking.values()) reject(unavailable)
+    this.#asking.clear()
+    if (this.#isClosed) return this.#ended.resolve()
+    this.#options.onFailure(reason)
+    this.#restart = setTimeout(() => {
+      this.#thread = this.#start()
+    }, RESTART_MS)
+    this.#restart.unref()
+  }
+}

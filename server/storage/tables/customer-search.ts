@@ -1,0 +1,114 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { DB } from '../../../generated/tables.ts'
+import type { Position } from '../../domain/cursors.ts'
+import { indexedBeginning, nameWords } from '../../domain/name-words.ts'
+import { bytes, WALKED_ROWS } from '../lists/page-query.ts'
+import { startsWith } from '../lists/prefixes.ts'
+
+/** A search for customers: its text, and its words from the longest on, which finds the fewest. */
+export type Search = { text: string; words: string[] }
+
+/** Where customers stand in their list. */
+type Positions = SelectQueryBuilder<DB, 'customers' | 'customer_words', Position>
+
+/** Customers that the indexes find, some of them twice: all that are listed, and no other where it `isExact`. */
+export type Found = { positions: Positions; isExact: boolean }
+
+/** So many customers that an index finds are sorted, or looked at one by one. To walk the list costs as much. */
+const MOST = WALKED_ROWS
+
+/** Of so many words of a search the index is asked how many customers they find. */
+const COUNTED_WORDS = 4
+
+/** The unique index of own identifiers begins with the type: naming all types lets it be used. */
+const TYPES = ['account', 'contact'] as const
+
+export function searchOf(text: string): Search {
+  return { text, words: nameWords(text).sort((a, b) => b.length - a.length) }
+}
+
+/** Those of whom the text is an identifier, Cairn's or their own: three at the most, the greatest `customer_id` first. */
+export async function identifiedCustomers(db: Kysely<DB>, workspaceId: string, { text }: Search) {
+  const customers = db
+    .selectFrom('customers')
+    .select(['customer_id as id', 'customer_type', 'client_customer_id'])
+    .select(bytes({ text: ['client_customer_id', 'customer_name'] }))
+    .where('workspace_id', '=', workspaceId)
+  const found = await Promise.all([
+    customers.where('customer_id', '=', text).execute(),
+    customers.where('customer_type', 'in', TYPES).where('client_customer_id', '=', text).execute(),
+  ])
+  const each = new Map(found.flat().map((customer) => [customer.id, customer]))
+  return [...each.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** Those whose own identifier is this one: one of each type at the most. */
+export function ownIdentifier(db: Kysely<DB>, workspaceId: string, client_customer_id: string): Positions {
+  return ownIdentifiers(db, workspaceId).where('client_customer_id', '=', client_customer_id)
+}
+
+/**
+ * Those that a search finds, and where it has several words or is not alone others that match in part; undefined where
+ * they are too many.
+ * @param options.isAlone whether nothing else is asked of a customer
+ */
+export async function searched(
+  db: Kysely<DB>,
+  workspaceId: string,
+  search: Search,
+  { isAlone }: { isAlone: boolean },
+): Promise<Found | undefined> {
+  const { words } = search
+  const isExact = isAlone && words.length < 2 && words.every((word) => indexedBeginning(word) === word)
+  const byIdentifier = ownIdentifiers(db, workspaceId).where(identifierBegins(search))
+  const byWord = words.slice(0, COUNTED_WORDS).map((word) => wordBegins(db, workspaceId, word))
+  const [identifiers = 0, ...counts] = await Promise.all([
+    countOf(db, byIdentifier),
+    ...byWord.map((positions) => countOf(db, positions)),
+  ])
+  const least = Math.min(...counts)
+  const rarest = byWord[counts.indexOf(least)]
+  if (identifiers > MOST || (rarest && least > MOST)) return undefined
+  return { positions: rarest ? byIdentifier.unionAll(rarest) : byIdentifier, isExact }
+}
+
+/** What a search asks of a customer. */
+export function matches(search: Search): RawBuilder<SqlBool> {
+  const { words } = search
+  if (words.length === 0) return identifierBegins(search)
+  const all = words.map((word) => sql`name_key LIKE ${`% ${word.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`)
+  return sql`(${sql.join(all, sql` AND `)} OR ${identifierBegins(search)})`
+}
+
+function identifierBegins({ text }: Search) {
+  return startsWith('client_customer_id', text)
+}
+
+function ownIdentifiers(db: Kysely<DB>, workspaceId: string): Positions {
+  const customers: SelectQueryBuilder<DB, 'customers' | 'customer_words', object> = db.selectFrom('customers')
+  return customers
+    .select(['customers.created_ms as ms', 'customers.customer_id as id'])
+    .where('customers.workspace_id', '=', workspaceId)
+    .where('customer_type', 'in', TYPES)
+}
+
+function wordBegins(db: Kysely<DB>, workspaceId: string, word: string): Positions {
+  return db
+    .selectFrom('customer_words')
+    .select(['created_ms as ms', 'customer_id as id'])
+    .where('workspace_id', '=', workspaceId)
+    .where(startsWith('word', indexedBeginning(word)))
+}
+
+/** How many there are, up to one more than are looked at. */
+async function countOf(db: Kysely<DB>, positions: Positions): Promise<number> {
+  const some = positions
+    .clearSelect()
+    .select(sql`1`.as('one'))
+    .limit(MOST + 1)
+  const { count } = await db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

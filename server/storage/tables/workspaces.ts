@@ -1,0 +1,153 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { components } from '../../../generated/contract.ts'
+import type { DB } from '../../../generated/tables.ts'
+import { newErasureSecret } from '../../domain/own-digest.ts'
+import type { ReadingDatabase } from '../database.ts'
+
+/** Makes a workspace; false where one of that name exists. */
+export async function insertWorkspace(
+  db: Transaction<DB>,
+  workspace: { workspace_id: string; name: string; created_ms: number; created_by?: string | null },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('workspaces')
+    .values({ ...workspace, erasure_secret: newErasureSecret(), protect_customers: 1 })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Renames a workspace; false where another one has the name, and nothing is changed. */
+export async function updateWorkspaceName(
+  db: Transaction<DB>,
+  workspaceId: string,
+  name: string,
+): Promise<boolean> {
+  const [other] = await workspaces(db, name)
+  if (other) return other.workspace_id === workspaceId
+  await db.updateTable('workspaces').set({ name }).where('workspace_id', '=', workspaceId).execute()
+  return true
+}
+
+/** What can be said of a workspace that exists. */
+export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
+  return await db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name', 'archived_ms', 'retention_days', 'events_since_ms', 'protect_customers'])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+}
+
+/** Says whether publishable keys may neither rename customers nor learn who is one. */
+export async function updateProtection(
+  db: Transaction<DB>,
+  workspaceId: string,
+  isProtected: boolean,
+): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({ protect_customers: isProtected ? 1 : 0 })
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+}
+
+/** Says how long a workspace keeps events. @param retention_days null: for ever */
+export async function updateRetention(
+  db: Transaction<DB>,
+  workspaceId: string,
+  retention_days: number | null,
+): Promise<void> {
+  await db.updateTable('workspaces').set({ retention_days }).where('workspace_id', '=', workspaceId).execute()
+}
+
+export function workspaceStatus(archived_ms: number | null): components['schemas']['WorkspaceStatus'] {
+  return archived_ms === null ? 'active' : 'archived'
+}
+
+/** Archives a workspace, or restores it. @param archived_ms null: it is active */
+export async function updateArchived(
+  db: Transaction<DB>,
+  workspaceId: string,
+  archived_ms: number | null,
+): Promise<void> {
+  await db.updateTable('workspaces').set({ archived_ms }).where('workspace_id', '=', workspaceId).execute()
+}
+
+/** The name of a workspace that exists. */
+export async function workspaceName(db: Kysely<DB>, workspaceId: string): Promise<string> {
+  const { name } = await db
+    .selectFrom('workspaces')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return name
+}
+
+/** How many workspaces a person has made, on whatever way but the command line. */
+export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promise<number> {
+  const { made } = await db
+    .selectFrom('workspaces')
+    .select(({ fn }) => fn.countAll<number>().as('made'))
+    .where('created_by', '=', personId)
+    .executeTakeFirstOrThrow()
+  return Number(made)
+}
+
+/** Whether there is a workspace, and it has not been removed. */
+export async function hasWorkspace(db: Kysely<DB>, workspaceId: string): Promise<boolean> {
+  const there = db
+    .selectFrom('workspaces')
+    .select('workspace_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('removed_ms', 'is', null)
+  return (await there.executeTakeFirst()) !== undefined
+}
+
+/** The workspaces with the name, or all of them. */
+export async function workspaces(db: Kysely<DB>, name?: string) {
+  let query = db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name'])
+    .where('removed_ms', 'is', null)
+    .orderBy('created_ms')
+  if (name !== undefined) query = query.where('name', '=', name)
+  return await query.execute()
+}
+
+/** How much a workspace holds, beside events. @param most customers are counted up to one more than that */
+export async function countRows(db: ReadingDatabase, workspaceId: string, most: number) {
+  const ofWorkspace = (table: 'journeys' | 'service_keys' | 'members') =>
+    db.selectFrom(table).where('workspace_id', '=', workspaceId)
+  const count = sql<number>`count(*)`.as('count')
+  const journeys = ofWorkspace('journeys').where('removed_ms', 'is', null)
+  const customers = db
+    .selectFrom('customers')
+    .select('customer_id')
+    .where('workspace_id', '=', workspaceId)
+    .limit(most + 1)
+    .as('counted')
+  const counts = await Promise.all([
+    journeys.select(count).executeTakeFirstOrThrow(),
+    db.selectFrom(customers).select(count).executeTakeFirstOrThrow(),
+    ofWorkspace('service_keys').select(count).executeTakeFirstOrThrow(),
+    ofWorkspace('members').select(count).executeTakeFirstOrThrow(),
+  ])
+  const [journey, customer, key, member] = counts
+  return {
+    journeys: journey.count,
+    customers: customer.count,
+    keys: key.count,
+    members: member.count,
+  }
+}
+
+/** Whether the store has any workspace. */
+export async function hasWorkspaces(db: Kysely<DB>): Promise<boolean> {
+  const found = await db
+    .selectFrom('workspaces')
+    .select('workspace_id')
+    .where('removed_ms', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
