@@ -7,6 +7,7 @@ import { createWorkspace } from '../../server/cli/init.ts'
 import { blockOf, PERIOD_MS, PERIODS, periodOf } from '../../server/storage/activity/activity.ts'
 import { packCounts } from '../../server/storage/activity/event-counts.ts'
 import type { Transaction } from '../../server/storage/database.ts'
+import { runDeclared } from '../../server/storage/effects.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { newStore } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
@@ -36,7 +37,7 @@ async function insertCounts(db: Transaction, workspaceId: string) {
   const insert = async (table: string, rows: unknown[][]) => {
     for (let from = 0; from < rows.length; from += 1_000) {
       const values = rows.slice(from, from + 1_000).map((row) => sql`(${sql.join([workspace, ...row])})`)
-      await sql`INSERT INTO ${sql.table(table)} VALUES ${sql.join(values)}`.execute(db)
+      await runDeclared(db, [], sql`INSERT INTO ${sql.table(table)} VALUES ${sql.join(values)}`)
     }
   }
   for (const block of new Set(minutes.map(blockOf))) {

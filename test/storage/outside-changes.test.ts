@@ -7,6 +7,7 @@ import type { DB } from '../../generated/tables.ts'
 import { inStore } from '../../server/cli/store.ts'
 import { newId } from '../../server/domain/identifiers.ts'
 import { newServiceKey } from '../../server/domain/service-keys.ts'
+import { runDeclared } from '../../server/storage/effects.ts'
 import { insertJourney, updateJourney } from '../../server/storage/tables/journeys.ts'
 import { insertServiceKey, serviceKeys, updateServiceKey } from '../../server/storage/tables/service-keys.ts'
 import { updateProtection } from '../../server/storage/tables/workspaces.ts'
@@ -75,11 +76,10 @@ describe('what another program has made', () => {
     expect(notYet.error?.code).toBe('customer_not_in_journey')
     const columns = { sqlite: 'journey_ref, customer_ref', postgres: 'workspace_id, journey_id, customer_id' }
     const enrolled = sql.raw(columns[engine])
-    await outside((db) =>
-      sql`INSERT INTO enrolments (${enrolled}, enrolled_ms)
-        SELECT ${enrolled}, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
-        WHERE customer_id = ${event.customer_id} AND journey_id = ${journey_id}`.execute(db),
-    )
+    const enrolment = sql`INSERT INTO enrolments (${enrolled}, enrolled_ms)
+      SELECT ${enrolled}, ${Date.now()} FROM customers JOIN journeys USING (workspace_id)
+      WHERE customer_id = ${event.customer_id} AND journey_id = ${journey_id}`
+    await outside((db) => runDeclared(db, ['enrolments'], enrolment))
     expect((await client.createEvent({ body: { ...event, journey_id } })).response.status).toBe(201)
   })
 })

@@ -11,7 +11,7 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { changesKeys } from '../tables/service-keys.ts'
+import { type Effect, effectsOf, UNDECLARED } from '../effects.ts'
 import type { Connection } from './connection/connection.ts'
 import { isReadOnly, seenFromOutside } from './connection/outages.ts'
 import type { Pool, Servers } from './connection/pool.ts'
@@ -29,8 +29,11 @@ export type Change = {
 
 type PoolDialectOptions = {
   read: Read
-  /** Where transactions take turns, and what refuses one before it begins; undefined where there are only reads. */
-  transactions?: { pool: Pool; servers: Servers; assertAvailable?: () => void }
+  /**
+   * Where transactions take turns, and what refuses one before it begins; undefined where there are only reads. Where the
+   * store may be served, each declares what it changes.
+   */
+  transactions?: { pool: Pool; servers: Servers; assertAvailable?: () => void; areServed?: boolean }
   /** Called when a transaction that others must obey may be on disk, before whoever asked for it is answered. */
   onChange?: (change: Change) => void
 }
@@ -86,12 +89,6 @@ const TURN_LOCK = 0x636169726e
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SELECT ${DURABLE}, pg_advisory_xact_lock(${TURN_LOCK})`
 
-/** What other processes have to hear of: keys they have in memory, and what they may come to have. */
-const HEARD = /^(insert into|update|delete from) "(service_keys|members|people|journeys|workspaces|sessions)"/
-
-/** A session that is noted changes nothing that anybody obeys. */
-const UNHEARD = /^update "sessions" set "last_seen_ms" = /
-
 class PoolDriver implements Driver {
   readonly #options: PoolDialectOptions
 
@@ -128,8 +125,8 @@ class PoolConnection implements DatabaseConnection {
   readonly #options: PoolDialectOptions
   /** While it is in a transaction. */
   #connection: Connection | undefined
-  #isHeard = false
-  #changesKeys = false
+  /** Those of the transaction. */
+  readonly #effects = new Set<Effect>()
   /** What the first statement that failed was refused with, whatever was made of it. */
   #failure: unknown
 
@@ -153,11 +150,12 @@ class PoolConnection implements DatabaseConnection {
   }
 
   async commit() {
-    let change: Change = { ofKeys: this.#changesKeys, number: null }
+    const isHeard = this.#effects.has('replicas')
+    let change: Change = { ofKeys: this.#effects.has('keys'), number: null }
     try {
       await this.#translated(async () => {
         const connection = this.#opened()
-        if (this.#isHeard) {
+        if (isHeard) {
           const { rows } = await connection.run<{ changes: number }>(
             'UPDATE cairn_store SET changes = changes + 1 RETURNING changes',
           )
@@ -169,7 +167,7 @@ class PoolConnection implements DatabaseConnection {
       })
     } finally {
       // Where the connection was lost, it may be on disk all the same.
-      if (this.#isHeard) this.#options.onChange?.(change)
+      if (isHeard) this.#options.onChange?.(change)
     }
   }
 
@@ -188,15 +186,13 @@ class PoolConnection implements DatabaseConnection {
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
     const connection = this.#connection
     if (!connection) {
-      const isRead = query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && READS.test(sql))
-      if (!isRead) throw new Error('a write outside a transaction')
+      if (effectsOf(query) || !READS.test(sql)) throw new Error('a write outside a transaction')
       return { rows: (await this.#translated(() => this.#options.read(sql, parameters))) as Row[] }
     }
-    if (WRITES.has(query.kind) && HEARD.test(sql) && !UNHEARD.test(sql)) {
-      this.#isHeard = true
-      if (changesKeys(sql)) this.#changesKeys = true
-    }
-    const { rows, changes } = await this.#translated(() => connection.run<Row>(sql, parameters))
+    const effects = effectsOf(query)
+    for (const effect of effects ?? []) this.#effects.add(effect)
+    const { rows, changes, command } = await this.#translated(() => connection.run<Row>(sql, parameters))
+    if (!effects && CHANGES.has(command) && this.#options.transactions?.areServed) throw new Error(UNDECLARED)
     return { rows, numAffectedRows: BigInt(changes) }
   }
 
@@ -222,7 +218,8 @@ class PoolConnection implements DatabaseConnection {
   }
 }
 
-/** What is written by hand, in tests of lists for example. */
+/** What may run outside a transaction, where a write would be committed at once. */
 const READS = /^\s*(select|with)\b(?!.*\b(insert into|update|delete from)\b)/is
 
-const WRITES = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode', 'MergeQueryNode'])
+/** The command tags of statements that change rows, of the outermost part of one. */
+const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])

@@ -118,7 +118,12 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     new Kysely<DB>({
       dialect: new PoolDialect({
         read,
-        transactions: { pool: pools.transactions, servers, assertAvailable: () => writer.assertAvailable() },
+        transactions: {
+          pool: pools.transactions,
+          servers,
+          assertAvailable: () => writer.assertAvailable(),
+          areServed: true,
+        },
         onChange: ({ ofKeys, number }) => {
           if (number !== null) watch.made(number)
           if (ofKeys) onKeyChange()
@@ -236,7 +241,8 @@ async function madeReady({ pools: { lookUps, transactions }, servers, journal }:
 /** A database of which nobody is told what changes. */
 function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: Servers): Database {
   const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
-  return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions: { pool, servers } }) })
+  const transactions = { pool, servers, areServed: true }
+  return new Kysely<DB>({ dialect: new PoolDialect({ read, transactions }) })
 }
 
 /**

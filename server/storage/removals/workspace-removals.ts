@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Transaction } from '../database.ts'
+import { runDeclared } from '../effects.ts'
 import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
 import type { RemovalStore } from './removal-store.ts'
 import { insertRemoval, type Removal } from './removals.ts'
@@ -109,9 +110,10 @@ async function deleteSome(
   workspace_id: string,
 ): Promise<bigint> {
   const key = sql.join(sharedKeys[table].map((column) => sql.ref(column)))
-  const { numAffectedRows } = await sql`
+  const some = sql`
     DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
       SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} LIMIT ${sql.lit(ROWS_AT_ONCE)}
-    )`.execute(db)
+    )`
+  const { numAffectedRows } = await runDeclared(db, [], some)
   return numAffectedRows ?? 0n
 }

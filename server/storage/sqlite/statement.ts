@@ -1,16 +1,28 @@
+import { UNDECLARED } from '../effects.ts'
 import type { Failure } from '../unavailable.ts'
 import { type Connection, storageFailure } from './connection.ts'
 
 /** A compiled query on its way to another thread. */
-export type Statement = { sql: string; parameters: readonly unknown[] }
+export type Statement = {
+  sql: string
+  parameters: readonly unknown[]
+  /** Whether it must not change rows. */
+  isRead?: boolean
+  /** Whether it may change what the writer has looked up. */
+  changesReferences?: boolean
+}
 
 export type StatementResult = { rows: unknown[]; changes: number } | { failure: Failure }
 
 /** Runs one statement; what the driver throws becomes a failure. */
-export function runStatement(connection: Connection, { sql, parameters }: Statement): StatementResult {
+export function runStatement(
+  connection: Connection,
+  { sql, parameters, isRead = false }: Statement,
+): StatementResult {
   try {
     const statement = connection.prepare(sql)
     if (connection.readonly && !statement.readonly) throw new Error('a write outside a transaction')
+    if (isRead && !statement.readonly) throw new Error(UNDECLARED)
     if (statement.reader) return { rows: statement.all(...parameters), changes: 0 }
     return { rows: [], changes: statement.run(...parameters).changes }
   } catch (error) {

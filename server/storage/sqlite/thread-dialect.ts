@@ -11,7 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { changesKeys } from '../tables/service-keys.ts'
+import { type Effect, effectsOf } from '../effects.ts'
 import type { Statement } from './statement.ts'
 import type { Writer } from './writer/write-scheduler.ts'
 
@@ -76,7 +76,7 @@ class ThreadDriver implements Driver {
 
   async commitTransaction(connection: ThreadConnection) {
     await connection.end('COMMIT')
-    if (connection.changesKeys) this.#options.onKeyChange?.()
+    if (connection.effects.has('keys')) this.#options.onKeyChange?.()
   }
 
   async rollbackTransaction(connection: ThreadConnection) {
@@ -92,7 +92,8 @@ class ThreadConnection implements DatabaseConnection {
   readonly #read: Read
   readonly #givenWriter: Writer | undefined
   #hasTurn = false
-  #changesKeys = false
+  /** Those of the transaction. */
+  readonly effects = new Set<Effect>()
 
   constructor({ read, writer }: ThreadDialectOptions) {
     this.#read = read
@@ -102,11 +103,6 @@ class ThreadConnection implements DatabaseConnection {
   get #writer(): Writer {
     if (!this.#givenWriter) throw new Error('a transaction where there are only reads')
     return this.#givenWriter
-  }
-
-  /** Whether a statement of the transaction writes and names their table; no other table's changes reach it. */
-  get changesKeys() {
-    return this.#changesKeys
   }
 
   async begin() {
@@ -133,8 +129,10 @@ class ThreadConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
     if (!this.#hasTurn) return { rows: (await this.#read({ sql, parameters })) as Row[] }
-    if (query.kind !== 'SelectQueryNode' && changesKeys(sql)) this.#changesKeys = true
-    const { rows, changes } = await this.#writer.run({ sql, parameters })
+    const effects = effectsOf(query)
+    for (const effect of effects ?? []) this.effects.add(effect)
+    const changesReferences = effects?.includes('references') ?? false
+    const { rows, changes } = await this.#writer.run({ sql, parameters, isRead: !effects, changesReferences })
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }
 

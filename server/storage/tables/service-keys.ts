@@ -99,13 +99,6 @@ function callingKeyOf({
   return { ...keyOf(row), discretion: isDiscreet ? { since_ms: workspace_ms } : undefined }
 }
 
-/**
- * Whether a statement that writes may change what `CallingKey` says: what is remembered of keys is read again then.
- */
-export function changesKeys(sql: string): boolean {
-  return sql.includes('service_keys') || sql.includes('protect_customers')
-}
-
 /** A key with the name of who made it. */
 export type ListedServiceKey = { key: ServiceKey; creator: string | null }
 

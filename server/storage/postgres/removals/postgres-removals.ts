@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database.ts'
+import { runDeclared } from '../../effects.ts'
 import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
 import { uuidOf } from '../connection/uuids.ts'
@@ -16,15 +17,15 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   const [names] = known.rows
   if (!names) return undefined
   const customer = uuidOf(customer_id)
-  const removed = await sql<{
-    journey_id: string
-  }>`DELETE FROM enrolments WHERE ${own} RETURNING journey_id`.execute(db)
+  const left = sql<{ journey_id: string }>`DELETE FROM enrolments WHERE ${own} RETURNING journey_id`
+  const removed = await runDeclared(db, ['enrolments'], left)
   const journeys = removed.rows.map(({ journey_id }) => uuidOf(journey_id))
-  await sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
+  const noted = sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id, customer_id)
     SELECT ${uuidOf(workspace_id)}, gen_random_uuid(), journey_id, ${customer}
-    FROM unnest(${journeys}::uuid[]) AS left_behind (journey_id)`.execute(db)
+    FROM unnest(${journeys}::uuid[]) AS left_behind (journey_id)`
+  await runDeclared(db, [], noted)
   for (const table of ['customer_words', 'customer_strays', 'customers']) {
-    await sql`DELETE FROM ${sql.table(table)} WHERE ${own}`.execute(db)
+    await runDeclared(db, ['customers'], sql`DELETE FROM ${sql.table(table)} WHERE ${own}`)
   }
   const place = JSON.stringify({ customer, own: names })
   const subject = { workspace_id, kind: 'customer', subject_id: customer_id, begun_ms, place } as const
@@ -36,8 +37,9 @@ export const removeJourney: RemovalStore['removeJourney'] = async (
   db,
   { workspace_id, journey_id, begun_ms },
 ) => {
-  await sql`UPDATE journeys SET removed_ms = ${begun_ms}
-    WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`.execute(db)
+  const hidden = sql`UPDATE journeys SET removed_ms = ${begun_ms}
+    WHERE workspace_id = ${workspace_id} AND journey_id = ${journey_id}`
+  await runDeclared(db, ['journeys'], hidden)
   const place = JSON.stringify({ journey: uuidOf(journey_id) })
   const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
   await insertRemoval(db, subject)
@@ -55,8 +57,9 @@ export async function forgetJourney(
   db: Transaction,
   { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
 ): Promise<void> {
-  await sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id)
-    VALUES (${uuidOf(workspace_id)}, gen_random_uuid(), ${uuidOf(journey_id)})`.execute(db)
+  const noted = sql`INSERT INTO enrolment_removals (workspace_id, removal, journey_id)
+    VALUES (${uuidOf(workspace_id)}, gen_random_uuid(), ${uuidOf(journey_id)})`
+  await runDeclared(db, [], noted)
 }
 
 /** Emptied, row by row, by who follows the store. */
@@ -92,10 +95,11 @@ export async function removeOwn(db: Transaction, workspaceId: string, rows: numb
   }
   for (const table of [...BY_IDENTIFIER, ...OWN]) {
     const own = BY_IDENTIFIER.includes(table) ? workspaceId : workspace
-    const { numAffectedRows = 0n } = await sql`
+    const some = sql`
       DELETE FROM ${sql.table(table)} WHERE workspace_id = ${own} AND ctid = ANY(ARRAY(
         SELECT ctid FROM ${sql.table(table)} WHERE workspace_id = ${own} LIMIT ${sql.lit(rows)}
-      ))`.execute(db)
+      ))`
+    const { numAffectedRows = 0n } = await runDeclared(db, ['customers'], some)
     if (numAffectedRows > 0n) return false
   }
   return true

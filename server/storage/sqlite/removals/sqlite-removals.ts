@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { indexedBeginning, wordsOfText } from '../../../domain/name-words.ts'
 import type { Database, ReadingDatabase, Transaction } from '../../database.ts'
+import { runDeclared } from '../../effects.ts'
 import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
 
@@ -35,11 +36,14 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
       .where('customer_id', '=', customer_id)
       .execute()
   }
-  await sql`INSERT INTO enrolment_removals (journey_ref, customer_ref)
-    SELECT journey_ref, customer_ref FROM enrolments WHERE customer_ref = ${ref}`.execute(db)
-  const removed = await sql`DELETE FROM enrolments WHERE customer_ref = ${ref}`.execute(db)
-  await sql`DELETE FROM customers WHERE customer_ref = ${ref}`.execute(db)
-  await sql`UPDATE event_indexing SET removed_customer_ref = max(removed_customer_ref, ${ref})`.execute(db)
+  const noted = sql`INSERT INTO enrolment_removals (journey_ref, customer_ref)
+    SELECT journey_ref, customer_ref FROM enrolments WHERE customer_ref = ${ref}`
+  await runDeclared(db, [], noted)
+  const left = sql`DELETE FROM enrolments WHERE customer_ref = ${ref}`
+  const removed = await runDeclared(db, ['enrolments'], left)
+  await runDeclared(db, ['customers'], sql`DELETE FROM customers WHERE customer_ref = ${ref}`)
+  const last = sql`UPDATE event_indexing SET removed_customer_ref = max(removed_customer_ref, ${ref})`
+  await runDeclared(db, [], last)
   const removal_id = await insertRemoval(db, {
     workspace_id,
     kind: 'customer',
@@ -56,7 +60,8 @@ export const removeJourney: RemovalStore['removeJourney'] = async (
   { workspace_id, journey_id, begun_ms },
 ) => {
   const ref = await journeyRef(db, { workspace_id, journey_id })
-  await sql`UPDATE journeys SET removed_ms = ${begun_ms} WHERE journey_ref = ${ref}`.execute(db)
+  const hidden = sql`UPDATE journeys SET removed_ms = ${begun_ms} WHERE journey_ref = ${ref}`
+  await runDeclared(db, ['journeys'], hidden)
   const place = JSON.stringify({ ref, from: 0 })
   const subject = { workspace_id, kind: 'journey', subject_id: journey_id, begun_ms, place } as const
   await insertRemoval(db, subject)
@@ -75,10 +80,11 @@ export async function forgetJourney(
   { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
 ): Promise<void> {
   const ref = await journeyRef(db, { workspace_id, journey_id })
-  await sql`UPDATE event_series SET journey_id = '', event_id = ''
+  const unnamed = sql`UPDATE event_series SET journey_id = '', event_id = ''
     WHERE workspace_ref = (SELECT workspace_ref FROM workspaces WHERE workspace_id = ${workspace_id})
-      AND journey_id = ${journey_id}`.execute(db)
-  await sql`INSERT INTO enrolment_removals (journey_ref) VALUES (${ref})`.execute(db)
+      AND journey_id = ${journey_id}`
+  await runDeclared(db, [], unnamed)
+  await runDeclared(db, [], sql`INSERT INTO enrolment_removals (journey_ref) VALUES (${ref})`)
 }
 
 /** Removes customers, whose numbers are not given again, and what no other engine has of a workspace. */
@@ -86,22 +92,24 @@ export async function removeOwn(db: Transaction, workspaceId: string, rows: numb
   const { rows: found } = await sql<{ ref: number }>`
     SELECT workspace_ref AS ref FROM workspaces WHERE workspace_id = ${workspaceId}`.execute(db)
   const ref = found[0]?.ref
-  await sql`UPDATE event_indexing SET removed_customer_ref
-    = max(removed_customer_ref, (SELECT coalesce(max(customer_ref), 0) FROM customers))`.execute(db)
-  const customers = await sql`DELETE FROM customers WHERE customer_ref IN (
-    SELECT customer_ref FROM customers WHERE workspace_id = ${workspaceId} LIMIT ${sql.lit(rows)})`.execute(
-    db,
-  )
+  const last = sql`UPDATE event_indexing SET removed_customer_ref
+    = max(removed_customer_ref, (SELECT coalesce(max(customer_ref), 0) FROM customers))`
+  await runDeclared(db, [], last)
+  const some = sql`DELETE FROM customers WHERE customer_ref IN (
+    SELECT customer_ref FROM customers WHERE workspace_id = ${workspaceId} LIMIT ${sql.lit(rows)})`
+  const customers = await runDeclared(db, ['customers'], some)
   if ((customers.numAffectedRows ?? 0n) > 0n) return false
   for (const [table, key] of OWN) {
     const columns = sql.join(key.map((column) => sql.ref(column)))
-    const { numAffectedRows = 0n } = await sql`
+    const some = sql`
       DELETE FROM ${sql.table(table)} WHERE (${columns}) IN (
         SELECT ${columns} FROM ${sql.table(table)} WHERE workspace_ref = ${ref} LIMIT ${sql.lit(rows)}
-      )`.execute(db)
+      )`
+    const { numAffectedRows = 0n } = await runDeclared(db, [], some)
     if (numAffectedRows > 0n) return false
   }
-  await sql`DELETE FROM event_keys WHERE key_id NOT IN (SELECT key_id FROM service_keys)`.execute(db)
+  const keys = sql`DELETE FROM event_keys WHERE key_id NOT IN (SELECT key_id FROM service_keys)`
+  await runDeclared(db, [], keys)
   return true
 }
 

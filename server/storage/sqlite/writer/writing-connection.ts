@@ -15,9 +15,6 @@ import { WriteAheadLog } from './write-ahead-log.ts'
 /** So much of the tail is read at once when a store is opened; what is more is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
 
-/** A statement that may change what units have looked up. A session that is noted, or an audit entry, does not. */
-const REFERENCES = /^(?!select\b).*\b(workspaces|journeys|customers|enrolments)\b/is
-
 type Open = { connection: Connection; units: Units; indexer: Indexer; remover: EventRemover }
 
 /** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
@@ -88,7 +85,7 @@ export class WritingConnection {
     } catch (error) {
       return { failure: failureOf(error) }
     }
-    if (REFERENCES.test(statement.sql)) this.#changesReferences = true
+    if (statement.changesReferences) this.#changesReferences = true
     const result = runStatement(open.connection, statement)
     if ('failure' in result && result.failure.outage) this.#recover(result.failure)
     if (!open.connection.inTransaction) {
