@@ -1,27 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { parse as parseUrl } from 'node:url'
-import type { Request, RequestHandler } from 'express'
-import { middleware } from 'express-openapi-validator'
 import type { components, operations } from '../generated/contract.ts'
 import { operationPaths, personOperationPaths } from '../generated/operations.ts'
 import type { Config } from './config.ts'
-import { contractDocument } from './contract-document.ts'
+import { type ContractDocument, contractDocument } from './contract-document.ts'
 import type { newId } from './domain/identifiers.ts'
 import type { JsonBytes } from './domain/json-bytes.ts'
 import type { KeyKind } from './domain/service-keys.ts'
 import type { StreamedFile } from './http/answers/streamed-file.ts'
 import type { Cookies } from './http/callers/cookies.ts'
-import { bodyParts, bodyShape, inWhole, itemsOf, lengthFaults } from './http/checks/body-parts.ts'
-import { distinct, faultOf, refusalTexts, type ValidatorError } from './http/checks/faults.ts'
-import { type Parameter, readQuery } from './http/checks/query.ts'
-import { requestPart } from './http/checks/request-part.ts'
+import { itemsOf } from './http/checks/body-parts.ts'
+import { type RequestCheck, requestChecks } from './http/checks/request-check.ts'
 import type { Attempts } from './http/rates/attempts.ts'
-import type { LoopTime } from './http/rates/loop-scheduler.ts'
 import type { RecentMap } from './http/rates/recent-map.ts'
 import type { RefusedItem } from './http/refused-requests.ts'
 import type { BodyLimits } from './http/request-body.ts'
 import type { Passwords } from './passwords.ts'
-import { areEnough, Problem } from './problems.ts'
 import type { Reading, ReadingDatabase, Transaction } from './storage/database.ts'
 import type { ServedStorage } from './storage/storage.ts'
 import type { CallingKey } from './storage/tables/service-keys.ts'
@@ -133,9 +126,6 @@ export type Operation<Id extends OperationId> = (
 /** One function for every operation of the contract, and no other. */
 export type Operations = { [Id in OperationId]: Operation<Id> }
 
-/** What of a request is checked beside its body. */
-export type CheckedRequest = Pick<Request, 'method' | 'originalUrl' | 'headers' | 'params'>
-
 /** An operation as HTTP reaches it. */
 export type Route = {
   operationId: OperationId
@@ -152,38 +142,11 @@ export type Route = {
   bodyLimits: BodyLimits
   /** How many events a request with this body counts as. */
   count(body: unknown): number
-  /**
-   * @param loop the time of the event loop, which a long list gives up between its parts
-   * @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not
-   *   allow the request
-   */
-  check(
-    req: CheckedRequest,
-    body: unknown,
-    loop: LoopTime,
-  ): Promise<Omit<OperationRequest<OperationId>, 'workspaceId'>>
+  check: RequestCheck<Omit<OperationRequest<OperationId>, 'workspaceId'>>
 }
 
 /** The contract, checked, as the file and as a document. */
-export type Contract = { text: string; document: Document; basePath: string; routes: Route[] }
-
-type Declared = {
-  security?: Record<string, unknown>[]
-  requestBody?: { 'x-limit-bytes'?: number; content: { 'application/json': { schema: unknown } } }
-  parameters?: unknown[]
-  responses: Record<string, { headers?: Record<string, unknown> }>
-  'x-counted'?: string
-  'x-roles'?: Role[]
-}
-type Document = {
-  servers: { url: string }[]
-  paths: Record<string, Record<string, Declared>>
-  security: Record<string, unknown>[]
-  components: {
-    parameters?: Record<string, unknown>
-    schemas?: Record<string, unknown>
-  }
-}
+export type Contract = { text: string; document: ContractDocument; basePath: string; routes: Route[] }
 
 const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
   PublishableKey: 'publishable',
@@ -197,32 +160,16 @@ const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
  */
 export async function loadContract(file: URL): Promise<Contract> {
   const text = readFileSync(file, 'utf8')
-  const document = contractDocument(text) as Document
+  const document = contractDocument(text)
   const basePath = document.servers[0]?.url ?? ''
-  const refusals = refusalTexts(document.components)
-  // Its own: the validator changes the document that it is given.
-  const validator = validatorSteps(requestPart(document))
+  const checkOf = requestChecks(document)
   const routes = await Promise.all(
     Object.entries({ ...operationPaths, ...personOperationPaths }).map(
       async ([id, [method, template]]): Promise<Route> => {
         const declared = document.paths[template]?.[method.toLowerCase()]
         if (!declared) throw new Error(`generated/ is out of date: the contract has no ${method} ${template}`)
         const path = basePath + template.replace(/\{(\w+)\}/g, ':$1')
-        const metadata = await operationMetadata(validator.metadata, method, basePath + template)
-        const parameters = (declared.parameters ?? []).map((parameter) =>
-          resolve<Parameter & { in: string }>(document, 'parameters', parameter),
-        )
-        const query = parameters
-          .filter((parameter) => parameter.in === 'query')
-          .map(({ name, schema }) => ({
-            name,
-            schema: resolve<Parameter['schema']>(document, 'schemas', schema),
-          }))
-        const bodySchema = declared.requestBody?.content['application/json'].schema
-        const shape = bodyShape(bodySchema, (schema) => resolve(document, 'schemas', schema))
         const counted = declared['x-counted']
-        const hasPathParams = path.includes(':')
-        const withoutPathParams = { ...metadata, pathParams: NO_PARAMETERS }
         return {
           operationId: id as OperationId,
           method,
@@ -236,39 +183,7 @@ export async function loadContract(file: URL): Promise<Contract> {
             kind: counted ? 'batch' : 'single',
           },
           count: (body) => itemsOf(body, counted)?.length || 1,
-          async check(req, body, loop) {
-            const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
-            const pathParams: Record<string, unknown> = hasPathParams ? { ...req.params } : NO_PARAMETERS
-            // An object of its own: to redefine properties of Express's request takes longer than the check. The
-            // validator parses the URL for the query alone, which takes 5 µs.
-            const request = {
-              method: req.method,
-              headers: req.headers,
-              originalUrl: query.length > 0 && req.originalUrl.includes('?') ? req.originalUrl : '',
-              params: req.params,
-              query: values,
-              openapi: hasPathParams ? { ...metadata, pathParams } : withoutPathParams,
-              body,
-            }
-            let faults = ofQuery
-            const tooLong = lengthFaults(body, shape)
-            if (tooLong.length > 0) faults = [...faults, ...tooLong]
-            for (const part of bodyParts(body, shape)) {
-              if (part.from > 0) await loop.next()
-              request.body = part.body
-              const found = await refusedBy(validator.request, request)
-              if (found.length > 0) {
-                const told = found.map((error) => faultOf(error, { body: part.body, shape, refusals }))
-                faults = distinct([...faults, ...told.map((fault) => inWhole(fault, shape, part))])
-              }
-              if (areEnough(faults)) break
-            }
-            if (faults.length > 0) throw new Problem('invalid_request', { faults: distinct(faults) })
-            return { body, path: pathParams, query: request.query } as Omit<
-              OperationRequest<OperationId>,
-              'workspaceId'
-            >
-          },
+          check: (await checkOf(method, basePath + template, declared)) as Route['check'],
         }
       },
     ),
@@ -278,89 +193,10 @@ export async function loadContract(file: URL): Promise<Contract> {
   return { text, document, basePath, routes }
 }
 
-/** Of a path without any; one for all requests, since nobody writes there. */
-const NO_PARAMETERS = Object.freeze({})
-
 function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)
   const credential = CREDENTIAL_OF_SCHEME[name]
   if (!credential)
     throw new Error(`The contract has a security scheme that the server does not know: ${name}`)
   return credential
-}
-
-/**
- * The two steps of express-openapi-validator that are used. Each operation has its own route in Express, so that the
- * validator's search for the path, which compiles every path's expression on each request, is done once at boot:
- * 49 µs a request with 30 operations, 5 µs without it. The steps are known by name only, hence the exact version in
- * package.json.
- */
-function validatorSteps(apiSpec: Document): { metadata: RequestHandler; request: RequestHandler } {
-  warnSilentlyOfUrlParse()
-  const steps = middleware({
-    apiSpec: apiSpec as never,
-    // At a reference the compiled check copies all faults so far: 2.6 s for 20,000 wrong items, 0.1 s without.
-    $refParser: { mode: 'dereference' },
-    // The lint has done it. Here it would take a tenth of a second of every start.
-    validateApiSpec: false,
-    validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
-    validateResponses: false,
-    validateSecurity: false,
-    validateFormats: true,
-    // The fast formats accept 2023-02-30.
-    ajvFormats: { mode: 'full' },
-    fileUploader: false,
-  })
-  const step = (name: string) => {
-    const found = steps.find((step) => step.name === name)
-    if (!found)
-      throw new Error(`express-openapi-validator has no ${name}; is it the exact version of package.json?`)
-    return found as RequestHandler
-  }
-  return { metadata: step('metadataMiddleware'), request: step('requestMiddleware') }
-}
-
-/**
- * Until it has warned once that `url.parse` is deprecated, Node looks at the call stack each time to see who calls: 8 µs
- * of every request, in the validator. The warning is for the validator's authors.
- */
-function warnSilentlyOfUrlParse() {
-  const { noDeprecation = false } = process
-  process.noDeprecation = true
-  parseUrl('')
-  process.noDeprecation = noDeprecation
-}
-
-/** What the validator finds out about an operation, by a request that it would match. Fails with a bad contract. */
-async function operationMetadata(metadata: RequestHandler, method: string, template: string) {
-  const app = { enabled: () => true }
-  const req = { method, path: template, originalUrl: template, baseUrl: '', app, openapi: undefined }
-  await new Promise<void>((resolve, reject) => {
-    metadata(req as never, {} as never, (error?: unknown) => (error ? reject(error) : resolve()))
-  })
-  if (!req.openapi) throw new Error(`express-openapi-validator does not find ${method} ${template}`)
-  return req.openapi as object
-}
-
-const NO_FAULTS: readonly ValidatorError[] = []
-
-async function refusedBy(step: RequestHandler, request: object): Promise<readonly ValidatorError[]> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      step(request as never, {} as never, (error?: unknown) => (error ? reject(error) : resolve()))
-    })
-    return NO_FAULTS
-  } catch (error) {
-    if (error instanceof Error && 'status' in error && error.status === 400 && 'errors' in error) {
-      return error.errors as ValidatorError[]
-    }
-    throw error
-  }
-}
-
-/** What stands in the contract, or what it refers to in `components`. */
-function resolve<T>(document: Document, place: 'parameters' | 'schemas', value: unknown): T {
-  if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
-  const name = String(value.$ref).replace(`#/components/${place}/`, '')
-  return document.components[place]?.[name] as T
 }
