@@ -468,7 +468,7 @@ describe('the queue', () => {
     const taken = [tracker.track('opened'), tracker.track('signed_up')]
 
     await expect(tracker.track('plan_chosen')).rejects.toThrow(
-      '2 events wait. Track later, or raise queueLimit.',
+      'The queue is full (2 events). Track the event later, or raise queueLimit.',
     )
     await Promise.all(taken)
   })

@@ -183,7 +183,7 @@ it.runIf(canMount)('sees the room on the disk that a link leads to', async () =>
   writeFileSync(filler, Buffer.alloc(16 * MIB))
   await fillUntilRefusing()
   await vi.waitUntil(
-    () => server.stdout().includes('writes are refused: the disk is nearly full'),
+    () => server.stdout().includes('refusing writes: the disk is nearly full'),
     withPatience,
   )
   rmSync(filler)
@@ -207,7 +207,7 @@ it.runIf(canMount)(
     reader.exec('COMMIT')
     await vi.waitUntil(createsEvent, withPatience)
     expect(statSync(`${join(folder, 'cairn.db')}-wal`).size).toBeLessThan(MIB)
-    await vi.waitUntil(() => server.stdout().includes('writes are taken again'), withPatience)
+    await vi.waitUntil(() => server.stdout().includes('accepting writes again'), withPatience)
   },
 )
 
@@ -220,7 +220,7 @@ it.runIf(canMount)(
     reader.exec('BEGIN; SELECT count(*) FROM events')
     expect(await fill()).toBe('503 overloaded')
     expect(await refusing('log')).toBe(true)
-    await vi.waitUntil(() => server.stdout().includes('the log has reached its limit'), withPatience)
+    await vi.waitUntil(() => server.stdout().includes('kept the write-ahead log from being truncated'), withPatience)
     const log = sumOf(await scrape(server), 'cairn_log_bytes')
     // A quarter of this disk, and what was on its way.
     expect(log).toBeGreaterThan(32 * MIB)
