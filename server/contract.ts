@@ -287,8 +287,7 @@ const NO_PARAMETERS = Object.freeze({})
 function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)
   const credential = CREDENTIAL_OF_SCHEME[name]
-  if (!credential)
-    throw new Error(`The contract declares an unknown security scheme: ${name}`)
+  if (!credential) throw new Error(`The contract declares an unknown security scheme: ${name}`)
   return credential
 }
 

@@ -74,8 +74,7 @@ export async function startServer({
     refusalLimits: config.refusals,
     erasuresFile: config.erasuresFile,
     onRefusalsFailure: (error) => log.warn({ err: error }, 'could not save rejected requests'),
-    onRemovalFailure: (error) =>
-      log.warn({ err: error }, 'could not delete removed data; retrying'),
+    onRemovalFailure: (error) => log.warn({ err: error }, 'could not delete removed data; retrying'),
   })
   const served = new ServedMetrics()
   const passwords = new Passwords()

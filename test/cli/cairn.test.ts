@@ -99,9 +99,9 @@ describe('cairn', () => {
 
 describe('an old Node', () => {
   const message = (found: string) =>
-    `Cairn needs Node 22.18 or later and was started with ${found}. Start it with npm (npm start, npx cairn), ` +
-    'which uses the Node that is installed with it. Where npm was told to run no scripts, that is missing: ' +
-    'npm rebuild node --ignore-scripts=false installs it.\n'
+    `Cairn needs Node 22.18 or later, but runs on ${found}. Start it with npm (npm start, npx cairn), ` +
+    'which uses the Node installed with Cairn. If npm was told not to run scripts, that Node is missing; ' +
+    'install it with: npm rebuild node --ignore-scripts=false\n'
 
   it.each(['20.20.2', '22.17.9', '9.11.2'])('as %s is told what to do', async (found) => {
     const refused = await runUnder(found)

@@ -42,7 +42,7 @@ describe('cairn import', () => {
     const own = importerOf(`${cairn.url}/v1`, secret_key)
     own.write(Array.from({ length: 3000 }, (_, index) => ownEvent(index)))
     const stderr =
-      'cairn: line 1 names no journey. Say with --journey JOURNEY_ID which one is that of lines without a journey_id.\n'
+      'cairn: line 1 has no journey_id. Use --journey JOURNEY_ID to set it for lines without one.\n'
     for (const more of [[], ['--dry-run']]) {
       const { summary, ...ended } = await own.import(own.file, ...more)
       expect(ended).toEqual({ code: 2, stderr })
@@ -87,7 +87,7 @@ describe('cairn import', () => {
       const { code, stderr } = await own.import(own.file, '--refused', path)
       expect([code, stderr]).toEqual([
         2,
-        `cairn: ${path} is the file to import; name another with --refused\n`,
+        `cairn: ${path} is the file being imported; choose another with --refused\n`,
       ])
     }
     expect(readFileSync(own.file, 'utf8')).toBe(before)
@@ -100,7 +100,10 @@ describe('cairn import', () => {
     writeFileSync(precious, 'precious')
     const path = `${own.file}.refused.ndjson`
     symlinkSync(precious, path)
-    expect(await own.import()).toMatchObject({ code: 3, stderr: expect.stringContaining('is no plain file') })
+    expect(await own.import()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('is not a regular file'),
+    })
     rmSync(path)
     linkSync(precious, path)
     expect(await own.import()).toMatchObject({ code: 4 })
@@ -185,7 +188,7 @@ describe('cairn import', () => {
     // 40 at once, the rest at 20 a second.
     expect(summary.seconds).toBeGreaterThan(6)
     expect(summary.held_seconds).toBeGreaterThan(3)
-    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, held by the rate limit of 20 events\/s$/m)
+    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, delayed by the rate limit of 20 events\/s$/m)
     expect(await storedNumbers(client)).toEqual(upTo(180))
     const refused = log.filter(({ status }) => status === 429)
     expect(refused).toEqual([])
@@ -211,7 +214,7 @@ describe('cairn import', () => {
     const refused = await stranger.import()
     expect(refused).toMatchObject({ code: 2, summary: { created: 0, refused: 0 } })
     expect(refused.stderr).toMatch(
-      /^cairn: the server refuses the key: unauthorized\. .+ Run the same command again/,
+      /^cairn: the server refused the key: unauthorized\. .+ Run the same command again/,
     )
     expect(refused.stderr).not.toContain(key)
 
@@ -237,9 +240,7 @@ describe('cairn import', () => {
     own.write([ownEvent(1)])
     const made = await own.import(own.file, '--give-up-after', '1s')
     expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
-    expect(made.stderr).toMatch(
-      /^cairn: http:\S+ could not take anything for 1 s: .*ECONNREFUSED.*\. Run the same/,
-    )
+    expect(made.stderr).toMatch(/^cairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED.*\. Run the same/)
   })
 
   it('--dry-run sends nothing and needs no key', async () => {
@@ -255,7 +256,7 @@ describe('cairn import', () => {
     own.write([ownEvent(1)])
     expect(await own.import(join(folder, 'none'))).toMatchObject({
       code: 3,
-      stderr: `cairn: there is no file ${folder}/none\n`,
+      stderr: `cairn: the file ${folder}/none does not exist\n`,
     })
     expect(await own.import(folder)).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
     const wrong = await own.import(own.file, '--base-url', 'cairn.example.com')

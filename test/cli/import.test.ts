@@ -202,7 +202,7 @@ describe('cairn import', () => {
     const made = await own.import()
     expect(made).toMatchObject({ code: 4, summary: { lines: 45, created: 30, refused: 15 } })
     expect(made.stderr).toBe(
-      `The refused lines are in ${own.file}.refused.ndjson.\ncairn: 15 lines were refused\n`,
+      `Refused lines were written to ${own.file}.refused.ndjson.\ncairn: 15 lines were refused\n`,
     )
     expect(await storedNumbers(client)).toEqual(upTo(30))
 
@@ -211,9 +211,9 @@ describe('cairn import', () => {
     expect(refused.map(({ code, detail }) => [code, detail])).toEqual([
       ['invalid_json', expect.stringMatching(/^is not JSON: .+ at line 1, column 25$/)],
       ['not_an_object', 'A line must be a JSON object.'],
-      ['ambiguous_line', 'Names the customer twice: by customer_id and by client_customer_id.'],
+      ['ambiguous_line', 'The line identifies the customer twice: by customer_id and by client_customer_id.'],
       ['ambiguous_line', 'Has custom_variables like an event, but no event_id.'],
-      ['ambiguous_line', 'Has neither event_id nor client_customer_id.'],
+      ['ambiguous_line', 'The line has neither event_id nor client_customer_id.'],
       ['invalid_request', expect.stringMatching(/^evnt: is not a field/)],
       ['invalid_request', expect.stringMatching(/^occurred_at: /)],
       ['journey_not_found', expect.any(String)],
@@ -223,7 +223,7 @@ describe('cairn import', () => {
       ['invalid_request', expect.stringMatching(/^customer_type: /)],
       ['invalid_json', 'client_customer_id: must be given once'],
       ['event_too_large', expect.any(String)],
-      ['line_too_long', 'A line may have 1048576 bytes at the most.'],
+      ['line_too_long', 'A line may have at most 1048576 bytes.'],
     ])
     expect(refused[0].line).toBe(bad[0])
     expect(refused[6].line).toEqual({ ...Object(bad[6]), message_id: expect.stringMatching(/^import:/) })

@@ -59,10 +59,10 @@ describe('cairn init', () => {
       expect.stringMatching(/^secret_key +sk_\w{49}$/),
       expect.stringMatching(/^publishable_key +pk_\w{49}$/),
       '',
-      'Keep the secret key now: it is stored as a digest and not shown again.',
+      'Save the secret key now: only its digest is stored, so it cannot be shown again.',
       '',
-      'The administration interface is at http://127.0.0.1:3000/admin/ while the server runs.',
-      "This makes a link by which the first owner of the workspace gets in: npx cairn setup-link --workspace 'Example Ltd'",
+      'While the server is running, the administration interface is at http://127.0.0.1:3000/admin/',
+      "To create a link for the first owner of the workspace, run: npx cairn setup-link --workspace 'Example Ltd'",
       '',
     ])
   })
@@ -89,7 +89,7 @@ describe('cairn init', () => {
     const init = (environment: Record<string, string>) =>
       runCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder })
     const missing = join(folder, 'missing')
-    const stderr = `cairn: there is no folder ${missing} for the store. Make it (mkdir -p ${missing}), or correct DATABASE_URL\n`
+    const stderr = `cairn: the folder ${missing} of the store does not exist. Create it (mkdir -p ${missing}), or correct DATABASE_URL\n`
     const refused = { code: 2, stdout: '', stderr }
     expect(await init({ DATABASE_URL: `sqlite:${missing}/cairn.db` })).toMatchObject(refused)
     expect(await init({ DATABASE_URL: 'sqlite:missing/cairn.db' })).toMatchObject(refused)
@@ -108,7 +108,7 @@ describe('cairn init', () => {
     expect(await init('Example "Ltd"', 'Onboarding')).toMatchObject({ code: 0 })
     const before = counts()
     expect(before).toEqual([1, 1, 2])
-    const stderr = 'cairn: a workspace named "Example \\"Ltd\\"" exists already\n'
+    const stderr = 'cairn: a workspace named "Example \\"Ltd\\"" already exists\n'
     expect(await init('Example "Ltd"', 'Renewal', '--json')).toMatchObject({ code: 3, stdout: '', stderr })
     expect(counts()).toEqual(before)
   })

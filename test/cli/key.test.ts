@@ -142,7 +142,7 @@ describe('cairn key list', () => {
 
   it('asks which workspace where there are several', async () => {
     await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
-    const stderr = 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n'
+    const stderr = 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n'
     const create = ['create', '--kind', 'secret', '--name', 'A']
     for (const refused of await Promise.all([key('list'), key(...create)])) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
@@ -152,7 +152,7 @@ describe('cairn key list', () => {
     expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(3)
     expect(await keyJson('list', '--workspace', 'Example Ltd')).toHaveLength(2)
     const unknown = await key('list', '--workspace', 'Third')
-    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' })
+    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' })
   })
 
   it('says what to do where there is no workspace', async () => {
@@ -160,7 +160,7 @@ describe('cairn key list', () => {
     expect(await runCairn(['key', 'list'], { environment })).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+      stderr: 'cairn: there is no workspace yet; create one with cairn init\n',
     })
   })
 })
@@ -200,7 +200,7 @@ describe('cairn key rotate', () => {
     const made = await keyJson('rotate', old.key_id, '--grace', '0s')
     expect(await status(made.key)).toBe(200)
     await expect.poll(() => status(old.key), withinASecond).toBe(401)
-    const stderr = `cairn: ${old.key_id} has ended; create a new key instead\n`
+    const stderr = `cairn: ${old.key_id} has expired or was revoked; create a new key instead\n`
     expect(await key('rotate', old.key_id)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(await keyJson('list')).toHaveLength(4)
   })
@@ -210,7 +210,7 @@ describe('cairn key rotate', () => {
       key('rotate', 'key_unknown'),
       key('rotate', 'key_unknown', '--grace', 'soon'),
     ])
-    const stderr = 'cairn: no key key_unknown; cairn key list shows all\n'
+    const stderr = 'cairn: the key key_unknown does not exist; cairn key list shows all keys\n'
     expect(unknown).toMatchObject({ code: 3, stdout: '', stderr })
     expect(wrong).toMatchObject({
       code: 2,

@@ -88,7 +88,7 @@ describe('cairn member add', () => {
       expect(await add(alan, `${password}\n`)).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: 'cairn: a password has 12 to 256 characters\n',
+        stderr: 'cairn: the password must have 12 to 256 characters\n',
       })
     }
     expect(await member(['add', ...alan])).toMatchObject({ code: 2, stdout: '' })
@@ -115,13 +115,13 @@ describe('cairn member add', () => {
     expect(await add([...options, '--name', 'Ada'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: Grace Hopper can sign in with this email already; --existing adds that person\n',
+      stderr: 'cairn: Grace Hopper already signs in with this email; use --existing to add that person\n',
     })
     expect(await add([...options, '--existing', '--name', 'Ada'])).toMatchObject({ code: 2, stdout: '' })
     expect(await add(['--workspace', 'Example Ltd', ...alan, '--existing'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: nobody with this email can sign in\n',
+      stderr: 'cairn: no person has this email\n',
     })
     expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
     await expect(signIn(cairn, person)).resolves.toBeDefined()
@@ -131,12 +131,12 @@ describe('cairn member add', () => {
     expect(await member(['add', '--email', owner.email, '--existing', '--role', 'viewer'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: the person is a member already\n',
+      stderr: 'cairn: the person is already a member\n',
     })
     expect(await add(['--email', 'alan@example.com'])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say what the new person is called with --name\n',
+      stderr: 'cairn: --name is required for a new person\n',
     })
     expect(await add([...alan, '--role', 'king'])).toMatchObject({
       code: 2,
@@ -172,12 +172,12 @@ describe('cairn member add', () => {
     expect(await add(alan)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n',
+      stderr: 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n',
     })
     expect(await add([...alan, '--workspace', 'Third'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: no workspace of that name\n',
+      stderr: 'cairn: no workspace has this name\n',
     })
     expect(await add([...alan, '--workspace', 'Other'])).toMatchObject({ code: 0 })
     expect(await listed('--workspace', 'Other')).toMatchObject([{ email: 'alan@example.com' }])
@@ -189,7 +189,7 @@ describe('cairn member add', () => {
     const empty = await runCairn(['member', 'add', ...alan], { environment, stdin: PASSWORD })
     expect(empty).toMatchObject({
       code: 3,
-      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+      stderr: 'cairn: there is no workspace yet; create one with cairn init\n',
     })
     const none = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'none.db')}` }
     const refused = await runCairn(['member', 'add', ...alan], { environment: none, stdin: PASSWORD })
@@ -237,7 +237,7 @@ describe('cairn member set-password', () => {
     expect(await set(owner.email.toUpperCase())).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: `${owner.name} has a new password.\n`,
+      stdout: `The password of ${owner.name} has been changed.\n`,
     })
     for (const { client } of [owner, second]) {
       await expect
@@ -261,7 +261,7 @@ describe('cairn member set-password', () => {
     expect(await set('nobody@example.com')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: nobody with this email can sign in\n',
+      stderr: 'cairn: no person has this email\n',
     })
     expect(await set(owner.email, 'short\n')).toMatchObject({ code: 2, stdout: '' })
     expect((await owner.client().getSession()).response.status).toBe(200)

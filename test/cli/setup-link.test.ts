@@ -75,13 +75,13 @@ describe('cairn setup-link', () => {
     expect(await setupLink()).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say which workspace with --workspace: "Acme", "Babbage"\n',
+      stderr: 'cairn: choose a workspace with --workspace: "Acme", "Babbage"\n',
     })
     const named = await setupLink(['--workspace', 'Babbage', '--json'])
     const { link } = JSON.parse(named.stdout)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
     // What is refused voids nothing.
-    const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' }
+    const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' }
     expect(await setupLink(['--workspace', 'Third'])).toMatchObject(refused)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
   })

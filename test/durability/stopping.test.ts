@@ -119,7 +119,7 @@ describe('a stop under load', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.filter(({ operation }) => operation === 'listJourneys')).toHaveLength(60)
-    expect(lines.at(-1)).toMatchObject({ msg: 'Cairn has stopped' })
+    expect(lines.at(-1)).toMatchObject({ msg: 'shutdown complete' })
   })
 })
 

@@ -244,8 +244,8 @@ describe('the standard output of a server', () => {
       expect.objectContaining({ level: 40, warning: 'Warning', msg: 'careful\nnow' }),
     )
     expect(lines.slice(-2)).toMatchObject([
-      { signal: 'SIGTERM', msg: expect.stringMatching(/^Cairn stops/) },
-      { msg: 'Cairn has stopped' },
+      { signal: 'SIGTERM', msg: expect.stringMatching(/^shutting down/) },
+      { msg: 'shutdown complete' },
     ])
   })
 

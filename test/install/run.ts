@@ -122,14 +122,17 @@ describe('a clone', () => {
     const [major = 0, minor = 0] = own.split('.').map(Number)
     if (major < 22 || (major === 22 && minor < 18)) {
       const refused = await bash('npm start 2>&1 || true', folder)
-      match(refused, /npm rebuild node --ignore-scripts=false installs it/)
+      match(refused, /npm rebuild node --ignore-scripts=false/)
     }
     await bash('npm rebuild node --ignore-scripts=false', folder)
     const printed = await whileServing('npm start', folder, async (url) => {
       const { detail } = await (await fetch(`${url}/admin/`)).json()
       equal(detail, 'The administration interface is not built; run npm run build.')
     })
-    match(printed, /The administration interface is not built: stop, npm run build, and start again/)
+    match(
+      printed,
+      /The administration interface is not built. Stop the server, run npm run build, and start it again/,
+    )
     await bash(blockOf('deploy/operations.md', 'sh', '--ignore-scripts=false'), folder)
     await whileServing('npm start', folder, hasItsPages)
   })

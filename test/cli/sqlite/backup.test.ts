@@ -74,7 +74,7 @@ describe('cairn backup', () => {
     expect(before.filter((message_id) => !stored.includes(message_id))).toEqual([])
     const size = statSync(file).size
     expect(made.stdout).toBe(
-      `${file}: ${size} bytes, ${stored.length} events, the newest received at ${new Date(newest).toISOString()}\n`,
+      `${file}: ${size} bytes, ${stored.length} events, newest received at ${new Date(newest).toISOString()}\n`,
     )
 
     const restored = await startChildServer({ databaseUrl: `sqlite:${file}` })
@@ -108,7 +108,7 @@ describe('cairn backup', () => {
   it('replaces a file only when told to, and then as a whole', async () => {
     const { file, folder, backup } = await newStore()
     writeFileSync(file, 'of somebody else', { mode: 0o644 })
-    const stderr = `cairn: ${file} exists already; --overwrite would replace it\n`
+    const stderr = `cairn: ${file} already exists; use --overwrite to replace it\n`
     expect(await backup(file)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(readFileSync(file, 'utf8')).toBe('of somebody else')
     expect(readdirSync(folder)).toEqual(['copy.db'])
@@ -121,7 +121,7 @@ describe('cairn backup', () => {
     const { path, file, backup } = await newStore()
     const store = readFileSync(path)
     const itself = await backup(path, '--overwrite')
-    expect(itself).toMatchObject({ code: 3, stderr: expect.stringContaining('belongs to the store itself') })
+    expect(itself).toMatchObject({ code: 3, stderr: expect.stringContaining('is part of the store itself') })
     expect(readFileSync(path).equals(store)).toBe(true)
     writeFileSync(`${file}-wal`, 'left over')
     const stray = await backup(file)
@@ -132,7 +132,10 @@ describe('cairn backup', () => {
   it('says what is missing, be it the folder or the store', async () => {
     const { folder, DATABASE_URL, backup } = await newStore()
     const missing = await backup(join(folder, 'none', 'copy.db'))
-    expect(missing).toMatchObject({ code: 3, stderr: `cairn: there is no folder ${join(folder, 'none')}\n` })
+    expect(missing).toMatchObject({
+      code: 3,
+      stderr: `cairn: the folder ${join(folder, 'none')} does not exist\n`,
+    })
     const other = { environment: { DATABASE_URL: `${DATABASE_URL}-none` } }
     const noStore = await runCairn(['backup', join(folder, 'copy.db')], other)
     expect(noStore).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no store at') })
@@ -147,7 +150,7 @@ describe('cairn backup', () => {
     expect(full).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^cairn: no backup was made: .+\n$/),
+      stderr: expect.stringMatching(/^cairn: backup failed: .+\n$/),
     })
     expect(readdirSync(folder)).toEqual([])
   })
@@ -271,12 +274,12 @@ describe('cairn backup --keep', () => {
     expect(await refused('--keep', '7', file)).toEqual([
       3,
       '',
-      `cairn: --keep is for a folder, and there is none at ${file}\n`,
+      `cairn: --keep needs a folder, but ${file} is not one\n`,
     ])
     expect(await refused(folder)).toEqual([
       2,
       '',
-      `cairn: ${folder} is a folder; name a file in it, or add --keep 7\n`,
+      `cairn: ${folder} is a folder; name a file in it, or use --keep 7\n`,
     ])
     expect(await refused('--keep', '7', '--overwrite', folder)).toEqual([
       2,

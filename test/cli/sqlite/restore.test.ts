@@ -106,16 +106,16 @@ describe('cairn restore', () => {
     await cairn.stop()
 
     const { stdout } = await command(cairn, 'restore', file)
-    expect(stdout).toContain('Ended: 2 sessions, 1 set-up link, 1 invitation, 1 link for a new password\n')
+    expect(stdout).toContain('Ended: 2 sessions, 1 setup link, 1 invitation, 1 password link\n')
     const since = (text: string) =>
       stdout
         .split('\n')
         .find((line) => line.includes(text))
         ?.split(/ {2,}/)
         .at(-1)
-    expect(since(admin.email)).toBe('was removed since')
+    expect(since(admin.email)).toBe('was removed')
     expect(since(viewer.email)).toBe('was owner')
-    expect(since(owner.email)).toBe('had another password')
+    expect(since(owner.email)).toBe('had a different password')
     // The key that was rotated has ended, and the one that took its place was made after the backup.
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
   })
@@ -169,7 +169,11 @@ describe('cairn restore', () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     const running = await command(cairn, 'restore', file)
-    expect(running).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('a server runs') })
+    expect(running).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('a server is running'),
+    })
     expect(await keyStatus(cairn, workspace.secret_key)).toBe(200)
     await cairn.stop()
     const path = pathOf(cairn)
