@@ -182,10 +182,7 @@ it.runIf(canMount)('sees the room on the disk that a link leads to', async () =>
   const filler = join(folder, 'filler')
   writeFileSync(filler, Buffer.alloc(16 * MIB))
   await fillUntilRefusing()
-  await vi.waitUntil(
-    () => server.stdout().includes('refusing writes: the disk is nearly full'),
-    withPatience,
-  )
+  await vi.waitUntil(() => server.stdout().includes('refusing writes: the disk is nearly full'), withPatience)
   rmSync(filler)
   await vi.waitUntil(createsEvent, withPatience)
   expect(await refusing('disk')).toBe(false)
@@ -220,7 +217,10 @@ it.runIf(canMount)(
     reader.exec('BEGIN; SELECT count(*) FROM events')
     expect(await fill()).toBe('503 overloaded')
     expect(await refusing('log')).toBe(true)
-    await vi.waitUntil(() => server.stdout().includes('kept the write-ahead log from being truncated'), withPatience)
+    await vi.waitUntil(
+      () => server.stdout().includes('kept the write-ahead log from being truncated'),
+      withPatience,
+    )
     const log = sumOf(await scrape(server), 'cairn_log_bytes')
     // A quarter of this disk, and what was on its way.
     expect(log).toBeGreaterThan(32 * MIB)
