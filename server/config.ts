@@ -36,7 +36,7 @@ export const settings = [
   {
     name: 'CAIRN_ACCOUNTS',
     default: 'invitation',
-    description: 'Who creates accounts: invitation (the invited) or operator (only the cairn command)',
+    description: 'Who creates accounts: invitation (the invited) or operator (the cairn command)',
   },
   {
     name: 'CAIRN_METRICS_TOKEN',

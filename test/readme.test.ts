@@ -60,7 +60,7 @@ function shape(json: string): unknown {
 }
 
 describe('the README', () => {
-  it('gives the two commands that CI runs on a clean machine', () => {
+  it('has the two commands that CI runs on a clean machine', () => {
     const [start, test] = block('npm ci').trim().split('\n')
     expect(start).toMatch(/^npm ci && npm start/)
     expect(test).toMatch(/^npm ci && npm test/)
@@ -68,7 +68,7 @@ describe('the README', () => {
     expect(steps).toEqual(expect.arrayContaining(['step npm ci', 'step npm test']))
   })
 
-  it('makes a workspace, registers a customer, saves an event and reads it back', async () => {
+  it('creates a workspace, registers a customer, saves an event and reads it back', async () => {
     const made = await execute(block('npx cairn init'))
     const rows = Object.fromEntries(made.split('\n').map((line) => line.split(/\s+/)))
     const shown = blockAfter('npx cairn init', '')
@@ -90,7 +90,7 @@ describe('the README', () => {
     ])
   })
 
-  it('leads to one workspace, whether it is made in the browser or in the shell', async () => {
+  it('leads to one workspace, whether it is created in the browser or in the shell', async () => {
     const setUp = (cairn: Cairn, change: object) => {
       const token = cairn.setupLink?.split('#token=')[1] ?? ''
       const person = { name: 'Ada Lovelace', email: newEmail(), password: 'nine-lives-of-a-moth' }
@@ -145,7 +145,7 @@ describe('the README', () => {
 })
 
 describe('the documents', () => {
-  it('manage keys as they say', async () => {
+  it('manage keys as they describe', async () => {
     const { text } = blockOfDocument('deploy/operations.md', 'npx cairn key create')
     const [create = '', list = '', rotate = '', revoke = ''] = text.trim().split('\n')
     const made = await execute(create)
@@ -181,7 +181,7 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 
-  it('give commands and options that cairn has', async () => {
+  it('use commands and options that cairn has', async () => {
     const given = new Map<string, Set<string>>()
     for (const text of documents.values()) {
       for (const [, words = '', rest = ''] of text.matchAll(

@@ -48,7 +48,7 @@ function sessions(page: Page): Locator {
 }
 
 describe('The account', () => {
-  it('lists the own sessions, and ends each but this one', async () => {
+  it('lists a person’s own sessions, and ends each except the current one', async () => {
     const phone = await elsewhere(IPHONE)
     const page = await open('account')
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
@@ -64,7 +64,7 @@ describe('The account', () => {
     expect((await owner.fetch('GET /session')).status).toBe(200)
   })
 
-  it('takes a session for ended that has ended meanwhile', async () => {
+  it('accepts that a session has ended in the meantime', async () => {
     const phone = await elsewhere(IPHONE)
     const page = await open('account', ['404 DELETE /v1/sessions/{id}'])
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
@@ -74,7 +74,7 @@ describe('The account', () => {
     await onPhone.waitFor({ state: 'hidden' })
   })
 
-  it('changes the own name, which the page and others show', async () => {
+  it('changes the person’s name, on the page and for others', async () => {
     const page = await open('account')
     const name = page.getByRole('textbox', { name: 'Name' })
     expect(await name.inputValue()).toBe(owner.name)
@@ -129,14 +129,14 @@ describe('The workspace switch', () => {
     expect((await owner.client().getSession()).data?.workspaces).toMatchObject([{ name }])
   })
 
-  it('is the name alone for a member of one workspace who is no owner', async () => {
+  it('is only a name for a member of one workspace who is not an owner', async () => {
     const viewer = await signUp(cairn, workspace, 'viewer')
     const page = await open('journeys', [], viewer)
     await heading(page, 'Journeys').waitFor()
     expect(await menu(page).count()).toBe(0)
   })
 
-  it('offers no other workspace where only operators make them', async () => {
+  it('does not offer to create a workspace if only operators may', async () => {
     const at = await startCairnForTest({ accounts: 'operator' })
     const home = await at.workspace()
     const { headers } = await signUp(at, home, 'owner')

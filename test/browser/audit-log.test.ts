@@ -123,7 +123,7 @@ async function typeInstant(page: Page, name: string, text: string) {
 }
 
 describe('The audit log', () => {
-  it('tells in sentences what was done, the newest first, with when and from where', async () => {
+  it('describes each action in a sentence, newest first, with time and address', async () => {
     const page = await open()
     await entries(page).first().waitFor()
     const { sessions, members, journeys, service_keys } = byArea
@@ -144,7 +144,7 @@ describe('The audit log', () => {
     await page.getByRole('tooltip', { name: '2050-10-31T15:00:00.000Z' }).waitFor()
   })
 
-  it('shows what a change was from and to', async () => {
+  it('shows old and new values of a change', async () => {
     const page = await open('?area=journeys')
     const entry = entries(page).filter({ hasText: 'changed the journey' })
     await entry.getByRole('button', { name: 'Details' }).click()
@@ -190,7 +190,7 @@ describe('Its filters', () => {
     expect(new URL(page.url()).search).toBe(`?area=${area}`)
   })
 
-  it('narrow it to an actor, from the list or from an entry', async () => {
+  it('restrict it to an actor, from the list or from an entry', async () => {
     const archived = 'The service key First secret key archived the journey Onboarding of teams'
     const page = await open('?area=journeys')
     await page.getByRole('combobox', { name: 'Member or secret key' }).click()
@@ -211,7 +211,7 @@ describe('Its filters', () => {
     await expect.poll(() => sentences(page)).toEqual([archived])
   })
 
-  it('narrow it to a time on the viewer’s clock', async () => {
+  it('restrict it to a time on the viewer’s clock', async () => {
     const page = await open()
     await entries(page).first().waitFor()
     await typeInstant(page, 'From', '2050-10-31 18:30')
@@ -231,7 +231,7 @@ describe('Its filters', () => {
     await expect.poll(async () => (await sentences(page)).length).toBeGreaterThan(10)
   })
 
-  it('that lead nowhere are told apart from a log that cannot be read', async () => {
+  it('that match nothing are distinguished from a log that cannot be read', async () => {
     const actor_id = (await newPerson(cairn)).person_id
     const page = await open(`?actor_id=${actor_id}`)
     await page.getByText('No such member or secret key in this workspace.').waitFor()

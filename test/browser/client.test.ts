@@ -113,7 +113,7 @@ describe('a page of another origin', () => {
     ])
   })
 
-  it('reads that its origin is not allowed, where the key lists others', async () => {
+  it('can read that its origin is not allowed, if the key lists others', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [origin] })
     const elsewhere = origin.replace('127.0.0.1', 'localhost')
     const initialize = async (from: string) => {
@@ -133,7 +133,7 @@ describe('a page of another origin', () => {
     expect(await initialize(elsewhere)).toEqual({ stored: false, status: 403, code: 'origin_not_allowed' })
   })
 
-  it('reads that its key is not valid', async () => {
+  it('can read that its key is not valid', async () => {
     const opened = await openPage()
 
     const error = await opened.evaluate(
@@ -147,7 +147,7 @@ describe('a page of another origin', () => {
     expect(error).toMatchObject({ status: 401, code: 'unauthorized', request_id: expect.any(String) })
   })
 
-  it('reads that it sends too much, and when to try again', async () => {
+  it('can read that it is rate limited, and when to retry', async () => {
     const stopped = await startCairnForTest({ now: () => 0, rateLimit: 1 })
     const opened = await openPage()
 
@@ -167,7 +167,7 @@ describe('a page of another origin', () => {
     expect(refusal).toEqual({ code: 'rate_limited', retryAfter: '2' })
   })
 
-  it('hears of a rejected event that it does not look after, flushed or not', async () => {
+  it('reports an unhandled rejected event, flushed or not', async () => {
     const opened = await openPage()
 
     const reported = await opened.evaluate(

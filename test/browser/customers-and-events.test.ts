@@ -116,7 +116,7 @@ describe('Customers', () => {
     expect(query(page)).toEqual({ type: 'account' })
   })
 
-  it('are looked for further where the newest pages are empty: by itself at first, then when asked to', async () => {
+  it('are searched further if the newest pages have no match: automatically at first, then on request', async () => {
     // More than ten thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
     connect(sqlitePath(cairn.databaseUrl)).exec(`
       WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 127500)
@@ -158,7 +158,7 @@ describe('Customers', () => {
     await heading(page, 'Journeys').waitFor()
   })
 
-  it('are saved as a file with the filters that are set, and one that was cut short is not', async () => {
+  it('are exported with the active filters, and an incomplete export is reported', async () => {
     await customer('Ada Lovelace', 'user-1')
     await customer('Ada, "Countess"', '=user-2')
     await customer('Grace Hopper', 'user-3')
@@ -208,7 +208,7 @@ describe('Customers', () => {
     await page.getByText('The file was cut short').waitFor()
   })
 
-  it('come page by page, none twice and none left out', async () => {
+  it('are paged, without duplicates or gaps', async () => {
     const names = Array.from({ length: 101 }, (_, index) => `Customer ${index + 1}`)
     for (const name of names) await customer(name, name)
     const page = await open('customers')
@@ -256,7 +256,7 @@ describe('A customer', () => {
     expect(await time.getAttribute('datetime')).toBe(early)
   })
 
-  it('shows custom variables to be read, whatever they are', async () => {
+  it('shows custom variables in full, whatever they are', async () => {
     const long = 'nearly 64 KiB in all, '.repeat(2950)
     const values: [event_id: string, Schemas['EventCreation']['custom_variables'] | undefined][] = [
       ['with_nothing', undefined],
@@ -305,7 +305,7 @@ describe('A customer', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1440)
   })
 
-  it('comes page by page when much has happened', async () => {
+  it('is paged if it has many events', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     for (let number = 1; number <= 60; number++) await event(id, `event_${number}`)
     const page = await open(`customers/${id}`)
@@ -316,7 +316,7 @@ describe('A customer', () => {
     expect(await page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').count()).toBe(60)
   })
 
-  it('that there is not leads to the search', async () => {
+  it('that does not exist leads to the search', async () => {
     const path = screenPath(workspace, 'customers/cus_00000000000000000000000000')
     const refusals = ['', '/events', '/journeys'].map((of) => `404 GET /v1/customers/{id}${of}`)
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
@@ -327,7 +327,7 @@ describe('A customer', () => {
 })
 
 describe('A filter in the address', () => {
-  it('that is not understood is named and left out, on every screen', async () => {
+  it('that cannot be parsed is reported and ignored, on every screen', async () => {
     const { client, journey_id } = workspace
     const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -380,7 +380,7 @@ describe('A filter in the address', () => {
     }
   })
 
-  it('may have an offset, also one whose plus has become a blank', async () => {
+  it('may have an offset, also one whose plus has become a space', async () => {
     await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
     const page = await open('events')
     const since = new Date(Date.now() - 3_600_000)
@@ -408,7 +408,7 @@ describe('Markup in a name', () => {
   const markup = (name: string) =>
     `${name} "><script>globalThis.ran=1</script><img src=x onerror="globalThis.ran=2">{{7*7}}\${7*7}`
 
-  it('is shown as the text that it is, on every screen', async () => {
+  it('is shown as text, on every screen', async () => {
     const named = {
       workspace: markup('Workspace'),
       journey: markup('Journey'),
@@ -529,7 +529,7 @@ describe('Markup in a name', () => {
 })
 
 describe('erasing a customer', () => {
-  it('asks for the name, and then it is in no list any more', async () => {
+  it('asks for the name, and then the customer is in no list', async () => {
     const name = 'Grace Hopper'
     const erased = await customer(name, 'user-erased')
     await customer('Ada Lovelace', 'user-kept')

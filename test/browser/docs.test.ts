@@ -102,7 +102,7 @@ describe('The API reference', () => {
     expect(sorted(shown)).toEqual(sorted(expected))
   })
 
-  it('names the path that requests go to, as the contract gives it', async () => {
+  it('shows the path of requests as the contract gives it', async () => {
     const page = await openedReference('the server')
     const base = contract.servers[0].url
     // All at once: each search for a text goes through the whole of a large page.
@@ -120,7 +120,7 @@ describe('The API reference', () => {
     expect(shown.filter((text) => expected.includes(text)).toSorted()).toEqual(expected.toSorted())
   })
 
-  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
+  it.each(everyHost)('requests only its own files, on %s', async (host) => {
     expect(requested.get(await openedReference(host))?.toSorted()).toEqual([
       '',
       'icon.svg',
@@ -185,7 +185,7 @@ describe('The API reference', () => {
     }
   })
 
-  it('runs no script that is not one of its files', async () => {
+  it('runs only scripts from its own files', async () => {
     const page = await openedReference('the server')
     const ran = await page.evaluate(() => {
       document.head.append(
@@ -197,7 +197,7 @@ describe('The API reference', () => {
     await expect.poll(() => complaints.splice(0)).toEqual([expect.stringContaining("default-src 'self'")])
   })
 
-  it('fits into narrow windows and wide ones', async () => {
+  it('fits narrow and wide windows', async () => {
     const pages = {
       reference: await openedReference('the server'),
       problems: await open('the server', 'problems'),
@@ -213,7 +213,7 @@ describe('The API reference', () => {
     }
   })
 
-  it('has nothing that axe finds, all of it but for its colors', async () => {
+  it('has no violation that axe finds, apart from colors', async () => {
     expect(await structureViolations(await openedReference('the server'))).toEqual([])
   })
 
@@ -263,7 +263,7 @@ describe('The API reference', () => {
     },
   )
 
-  it('opens its contents on a phone by keyboard', async () => {
+  it('opens its contents by keyboard on a phone', async () => {
     const page = await openedReference('the server')
     await page.setViewportSize({ width: 360, height: 800 })
     const search = page.getByPlaceholder('Search')
@@ -275,7 +275,7 @@ describe('The API reference', () => {
     await page.setViewportSize(ordinary)
   })
 
-  it.each(everyHost)('has an address for every operation, on %s', async (host) => {
+  it.each(everyHost)('has a URL for every operation, on %s', async (host) => {
     const page = await openedReference(host)
     // Not once each: Redoc, which is still telling the address of the section before, may overwrite it.
     const leadsNowhere = () =>
@@ -305,7 +305,7 @@ describe('The API reference', () => {
     await rendered(page)
   })
 
-  it.each(everyHost)('explains every code where the type of its problem leads, on %s', async (host) => {
+  it.each(everyHost)('explains every code at the type of its problem, on %s', async (host) => {
     const page = await open(host, 'problems')
     const codes = contract.components.schemas.ProblemCode.enum
     const targets = await page.evaluate(
@@ -343,7 +343,7 @@ describe('The API reference', () => {
     expect(page.url()).toBe(sites[host])
   })
 
-  it.each(everyHost)('has no link that leads nowhere, on %s', async (host) => {
+  it.each(everyHost)('has no broken link, on %s', async (host) => {
     for (const page of [await openedReference(host), await open(host, 'problems')]) {
       const links = await page
         .locator('a[href], link[href]')
@@ -356,7 +356,7 @@ describe('The API reference', () => {
     }
   })
 
-  it.each(everyHost)('gives the contract itself, also without scripts, on %s', async (host) => {
+  it.each(everyHost)('offers the contract itself, also without scripts, on %s', async (host) => {
     const page = await open(host, '', { javaScriptEnabled: false })
     const link = page.getByRole('main').getByRole('link', { name: 'openapi.json' })
     expect(await link.isVisible()).toBe(true)
@@ -369,35 +369,32 @@ describe('The API reference', () => {
 type Sign = { of: string; color: string; ground: string }
 
 describe('A sign of the API reference', () => {
-  it.each(['light', 'dark'] as const)(
-    'stands out from its ground: chevrons and others, %s',
-    async (colorScheme) => {
-      const page = await openReference('the server', { colorScheme })
-      const signs = await page.locator('#reference svg').evaluateAll((drawn): Sign[] => {
-        const isClear = (color: string) => /^transparent$|^rgba\(.*, 0\)$|\/ 0\)$/.test(color)
-        const groundOf = (element: Element | null): string => {
-          if (!element) return 'rgb(255, 255, 255)'
-          const { backgroundColor } = getComputedStyle(element)
-          return isClear(backgroundColor) ? groundOf(element.parentElement) : backgroundColor
-        }
-        const shapesOf = (svg: Element) => Array.from(svg.querySelectorAll('polygon, path'))
-        return drawn
-          .filter((svg) => svg.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
-          .filter((svg) => svg.getBoundingClientRect().width > 0)
-          .flatMap((svg) =>
-            shapesOf(svg).map((shape) => {
-              const of = `${svg.parentElement?.tagName} ${svg.parentElement?.textContent?.slice(0, 40)}`
-              return { of, color: getComputedStyle(shape).fill, ground: groundOf(svg) }
-            }),
-          )
-          .filter(({ color }) => color !== 'none' && !isClear(color))
-      })
-      expect(signs.length).toBeGreaterThan(100)
-      const faint = signs.filter(({ color, ground }) => contrastOf(color, ground) < 3)
-      // One of each kind.
-      expect([...new Map(faint.map((sign) => [`${sign.color} ${sign.ground}`, sign])).values()]).toEqual([])
-    },
-  )
+  it.each(['light', 'dark'] as const)('has enough contrast: chevrons and others, %s', async (colorScheme) => {
+    const page = await openReference('the server', { colorScheme })
+    const signs = await page.locator('#reference svg').evaluateAll((drawn): Sign[] => {
+      const isClear = (color: string) => /^transparent$|^rgba\(.*, 0\)$|\/ 0\)$/.test(color)
+      const groundOf = (element: Element | null): string => {
+        if (!element) return 'rgb(255, 255, 255)'
+        const { backgroundColor } = getComputedStyle(element)
+        return isClear(backgroundColor) ? groundOf(element.parentElement) : backgroundColor
+      }
+      const shapesOf = (svg: Element) => Array.from(svg.querySelectorAll('polygon, path'))
+      return drawn
+        .filter((svg) => svg.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        .filter((svg) => svg.getBoundingClientRect().width > 0)
+        .flatMap((svg) =>
+          shapesOf(svg).map((shape) => {
+            const of = `${svg.parentElement?.tagName} ${svg.parentElement?.textContent?.slice(0, 40)}`
+            return { of, color: getComputedStyle(shape).fill, ground: groundOf(svg) }
+          }),
+        )
+        .filter(({ color }) => color !== 'none' && !isClear(color))
+    })
+    expect(signs.length).toBeGreaterThan(100)
+    const faint = signs.filter(({ color, ground }) => contrastOf(color, ground) < 3)
+    // One of each kind.
+    expect([...new Map(faint.map((sign) => [`${sign.color} ${sign.ground}`, sign])).values()]).toEqual([])
+  })
 })
 
 function escaped(text: string): string {

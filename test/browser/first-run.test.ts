@@ -153,7 +153,7 @@ describe('the first visit', () => {
     }
   })
 
-  it('names what is missing beside its field and keeps what was typed', async () => {
+  it('reports missing values at their fields and keeps the input', async () => {
     const { cairn, path } = await startFirstServer()
     const page = await openAdministration({ cairn, path, refusals: ['400 POST /v1/setup'] })
     await page.getByRole('button', { name: 'Set up' }).click()
@@ -175,7 +175,7 @@ describe('the first visit', () => {
     await setUp(page)
   })
 
-  it('says that a used link works no more, and how to get another', async () => {
+  it('reports that a used link is no longer valid, and how to get another', async () => {
     const { cairn, path } = await startFirstServer()
     await setUp(await openAdministration({ cairn, path }))
 
@@ -184,7 +184,7 @@ describe('the first visit', () => {
     await page.getByText('npx cairn setup-link').waitFor()
   })
 
-  it('goes on sensibly after a reload at each step', async () => {
+  it('continues after a reload at each step', async () => {
     const { cairn, path } = await startFirstServer()
     const page = await openAdministration({ cairn, path })
     await page.getByRole('button', { name: 'Set up' }).waitFor()
@@ -219,7 +219,7 @@ describe('the code for a first event', () => {
   const project = temporaryFolder()
   beforeAll(() => installPackage(project), 120_000)
 
-  it('in TypeScript for a server type-checks, runs and is seen to arrive', async () => {
+  it('in TypeScript for a server type-checks, runs, and its event is shown', async () => {
     const { page, newestEvent } = await openFirstEvent('server')
     const file = writeIn(project, 'server.ts', await copiedCode(page, 'TypeScript for a server'))
 
@@ -233,7 +233,7 @@ describe('the code for a first event', () => {
     await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
   })
 
-  it('in TypeScript for a browser type-checks, runs on a page of another origin and is seen to arrive', async () => {
+  it('in TypeScript for a browser type-checks, runs on a page of another origin, and its event is shown', async () => {
     const { page, newestEvent } = await openFirstEvent('browser')
     const file = writeIn(project, 'browser.ts', await copiedCode(page, 'TypeScript for a browser'))
 
@@ -246,7 +246,7 @@ describe('the code for a first event', () => {
     await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
   })
 
-  it('takes a publishable key that there is, and shows one event after the other', async () => {
+  it('uses an existing publishable key, and shows one event after the other', async () => {
     const { page, workspace, newestEvent } = await openFirstEvent('browser')
     expect(await copiedCode(page, 'TypeScript for a browser')).toContain(workspace.publishable_key)
     await page.getByRole('combobox', { name: 'Publishable key' }).click()
@@ -266,7 +266,7 @@ describe('the code for a first event', () => {
     expect(arrived.size).toBe(2)
   })
 
-  it('fits and can be read by everybody', async () => {
+  it('fits the screen and is accessible', async () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
@@ -276,7 +276,7 @@ describe('the code for a first event', () => {
     await inspectState(page, 'first-event-arrived')
   })
 
-  it('tells a viewer who can make a key', async () => {
+  it('tells a viewer who can create a key', async () => {
     const { page } = await openFirstEvent('server', 'viewer', async (workspace, cairn) => {
       const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
       for (const { key_id } of (await owner.listServiceKeys()).data?.data ?? []) {
@@ -289,7 +289,7 @@ describe('the code for a first event', () => {
 })
 
 describe('what is rejected before the first event', () => {
-  it('appears on the page as it arrives, with its cause and what to do, until an event is stored', async () => {
+  it('appears on the page as it arrives, with its cause and fix, until an event is stored', async () => {
     const { cairn, page, workspace } = await openFirstEvent('curl')
     const { client, journey_id, secret_key } = workspace
     await page.getByText('Cairn does not know the key, and cannot tell whose request it was').waitFor()
@@ -331,7 +331,7 @@ describe('what is rejected before the first event', () => {
     await sums.waitFor({ state: 'detached' })
   })
 
-  it('is on the overview, which leads to the first event only where nothing was sent', async () => {
+  it('is on the overview, which leads to the first event only if nothing was sent', async () => {
     const { cairn, page, workspace } = await openFirstEvent('curl')
     const { client, journey_id } = workspace
     await page.goto(`${cairn.url}/admin${screenPath(workspace, 'overview')}`)

@@ -65,7 +65,7 @@ function query(page: Page): Record<string, string> {
 }
 
 describe('Events', () => {
-  it('stand in one line each, are narrowed by chips in the address, and open beside the list at one of their own', async () => {
+  it('have one line each, can be filtered by chips in the URL, and open beside the list at their own URL', async () => {
     const { client, journey_id } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -156,7 +156,7 @@ describe('Events', () => {
     await page.getByRole('columnheader', { name: 'Occurred' }).waitFor()
   })
 
-  it('come by themselves, wait where somebody reads or has paused, and are a sample where they are too many', async () => {
+  it('arrive live, wait while someone reads or has paused, and are sampled if there are too many', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     const page = await open('events')
     await page.getByRole('heading', { name: 'No events yet' }).waitFor()
@@ -194,7 +194,7 @@ describe('Events', () => {
     await expect.poll(async () => (await names(page))[0]).toBe('last')
   })
 
-  it('are no sample where many were there before the page was opened', async () => {
+  it('are not called a sample because many existed before the page was opened', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     const { client, journey_id } = workspace
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'imported' }))
@@ -217,7 +217,7 @@ function waiting(page: Page): Promise<boolean> {
 }
 
 describe('What was refused', () => {
-  it('is told without being looked for, by what is wrong, and is sent again once that is mended', async () => {
+  it('is shown without searching, grouped by cause, and is sent again once that is fixed', async () => {
     const { client, journey_id, secret_key } = workspace
     const id = await customer('Ada Lovelace', 'user-1')
     await event(id, 'signed_up')
@@ -277,7 +277,7 @@ describe('What was refused', () => {
     await inspectState(page, 'refusal-drawer')
   })
 
-  it('is counted alike on every screen: events, requests and registrations each by its own name', async () => {
+  it('is counted equally on every screen: events, requests and registrations each by its own name', async () => {
     const { client, journey_id, secret_key } = workspace
     const ada = await customer('Ada Lovelace', 'user-1')
     const sent = { journey_id, customer_id: ada, event_id: 'signed_up' }
@@ -399,7 +399,7 @@ describe('What was refused', () => {
     expect(await page.getByRole('button', { name: / from key .*, once/ }).count()).toBe(found.length)
   })
 
-  it('is not shown to viewers, who are told by whom it is', async () => {
+  it('is not shown to viewers, who learn who can see it', async () => {
     owner = await signUp(cairn, workspace, 'viewer')
     const page = await open('events/refused')
     await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()

@@ -52,7 +52,7 @@ function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', 
 
 describe('A name that nobody can see', () => {
   // A request would be refused, which no test here expects.
-  it('is told apart from a name before it is sent, in every form', async () => {
+  it('is recognised before it is sent, in every form', async () => {
     const page = await open('journeys')
     const dialog = page.getByRole('dialog')
     const refused = async (name: Locator, submit: string, place: Page | Locator = dialog) => {
@@ -93,7 +93,7 @@ describe('A name that nobody can see', () => {
     await refused(field(page, 'Name'), 'Save changes', page)
   })
 
-  it('is told to who joins or sets up, too', async () => {
+  it('is reported to people who join or set up, too', async () => {
     const body = { email: newEmail(), role: 'viewer' } as const
     const { data } = await owner.client().createInvitation({ body })
     const path = `/invitation#token=${data?.token}`
@@ -114,7 +114,7 @@ describe('A name that nobody can see', () => {
     await expect.poll(() => setup.getByText(rule).count()).toBe(3)
   })
 
-  it('that is older than this rule is shown as something to read and to press', async () => {
+  it('that is older than this rule is shown as something to read and to click', async () => {
     const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
     const { key_id = '', last_four = '' } = data ?? {}
     hideName('service_keys', key_id)

@@ -35,7 +35,7 @@ describe('The interface leads into the API reference', () => {
     await reference.locator(`[id="operation/${operation}"]`).waitFor()
   })
 
-  it('from what was refused to what it means', async () => {
+  it('from a rejected request to its explanation', async () => {
     const path = screenPath(workspace, 'members')
     const refusals = ['409 DELETE /v1/members/{id}']
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })

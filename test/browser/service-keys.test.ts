@@ -137,7 +137,7 @@ describe('a new secret key', () => {
     )
   })
 
-  it('is not closed or left uncopied without a question', async () => {
+  it('is not closed or left uncopied without a confirmation', async () => {
     const page = await openKeys()
     await page.getByRole('link', { name: 'Journeys' }).click()
     // Who goes on before it is open has not been there, and comes not back to it.
@@ -169,7 +169,7 @@ describe('a new secret key', () => {
 })
 
 describe('a new publishable key', () => {
-  it('works for its origins alone, and is shown again', async () => {
+  it('works only for its origins, and can be shown again', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', 'Website')
     await typeOrigins(dialog, 'https://app.example.com', 'http://localhost:5173')
@@ -197,7 +197,7 @@ describe('a new publishable key', () => {
     await page.getByText(token).waitFor({ state: 'hidden' })
   })
 
-  it('says at the field which origin is none, and what is meant', async () => {
+  it('reports at the field which origin is invalid, and suggests a correction', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', 'Website')
     await typeOrigins(dialog, 'https://app.example.com/login')
@@ -217,7 +217,7 @@ describe('a new publishable key', () => {
     expect((await storedKeys())[0]?.allowed_origins).toEqual(['https://app.example.com'])
   })
 
-  it('says at the fields what is missing, and takes an expiry and a rate of its own', async () => {
+  it('reports at the fields what is missing, and takes an expiry and a rate of its own', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', '')
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()
@@ -244,7 +244,7 @@ describe('a new publishable key', () => {
 })
 
 describe('a key', () => {
-  it('is changed, and the changes count at once', async () => {
+  it('is changed, and the changes apply at once', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable')
     const page = await openKeys()
     await choose(page, key, 'Edit')
@@ -268,7 +268,7 @@ describe('a key', () => {
     expect(await answerTo(key, 'https://app.example.com')).toBe(200)
   })
 
-  it('is rotated: both keys work, the old one for the time that was chosen', async () => {
+  it('is rotated: both keys work, the old one for the chosen time', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
     await choose(page, old, 'Rotate')
@@ -292,7 +292,7 @@ describe('a key', () => {
     expect(left_s).toBeLessThanOrEqual(3600)
   })
 
-  it('is rotated at once where no grace is given', async () => {
+  it('is rotated at once without a grace period', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
     await choose(page, old, 'Rotate')
@@ -303,7 +303,7 @@ describe('a key', () => {
     expect([await answerTo(old), await answerTo(token)]).toEqual([401, 200])
   })
 
-  it('is revoked after saying what stops, and refused at once', async () => {
+  it('is revoked after an explanation, and refused at once', async () => {
     expect(await answerTo(workspace.secret_key)).toBe(200)
     const page = await openKeys()
     await choose(page, workspace.secret_key, 'Revoke')
@@ -325,7 +325,7 @@ describe('a key', () => {
 })
 
 describe('the list of keys', () => {
-  it('shows active keys, and all of them where asked, also after a reload and on the way back', async () => {
+  it('shows active keys, or all on request, also after a reload and Back', async () => {
     await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })
     const all = ['Test key', 'First secret key', 'First publishable key']
     const page = await openKeys()
@@ -340,7 +340,7 @@ describe('the list of keys', () => {
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
   })
 
-  it('is searched by name, by the last four characters and by a whole key, of which the address keeps four', async () => {
+  it('is searched by name, by the last four characters and by a whole key, of which the URL keeps four', async () => {
     const { key } = await createKey(cairn, workspace, 'secret')
     const page = await openKeys()
     const search = page.getByRole('searchbox', { name: 'Search keys' })
@@ -353,7 +353,7 @@ describe('the list of keys', () => {
     }
   })
 
-  it('is one line a key, so that many can be looked through', async () => {
+  it('has one line per key, so that many can be scanned', async () => {
     for (let number = 1; number <= 40; number++) {
       await api.createServiceKey({ body: { kind: 'publishable', name: `Site ${number}` } })
     }
@@ -365,7 +365,7 @@ describe('the list of keys', () => {
     expect(height).toBeLessThan(42 * 50)
   })
 
-  it('tells what to do where there is no key, but not before that is known', async () => {
+  it('says what to do if there is no key, but not before it is loaded', async () => {
     for (const { key_id } of await storedKeys()) await api.revokeServiceKey({ path: { key_id } })
     const page = await openKeys()
     await page.getByRole('heading', { name: 'No active service keys' }).waitFor()
@@ -383,7 +383,7 @@ describe('the list of keys', () => {
     await page.getByText('No active service keys').waitFor()
   })
 
-  it('fits and can be read by everybody', async () => {
+  it('fits the screen and is accessible', async () => {
     const allowed_origins = ['https://app.example.com', `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example`]
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins, rate_limit: 1 })
     await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })

@@ -32,7 +32,7 @@ const QUOTED = 'begins or ends with a quotation mark; not every env file reader 
 const DATABASE = 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
 
 describe('the configuration', () => {
-  it('has a default for everything, also where a variable is empty', () => {
+  it('has a default for everything, also if a variable is empty', () => {
     const defaults = {
       port: 3000,
       host: '127.0.0.1',
@@ -157,7 +157,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
   })
 
-  it('reads a list of proxies whatever parts its members', () => {
+  it('reads a list of proxies with any separators', () => {
     const { trustedProxies } = readConfig({ CAIRN_TRUSTED_PROXIES: '10.0.0.7\nloopback, 10.1.0.0/16\r\n' })
     expect(trustedProxies).toEqual(['10.0.0.7', 'loopback', '10.1.0.0/16'])
   })
@@ -173,7 +173,7 @@ describe('the configuration', () => {
   })
 
   it.each([' ', '\r', '?mode=ro'])(
-    'that adds %j to the path of a store makes no other store of it',
+    'that appends %j to the path of a store does not create another store',
     async (added) => {
       const folder = temporaryFolder()
       const args = ['init', '--workspace', 'A', '--journey', 'B']
@@ -197,7 +197,7 @@ describe('the configuration', () => {
     },
   )
 
-  it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
+  it('that is invalid ends every command with exit code 2 and a list of all faults', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
     const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 describe('cairn import', () => {
-  it('stores events of customers that it initializes, and nothing twice when it is run again', async () => {
+  it('stores events of customers that it initializes, and is idempotent', async () => {
     const { client, write, ...own } = await newImport(cairn)
     write([
       { client_customer_id: 'acme', customer_type: 'account', customer_name: 'Acme' },
@@ -60,7 +60,7 @@ describe('cairn import', () => {
     expect(await listAll(client)).toHaveLength(23)
   })
 
-  it('recognises what a moved file that has grown said before', async () => {
+  it('recognises earlier lines of a moved file that has grown', async () => {
     const { client, folder, write, ...own } = await newImport(cairn)
     write([...upTo(5).map((n) => ownEvent(n)), ownEvent(1)])
     expect((await own.import()).summary).toMatchObject({ created: 6 })
@@ -70,7 +70,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
   })
 
-  it('recognises an event whose line says the same in another way', async () => {
+  it('recognises an event whose line is written differently', async () => {
     const { client, write, ...own } = await newImport(cairn)
     const common =
       '"client_customer_id":"u","customer_type":"contact","customer_name":"Ada","event_id":"signed_up"'
@@ -98,7 +98,7 @@ describe('cairn import', () => {
   it.each([
     ['events', { event_id: 'signed_up' }],
     ['customers', {}],
-  ])('leaves a customer with the name of the last line that gives one, of %s', async (_what, more) => {
+  ])('leaves a customer with the name of the last line that has one, of %s', async (_what, more) => {
     const { client, journey_id, secret_key } = await newImport(cairn)
     const { data: other } = await client.createJourney({ body: { name: 'Renewal' } })
     const watch = await startOverlapWatch(cairn.url)
@@ -120,7 +120,7 @@ describe('cairn import', () => {
     expect(watch.overlapping).toEqual([])
   })
 
-  it('leaves a customer with the name of the last line, also where one before it with that name was refused', async () => {
+  it('leaves a customer with the name of the last line, also if an earlier line with that name was refused', async () => {
     const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
     write(
       upTo(10).flatMap((n) => {
@@ -137,7 +137,7 @@ describe('cairn import', () => {
     expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
   })
 
-  it('takes events by customer_id after the line that enters the customer in the journey', async () => {
+  it('accepts events by customer_id after the line that enrols the customer in the journey', async () => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const
     const { data: customer } = await client.initializeCustomer({ body: { ...names, journey_id } })
@@ -178,7 +178,7 @@ describe('cairn import', () => {
     expect(published.refused()).toMatchObject([{ line_number: 1, code: 'customer_name_required' }])
   })
 
-  it('puts each refused line in a file with its reason, and its neighbours in the store', async () => {
+  it('puts each refused line into a file with its reason, and stores its neighbours', async () => {
     const { client, write, ...own } = await newImport(cairn)
     const good = upTo(30).map((n) => ownEvent(n))
     const bad = [
@@ -235,7 +235,7 @@ describe('cairn import', () => {
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
   })
 
-  it('takes a batch apart in which most lines are faulty', async () => {
+  it('splits a batch in which most lines are invalid', async () => {
     const { client, write, ...own } = await newImport(cairn)
     write(upTo(1500).map((n) => ownEvent(n, n % 5 === 0 ? {} : { evnt: 1, other: 2 })))
     expect(await own.import()).toMatchObject({ code: 4, summary: { created: 300, refused: 1200 } })
@@ -264,7 +264,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual(upTo(8_000))
   })
 
-  it('stores each line once through answers that are lost and a server that is away for a time', async () => {
+  it('stores each line once despite lost responses and a server that is unavailable for a time', async () => {
     const { client, secret_key, journey_id } = await newImport(cairn)
     const faults = [503, 'dropped', 'lost', undefined, undefined] as const
     const baseUrl = await startFaultyProxy(cairn.url, (count) => faults[count % 5])

@@ -32,7 +32,7 @@ function newStore() {
 }
 
 describe('cairn init', () => {
-  it('--json prints one object, with which an event can be sent at once', async () => {
+  it('--json prints one object, with which an event can be sent immediately', async () => {
     const { databaseUrl, init } = newStore()
     const server = await startChildServer({ databaseUrl })
     const made = await init('Example Ltd', 'Onboarding', '--json')
@@ -49,7 +49,7 @@ describe('cairn init', () => {
     expect(data?.data).toMatchObject([{ journey_id, name: 'Onboarding', status: 'active' }])
   })
 
-  it('prints a line for each thing made, and that the secret key is not shown again', async () => {
+  it('prints a line for each thing created, and that the secret key is not shown again', async () => {
     const { init } = newStore()
     const { code, stdout, stderr } = await init('Example Ltd', 'Onboarding')
     expect([code, stderr]).toEqual([0, ''])
@@ -67,7 +67,7 @@ describe('cairn init', () => {
     ])
   })
 
-  it('tells the way into the interface that the settings say, by a command that works', async () => {
+  it('prints the URL of the interface from the settings, and a command that works', async () => {
     const { environment, databaseUrl } = newStore()
     const names = ['--workspace', "Ada's", '--journey', 'Onboarding']
     const settings = { ...environment, CAIRN_PUBLIC_URL: 'https://cairn.example.com' }
@@ -84,7 +84,7 @@ describe('cairn init', () => {
     })
   })
 
-  it('makes no folder for a store but that of the default', async () => {
+  it('creates no folder for a store except the default one', async () => {
     const folder = temporaryFolder()
     const init = (environment: Record<string, string>) =>
       runCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder })
@@ -103,7 +103,7 @@ describe('cairn init', () => {
     expect(readdirSync(join(folder, 'data'))).toContain('cairn.db')
   })
 
-  it('makes nothing and ends with exit code 3 where the workspace exists', async () => {
+  it('creates nothing and ends with exit code 3 if the workspace exists', async () => {
     const { init, counts } = newStore()
     expect(await init('Example "Ltd"', 'Onboarding')).toMatchObject({ code: 0 })
     const before = counts()
@@ -113,14 +113,14 @@ describe('cairn init', () => {
     expect(counts()).toEqual(before)
   })
 
-  it('makes one of those that are asked for twice at once', async () => {
+  it('creates one of two with the same name at once', async () => {
     const { init, counts } = newStore()
     const answers = await Promise.all([init('A', 'B', '--json'), init('A', 'B', '--json')])
     expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 3])
     expect(counts()).toEqual([1, 1, 2])
   })
 
-  it('takes names of 255 characters and refuses 256, none and an empty one', async () => {
+  it('accepts names of 255 characters and refuses 256, none and an empty one', async () => {
     const { init, databaseUrl } = newStore()
     const long = '\u{1F600}'.repeat(255)
     const environment = { DATABASE_URL: databaseUrl }

@@ -49,7 +49,7 @@ const instant = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$
 const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('cairn key create', () => {
-  it('makes a secret key that works at once', async () => {
+  it('creates a secret key that works immediately', async () => {
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     expect(made).toEqual({
       key_id: expect.stringMatching(/^key_\w{26}$/),
@@ -70,7 +70,7 @@ describe('cairn key create', () => {
     expect((await cairn.client(made.key).listEvents()).response.status).toBe(200)
   })
 
-  it('makes a publishable key with origins, a rate and an end', async () => {
+  it('creates a publishable key with origins, a rate and an expiry', async () => {
     const origins = ['--origin', 'https://a.example.com', '--origin', 'http://localhost:8080']
     const limits = ['--rate-limit', '2', '--expires-in', '30d']
     const made = await keyJson('create', '--kind', 'publishable', '--name', 'Shop', ...origins, ...limits)
@@ -98,7 +98,7 @@ describe('cairn key create', () => {
     expect(stderr).toBe('')
   })
 
-  it('refuses a missing kind, one that is none, and origins of a secret key', async () => {
+  it('refuses a missing or unknown kind, and origins of a secret key', async () => {
     const name = ['--name', 'A']
     const refused = await Promise.all([
       key('create', ...name),
@@ -131,7 +131,7 @@ describe('cairn key list', () => {
     ])
   })
 
-  it('does not make a store where there is none, and says so', async () => {
+  it('does not create a store if there is none, and says so', async () => {
     const DATABASE_URL = await unmadeStore()
     for (let time = 0; time < 2; time += 1) {
       const { code, stderr } = await runCairn(['key', 'list'], { environment: { DATABASE_URL } })
@@ -140,7 +140,7 @@ describe('cairn key list', () => {
     if (engine === 'sqlite') expect(existsSync(sqlitePath(DATABASE_URL))).toBe(false)
   })
 
-  it('asks which workspace where there are several', async () => {
+  it('asks which workspace if there are several', async () => {
     await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
     const stderr = 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n'
     const create = ['create', '--kind', 'secret', '--name', 'A']
@@ -155,7 +155,7 @@ describe('cairn key list', () => {
     expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' })
   })
 
-  it('says what to do where there is no workspace', async () => {
+  it('says what to do if there is no workspace', async () => {
     const environment = { DATABASE_URL: await newStore() }
     expect(await runCairn(['key', 'list'], { environment })).toMatchObject({
       code: 3,
@@ -166,7 +166,7 @@ describe('cairn key list', () => {
 })
 
 describe('cairn key rotate', () => {
-  it('makes a key like the old one; both work during the grace period, then only the new one', async () => {
+  it('creates a key like the old one; both work during the grace period, then only the new one', async () => {
     const origins = ['--origin', 'https://a.example.com']
     const old = await keyJson(
       'create',
@@ -205,7 +205,7 @@ describe('cairn key rotate', () => {
     expect(await keyJson('list')).toHaveLength(4)
   })
 
-  it('refuses an unknown key and a grace period that is none', async () => {
+  it('refuses an unknown key and an invalid grace period', async () => {
     const [unknown, wrong] = await Promise.all([
       key('rotate', 'key_unknown'),
       key('rotate', 'key_unknown', '--grace', 'soon'),
@@ -221,7 +221,7 @@ describe('cairn key rotate', () => {
 })
 
 describe('cairn key revoke', () => {
-  it('ends a key within a second, for good', async () => {
+  it('ends a key within a second, permanently', async () => {
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     expect(await status(made.key)).toBe(200)
     const revoked = await keyJson('revoke', made.key_id)

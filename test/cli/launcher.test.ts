@@ -30,20 +30,20 @@ beforeEach(() => {
   changed('dist/server/commands.js', 60)
 })
 
-it('runs what was built', async () => {
+it('runs the build', async () => {
   changed('client/node_modules/later.js', 120)
   expect(await whatRuns()).toBe('as it was built')
 })
 
 it.each(['server/cli/commands.ts', 'generated/contract.ts', 'client', 'openapi.yaml'])(
-  'runs the sources where %s has changed since',
+  'runs the sources if %s has changed since',
   async (file) => {
     changed(file, 120)
     expect(await whatRuns()).toBe('as it is written')
   },
 )
 
-it('runs the sources where nothing was built', async () => {
+it('runs the sources if nothing was built', async () => {
   rmSync(join(folder, 'dist'), { recursive: true })
   expect(await whatRuns()).toBe('as it is written')
 })

@@ -120,7 +120,7 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toHaveLength(1)
   })
 
-  it('gives a refused event its problem, and goes on', async () => {
+  it('gives a refused event its problem, and continues', async () => {
     const { options, storedEvents } = await workspaceOnCairn()
     const tracker = createTracker(options)
     const occurred_at = new Date(Date.now() + 2 * 3_600_000).toISOString()
@@ -147,7 +147,7 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toMatchObject([{ id: data?.id, event_id: 'plan_chosen' }])
   })
 
-  it('hands over everything that waits, each event once', async () => {
+  it('hands over all waiting events, each once', async () => {
     const { options, storedEvents } = await workspaceOnCairn()
     const tracker = createTracker(options)
     await tracker.initialization()
@@ -188,7 +188,7 @@ describe('initialization', () => {
     })
   })
 
-  it('that is refused is tried again by the next event, and by nothing else', async () => {
+  it('that is refused is tried again only by the next event', async () => {
     const refusal = problem(404, 'journey_not_found')
     const { tracker, baseUrl, arrived } = await trackerOnScript([
       refusal,
@@ -213,7 +213,7 @@ describe('initialization', () => {
     expect(arrived()).toEqual(['initialize', 'by somebody else', 'initialize', 'initialize', 'signed_up'])
   })
 
-  it('that finds no answer rejects every waiting event, and is tried again by the next', async () => {
+  it('that gets no response rejects every waiting event, and is tried again by the next', async () => {
     const { tracker, arrived } = await trackerOnScript([reset, initialized, stored], { retries: 0 })
 
     const outcomes = await Promise.allSettled([
@@ -230,7 +230,7 @@ describe('initialization', () => {
 })
 
 describe('a tracker without events', () => {
-  it('leaves no rejection that nobody handles when its initialization finds no answer', async () => {
+  it('leaves no unhandled rejection when its initialization gets no response', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     onTestFinished(() => void process.off('unhandledRejection', unhandled))
@@ -245,7 +245,7 @@ describe('a tracker without events', () => {
 })
 
 describe('an event', () => {
-  it('waits until the request before it has ended, retries included, and goes with all that wait', async () => {
+  it('waits until the previous request has finished, including retries, and goes with all waiting events', async () => {
     const { answer: busy, letGo } = held(problem(503, 'overloaded'))
     const { tracker, arrivals, arrived } = await trackerOnScript([initialized, busy, stored])
     const outcomes = [tracker.track('opened')]
@@ -259,7 +259,7 @@ describe('an event', () => {
     expect(arrivals[2]?.body).toBe(arrivals[1]?.body)
   })
 
-  it('rejects without an answer of Cairn, and the next one is sent', async () => {
+  it('rejects without a response from Cairn, and the next one is sent', async () => {
     const { tracker } = await trackerOnScript([initialized, reset, html(502), stored], { retries: 0 })
 
     const outcomes = [
@@ -287,7 +287,7 @@ describe('an event', () => {
     expect(variables).toEqual({ cart: ['tea', 'coffee'] })
   })
 
-  it('that cannot be put into JSON rejects, and takes no place in the queue', async () => {
+  it('that cannot be serialized rejects, and takes no place in the queue', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored], { queueLimit: 1 })
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
@@ -390,7 +390,7 @@ describe('a batch', () => {
     expect(sizes[0]).toBeGreaterThan(900_000)
   })
 
-  it('goes on for its other events when one is aborted, and ends when all are', async () => {
+  it('continues for its other events when one is aborted, and ends when all are', async () => {
     const { answer, letGo } = held(stored)
     const { tracker, arrived } = await trackerOnScript([initialized, answer, silence, stored])
     const controllers = [new AbortController(), new AbortController()]
@@ -463,7 +463,7 @@ describe('the queue', () => {
     expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
   })
 
-  it('is as long as queueLimit says, and the error says it', async () => {
+  it('has the length of queueLimit, and the error says so', async () => {
     const { tracker } = await trackerOnScript([initialized, stored], { queueLimit: 2 })
     const taken = [tracker.track('opened'), tracker.track('signed_up')]
 
@@ -500,7 +500,7 @@ describe('flush', () => {
     await later
   })
 
-  it('resolves where nothing was tracked', async () => {
+  it('resolves if nothing was tracked', async () => {
     const { tracker } = await trackerOnScript([initialized])
 
     await expect(tracker.flush()).resolves.toBeUndefined()
@@ -508,7 +508,7 @@ describe('flush', () => {
 })
 
 describe('close', () => {
-  it('lets every event have its outcome, and refuses further ones', async () => {
+  it('lets every event get its outcome, and refuses further ones', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     const tracked = [tracker.track('opened'), tracker.track('signed_up')]
 
@@ -632,7 +632,7 @@ describe('handOver', () => {
     expect(second?.body).toBe(first?.body)
   })
 
-  it('hands over once what a second call finds under way', async () => {
+  it('hands over once what is already in flight', async () => {
     const { answer, letGo } = held(stored)
     const { tracker, arrived } = await trackerOnScript([initialized, answer])
     await tracker.initialization()
@@ -679,7 +679,7 @@ describe('handOver', () => {
     expect((await outcomes[2])?.data).toEqual(created)
   })
 
-  it('has its events sent one by one if they are refused and the page lives on', async () => {
+  it('has its events sent one by one if they are refused and the page stays open', async () => {
     const refused = problem(400, 'invalid_request')
     const { tracker, arrived } = await trackerOnScript([initialized, refused, stored, refused])
     await tracker.initialization()
@@ -692,7 +692,7 @@ describe('handOver', () => {
     expect(arrived()).toEqual(['initialize', 'a + b', 'a', 'b'])
   })
 
-  it('goes on in order with what it left, if the page lives on', async () => {
+  it('continues in order with what it returned, if the page stays open', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     await tracker.initialization()
     const outcomes = ['a', 'b', 'c', 'd'].map((name) => tracker.track(name, variablesOf(40_000)))

@@ -73,7 +73,7 @@ describe('the types', () => {
     void ({ query: { status: 'deleted' } } satisfies OperationRequest<'listJourneys'>)
   })
 
-  it('give data or error, told apart by either', () => {
+  it('have data or error, narrowed by either', () => {
     const check = (result: OperationResult<'createEvent'>) => {
       if (result.error) {
         expectTypeOf(result.error).toEqualTypeOf<Schemas['Problem']>()
@@ -101,7 +101,7 @@ describe('the types', () => {
 })
 
 describe('the types of a client for people', () => {
-  it('offer what a session opens, and what nobody needs to sign in for', () => {
+  it('have what a session may call, and what needs no credential', () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<keyof typeof operationPaths>()
     expectTypeOf<keyof PersonClient>().toEqualTypeOf<
       | keyof typeof personOperationPaths
@@ -147,14 +147,14 @@ describe('the types of a tracker', () => {
     void ({ ocurred_at: '2026-11-20T08:30:00Z' } satisfies TrackOptions)
   })
 
-  it('give what createEvent and initializeCustomer give', () => {
+  it('return what createEvent and initializeCustomer return', () => {
     expectTypeOf<ReturnType<Tracker['track']>>().toEqualTypeOf<ReturnType<Client['createEvent']>>()
     expectTypeOf<ReturnType<Tracker['initialization']>>().toEqualTypeOf<
       ReturnType<Client['initializeCustomer']>
     >()
   })
 
-  it('give back events that createEvent takes with a customer and a journey', () => {
+  it('return events that createEvent accepts with a customer and a journey', () => {
     const sent = (event: TrackedEvent) => ({ ...event, journey_id: 'jrn_1', customer_id: 'cus_1' })
     expectTypeOf<ReturnType<Tracker['handOver']>>().toEqualTypeOf<TrackedEvent[]>()
     expectTypeOf<ReturnType<typeof sent>>().toExtend<OperationRequest<'createEvent'>['body']>()

@@ -419,7 +419,7 @@ describe.concurrent('breakingChanges', () => {
     expect(found.map(({ place }) => place).sort()).toEqual(limits.map(([pointer]) => `#${pointer}`).sort())
   })
 
-  it('lets everything pass that only adds', async () => {
+  it('accepts every change that only adds', async () => {
     const additions = {
       'a new operation': [
         copy('/paths/~1events', '/paths/~1messages'),
@@ -463,7 +463,7 @@ describe.concurrent('breakingChanges', () => {
     expect(await breakingChanges('openapi.yaml', next)).toEqual([])
   })
 
-  it('refuses a file that is no contract', async () => {
+  it('refuses a file that is not a contract', async () => {
     await expect(breakingChanges('openapi.yaml', 'test/contract/absent.yaml')).rejects.toThrow('absent.yaml')
     await expect(breakingChanges('openapi.yaml', edited([remove(`${SCHEMAS}/Name`)]))).rejects.toThrow(
       "Can't resolve",

@@ -12,7 +12,7 @@ const VALUES = ['examples']
 // What OpenAPI allows and not every generator can follow: some make one type of a parameter and a schema of one name,
 // some give nothing for a success that is a reference.
 describe('the contract can be read by simple generators', () => {
-  it('has no two components of one name, whatever their kinds and their letter case', () => {
+  it('has no two components with the same name, whatever their kinds and letter case', () => {
     const { components } = contractDocument() as { components: Kinds }
     const names = Object.entries(components)
       .filter(([kind]) => !VALUES.includes(kind))

@@ -22,12 +22,12 @@ if (settings.baseUrl !== undefined) {
   process.stdout.write(`\n${lists.join('\n')}\n\n`)
 }
 
-it('the tests have seen every reply that the contract declares', () => {
+it('the tests have seen every response that the contract declares', () => {
   expect(declared.length).toBeGreaterThan(0)
   expect(settings.baseUrl === undefined ? missing : []).toEqual([])
   expect(seen.size).toBeGreaterThan(0)
 })
 
-it('the server has sent no reply that the contract does not declare', () => {
+it('the server has sent no response that the contract does not declare', () => {
   expect([...seen].filter((kind) => !declared.includes(kind))).toEqual([])
 })

@@ -82,7 +82,7 @@ function namedReply({ replies }: ContractOperation, name: string) {
   return found[0]
 }
 
-describe('every example of a request is answered with the reply of its name', () => {
+describe('every example of a request is answered with the response of the same name', () => {
   it.each(rows)('%s', async (_name, operation, caller) => {
     const { place, names } = await setting(operation)
     const named = operation.parameters.map(({ name, example }) => [name, actual(example, names)])
@@ -244,7 +244,7 @@ describe('the examples of problems', () => {
     expect(value).toMatchObject({ status, title, type: `/docs/problems#${value.code}` })
   })
 
-  it('are those of the codes that an operation can answer, and of all of them', () => {
+  it('cover all codes that an operation can answer, and no others', () => {
     const shown = new Set(Object.values(components.examples).map(({ value }) => value.code))
     // No operation answers the first two: they are for what is no operation. The third is only said of a batch's item.
     expect([...shown, 'not_found', 'method_not_allowed', 'event_too_large'].sort()).toEqual(

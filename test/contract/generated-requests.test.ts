@@ -180,7 +180,7 @@ async function assertAllowed(reply: Response) {
   if (reply.status === 429) expect((await reply.json()).code).toBe('too_many_attempts')
 }
 
-describe('a request that the contract allows gets a success or a problem of state', () => {
+describe('a valid request gets a success or a problem of state', () => {
   it.each(rowsOf(() => true))('%s', { timeout: TIMEOUT_MS }, async (operationId, operation) => {
     const isConsuming = CONSUMING.includes(operationId)
     const shared = await newScene(operation)
@@ -193,7 +193,7 @@ describe('a request that the contract allows gets a success or a problem of stat
   })
 })
 
-describe('a body that breaks one rule is refused with a pointer to that fault and no other', () => {
+describe('a body that violates one rule is refused with a pointer to exactly that fault', () => {
   it.each(rowsOf(({ body }) => body !== undefined))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const path = realPath(operation)
@@ -214,7 +214,7 @@ describe('a body that breaks one rule is refused with a pointer to that fault an
 const takesQuery = ({ parameters }: ContractOperation) =>
   parameters.some((parameter) => parameter.in === 'query')
 
-describe('a query that breaks one rule is refused with the name of the parameter', () => {
+describe('a query that violates one rule is refused with the name of the parameter', () => {
   it.each(rowsOf(takesQuery))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const path = realPath(operation)
@@ -296,7 +296,7 @@ function isOpen(operation: ContractOperation): boolean {
   return operation.method === 'GET' && callersOf(operation).every((caller) => caller === 'nobody')
 }
 
-describe('whatever the request, a wrong credential is refused as such', () => {
+describe('whatever the request, an invalid credential is refused as such', () => {
   it.each(rowsOf((operation) => !isOpen(operation)))(
     '%s',
     { timeout: TIMEOUT_MS },
@@ -323,7 +323,7 @@ describe('whatever the request, a wrong credential is refused as such', () => {
   )
 })
 
-describe('whatever the request, a key does not open what is for people', () => {
+describe('whatever the request, a key may not call operations for people', () => {
   const forPeople = operations.filter(({ accepts }) => accepts.length === 1 && accepts[0] === 'SessionCookie')
 
   it.each(forPeople.map((operation) => [operation.operationId, operation] as const))(
@@ -343,7 +343,7 @@ describe('whatever the request, a key does not open what is for people', () => {
   )
 })
 
-describe('whatever the request, a media type that is none of the operation is refused as such', () => {
+describe('whatever the request, an unsupported media type is refused as such', () => {
   it.each(rowsOf(({ body }) => body !== undefined))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     await holds(
@@ -360,7 +360,7 @@ describe('whatever the request, a media type that is none of the operation is re
   })
 })
 
-describe('whatever the request, a method that the path does not have is refused as such', () => {
+describe('whatever the request, an undeclared method is refused as such', () => {
   it.each(rowsOf(() => true))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].filter(

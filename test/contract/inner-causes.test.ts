@@ -28,7 +28,7 @@ function unknown(operation: ContractOperation): Record<string, string> {
   return Object.fromEntries(namedBy(operation).map((name) => [name, UNKNOWN]))
 }
 
-describe('with the rate used up, every operation with a credential answers 429', () => {
+describe('with the rate limit reached, every operation with a credential answers 429', () => {
   let cairn: Cairn
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('with the rate used up, every operation with a credential answers 429',
   })
 })
 
-describe('after too many wrong guesses, every operation that takes one answers 429', () => {
+describe('after too many wrong guesses, every operation that accepts one answers 429', () => {
   const guessed = ['token', 'password', 'current_password']
   const rows = declaring('429').filter(([, operation]) => {
     const shows = shownProblems(operation).some(({ name }) => name === 'too_many_attempts')

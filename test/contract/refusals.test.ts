@@ -288,7 +288,7 @@ function causersOf(operation: ContractOperation, name: string): Caller[] {
 const isFirstEngine = !isInside || engine === 'sqlite'
 
 describe.each([...(isFirstEngine ? Object.entries(requestCauses) : []), ...Object.entries(outsideCauses)])(
-  'every operation that shows %s answers its cause so',
+  'every operation that declares %s answers it for its cause',
   (name, cause) => {
     it.each(showing(name))('%s', async (_name, operation, caller, { status, code }) => {
       const place = await newPlace(target)
@@ -303,7 +303,7 @@ describe.each([...(isFirstEngine ? Object.entries(requestCauses) : []), ...Objec
 )
 
 describe.runIf(isInside).each(Object.entries(insideCauses))(
-  'every operation that shows %s answers its cause so',
+  'every operation that declares %s answers it for its cause',
   (name, cause) => {
     it.each(showing(name))('%s', async (_name, operation, caller, { status, code }) => {
       const place = await newPlace(target)
@@ -317,7 +317,7 @@ describe.runIf(isInside).each(Object.entries(insideCauses))(
   },
 )
 
-it('no operation shows a problem whose cause is not known here', () => {
+it('no operation declares a problem whose cause is unknown to this test', () => {
   const shown = operations.flatMap((operation) => shownProblems(operation).map(({ name }) => name))
   const known = [requestCauses, outsideCauses, insideCauses]
     .flatMap(Object.keys)

@@ -51,14 +51,14 @@ describe('the table of roles in the contract', () => {
   })
 
   it.each(withCredential.map((operation) => [operation.operationId, operation] as const))(
-    'says of %s what the operation declares',
+    'describes %s as the operation declares it',
     (operationId, operation) => {
       expect(table.find((row) => row.operationId === operationId)?.may).toEqual(declared(operation))
     },
   )
 })
 
-describe('what the table gives to admins with a condition', () => {
+describe('what the table allows admins with a condition', () => {
   let target: Target
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('what the table gives to admins with a condition', () => {
   )
 
   it.each(conditional.map((operation) => [operation.operationId, operation] as const))(
-    '%s is for owners alone where it is about owners',
+    '%s is only for owners if it is about owners',
     async (operationId, operation) => {
       expect(table.find((row) => row.operationId === operationId)?.conditional).toEqual(['admin'])
       const place = await newPlace(target)

@@ -36,14 +36,14 @@ beforeAll(async () => {
 })
 
 describe('the workflows', () => {
-  it('go through the server step by step, as the contract says', async () => {
+  it('run step by step, as the contract describes them', async () => {
     const { exitCode, checks, output } = await respect(FILE)
     expect.soft(checks.filter(({ passed }) => !passed)).toEqual([])
     expect(criteriaIn(checks)).toEqual(criteriaOf(workflows))
     expect(exitCode, output).toBe(0)
   })
 
-  it('fail at every single criterion when it is turned round', async () => {
+  it('fail at every single criterion when it is negated', async () => {
     const wrong = turnedRound(workflows)
     const file = join(temporaryFolder(), 'wrong.arazzo.yaml')
     writeFileSync(file, dump(wrong))
@@ -52,7 +52,7 @@ describe('the workflows', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('fail at a reply that the contract does not describe', async () => {
+  it('fail at a response that the contract does not describe', async () => {
     const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
     contract.components.schemas.InitializedCustomer.required.push('customer_name')
     const folder = temporaryFolder()

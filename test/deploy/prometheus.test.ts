@@ -70,7 +70,7 @@ describe('the rules for Prometheus', () => {
 })
 
 describe('the dashboard for Grafana', () => {
-  it('asks for metrics that there are', () => {
+  it('uses only metrics that exist', () => {
     expect(expressions.length).toBeGreaterThan(20)
     const asked = expressions.flatMap(metricsIn)
     expect([...names]).toEqual(expect.arrayContaining([...new Set(asked)]))

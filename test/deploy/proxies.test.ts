@@ -33,7 +33,7 @@ describe.skipIf(!hasPrograms('caddy'))('the sample for Caddy', () => {
 })
 
 function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
-  it('speaks TLS, lets a batch of 4 MiB through, and leaves the answer to a larger one to Cairn', async () => {
+  it('terminates TLS, accepts a batch of 4 MiB, and leaves the answer to a larger one to Cairn', async () => {
     const { cairn, proxy } = await behind(start)
     const { workspace, event } = await customerInJourney(cairn)
     const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
@@ -49,7 +49,7 @@ function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
     expect(refused).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
   })
 
-  it("names the sender's address, whatever the sender says itself", async () => {
+  it("reports the sender's address, whatever the sender claims", async () => {
     const { cairn, proxy } = await behind(start)
     const workspace = await cairn.workspace()
     const owner = await signUp(cairn, workspace, 'owner')
@@ -67,7 +67,7 @@ function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
     expect(data?.data[0]).toMatchObject({ address: '127.0.0.9' })
   })
 
-  it('serves the interface, leads from HTTP to HTTPS, and hands on no metrics', async () => {
+  it('serves the interface, redirects HTTP to HTTPS, and does not expose metrics', async () => {
     const { cairn, proxy } = await behind(start)
     expect(await ask(proxy, 'GET /healthz')).toMatchObject({ status: 200 })
     const metrics = await ask(proxy, 'GET /metrics', { headers: { authorization: `Bearer ${TOKEN}` } })

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { FairQueue, type Owner } from '../../server/domain/fair-queue.ts'
 
-it('makes room at the cost of whoever has most waiting, and never for one who has as many', () => {
+it('evicts from the caller with the most waiting, and never for one that has as many', () => {
   const queue = new FairQueue<{ owner: Owner; name: string }>({ perCaller: 10, inAll: 5 })
   const add = (workspaceId: string, caller: string, name: string) =>
     queue.add({ owner: { workspaceId, caller }, name })

@@ -19,8 +19,8 @@ const texts = {
   strings: longText((index) => `"${index}\\n"`),
 }
 
-describe('a long text that is looked through slice by slice', () => {
-  it('is found to be the same as at once, also where others are looked through between the slices', async () => {
+describe('a long text that is scanned in slices', () => {
+  it('has the same outline as at once, also if others are scanned between the slices', async () => {
     let pauses = 0
     const pause = async () => {
       pauses += 1
@@ -31,7 +31,7 @@ describe('a long text that is looked through slice by slice', () => {
     expect(pauses).toBeGreaterThan(6 * outlines.length)
   })
 
-  it('ends where the text does when a string does not', async () => {
+  it('ends where the text does if a string does not', async () => {
     const text = Buffer.from(`["${'x'.repeat(2 * MIB)}`)
     expect(await outlineInSlices(text, async () => {})).toEqual(outlineOf(text))
   })

@@ -31,7 +31,7 @@ describe('the address of a PostgreSQL server', () => {
     ['postgres://:6432/cairn', ['6432']],
     ['postgres:///cairn', ['']],
     ['postgres://', ['']],
-  ])('of %s leads to %j', (url, expected) => {
+  ])('of %s is %j', (url, expected) => {
     expect(hosts(url)).toEqual(expected)
   })
 
@@ -57,14 +57,14 @@ describe('the address of a PostgreSQL server', () => {
     expect(readAddress(url).login).toMatchObject(login)
   })
 
-  it('passes over standbys where there are several hosts, or where that is asked for', () => {
+  it('skips standbys if there are several hosts, or on request', () => {
     expect(readAddress('postgres://db/cairn').needsPrimary).toBe(false)
     expect(readAddress('postgres://db1,db2/cairn').needsPrimary).toBe(true)
     expect(readAddress('postgres://db/cairn?target_session_attrs=read-write').needsPrimary).toBe(true)
     expect(readAddress('postgres://db1,db2/cairn?target_session_attrs=any').needsPrimary).toBe(false)
   })
 
-  it('takes the authorities that Node trusts for those of the system', () => {
+  it('uses the certificate authorities that Node trusts for those of the system', () => {
     const { tls } = readAddress('postgres://db/cairn?sslmode=verify-full&sslrootcert=system')
     expect(tls).toMatchObject({ sslmode: 'verify-full', sslrootcert: undefined })
     expect(readAddress('postgres://db/cairn?channel_binding=require').bindsChannel).toBe(true)

@@ -110,7 +110,7 @@ async function timeline(client: Client, customer_id: string): Promise<string[]> 
   }
 }
 
-it(`keeps every answered event once through ${KILLS} kills under load`, {
+it(`keeps every acknowledged event once through ${KILLS} kills under load`, {
   timeout: 60_000 * KILLS,
 }, async () => {
   const started = await startChildServerWithCustomer()

@@ -30,7 +30,7 @@ async function newScene(databaseUrl: string, server: ChildServer) {
   return { ...workspace, client, event }
 }
 
-it('goes on to erase, to age and to remove where a server was killed in the middle', async () => {
+it('continues to erase, to apply retention and to remove after a server was killed in the middle', async () => {
   const databaseUrl = await newStore()
   const server = await startChildServer({ databaseUrl })
   const [erased, aged, removed] = [

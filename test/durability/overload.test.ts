@@ -47,7 +47,7 @@ async function sendBatch(client: Client, events: Schemas['EventCreation'][]): Pr
   return 'stored'
 }
 
-it('takes batches of the greatest size from fifty clients, or refuses them at once', async () => {
+it('stores batches of maximum size from fifty clients, or refuses them at once', async () => {
   const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
   const senders = Array.from({ length: 50 }, (_, index) => index)
   let waiting = senders
@@ -64,7 +64,7 @@ it('takes batches of the greatest size from fifty clients, or refuses them at on
   expect((await client.createEvent({ body: event })).response.status).toBe(201)
 })
 
-it('refuses what it cannot take while the disk stands still, and loses nothing of what it took', async () => {
+it('sheds load while the disk stalls, and loses nothing that it accepted', async () => {
   const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
   const other = await connectTo(databaseUrl)
   const release = await holdWrites(other)

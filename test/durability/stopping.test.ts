@@ -37,7 +37,7 @@ async function refusesConnections({ url }: ChildServer) {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('lets the server finish what it has taken, and end with 0', async () => {
+  it('lets the server finish requests in flight, and exit with 0', async () => {
     const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     await client.createEvent({ body: { ...event, event_id: 'before' } })
     const other = await connectTo(databaseUrl)
@@ -70,7 +70,7 @@ describe('a connection without a request', () => {
       'GET /healthz HTTP/1.1\r\nhost: cairn\r\n\r\n',
       'GET /healthz HTTP/1.1\r\nho',
     ],
-  ])('%s does not keep the server from its end', async (_name, whole, half) => {
+  ])('%s does not delay the shutdown', async (_name, whole, half) => {
     const { server } = await startChildServerWithCustomer()
     const { socket, answer, closed } = await openConnection(server)
     if (whole !== '') {
@@ -87,7 +87,7 @@ describe('a connection without a request', () => {
 })
 
 describe('a stop under load', () => {
-  it('stores what is answered and answers what is stored', async () => {
+  it('stores what is acknowledged and acknowledges what is stored', async () => {
     const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
     const answered: string[] = []
     const send = async (sender: number) => {
@@ -109,7 +109,7 @@ describe('a stop under load', () => {
     expect(stored.toSorted()).toEqual(answered.toSorted())
   })
 
-  it('has every line of the log whole, its own last', async () => {
+  it('writes every log line completely, including its last', async () => {
     const { server, client } = await startChildServerWithCustomer({ environment: { LOG_LEVEL: 'info' } })
     await Promise.all(Array.from({ length: 60 }, () => client.listJourneys({ query: { limit: 1 } })))
     const { code, stdout } = await server.end('SIGTERM')
@@ -140,7 +140,7 @@ describe('a second signal', () => {
 })
 
 describe('npm start', () => {
-  it('ends its server when a supervisor tells it to stop', async () => {
+  it('ends its server on a supervisor’s signal', async () => {
     const folder = temporaryFolder()
     const databaseUrl = await newStore()
     const { stdout, process, ended } = startCommand('npm', ['start'], {

@@ -58,7 +58,7 @@ async function referenceOf(db: Transaction, workspaceId: string): Promise<number
   return rows[0]?.ref
 }
 
-it('takes no more of the thread that takes in events to tell a day of minutes than one', async () => {
+it('takes no more main thread time for a day of minutes than for one minute', async () => {
   const databaseUrl = await newStore()
   const workspace = await createWorkspace(databaseUrl, { workspace: 'Greedy', journey: 'Onboarding' })
   await inStore(databaseUrl, (db) => insertCounts(db, workspace.workspace_id))

@@ -96,7 +96,7 @@ async function readsOf(server: ChildServer) {
 }
 
 describe('thirty lists of one key at a time', () => {
-  it("hold up neither another workspace's events, by keys that must be looked up, nor its lists", async () => {
+  it("delay neither another workspace's events, by keys that must be looked up, nor its lists", async () => {
     const { server, databaseUrl, hostile, ours, event } = await startWithNeighbours()
     const made = await Promise.all(
       Array.from({ length: 2 * ROUNDS }, () => createKey({ databaseUrl }, ours, 'secret')),
@@ -117,7 +117,7 @@ describe('thirty lists of one key at a time', () => {
   })
 })
 
-describe('lists whose callers have gone', () => {
+describe('lists whose clients disconnected', () => {
   it('are not read', async () => {
     const { server, hostile } = await startWithNeighbours()
     const { hostname, port } = new URL(server.url)
@@ -147,7 +147,7 @@ describe('lists whose callers have gone', () => {
 })
 
 describe('keys in use', () => {
-  it('are not looked up again because the last use of a session is noted', async () => {
+  it('are not looked up again because the last use of a session is recorded', async () => {
     let now = Date.now()
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -166,7 +166,7 @@ describe('keys in use', () => {
     expect(await lookUps()).toBe(before)
   })
 
-  it('are not looked up again because something else is committed, here or by another program', async () => {
+  it('are not looked up again because something else is committed, here or by another process', async () => {
     const { server, databaseUrl, ours, event } = await startWithNeighbours()
     const { client, journey_id: id, workspace_id } = ours
     const send = async () => (await client.createEvent({ body: event })).response.status

@@ -93,7 +93,7 @@ describe('the longest items of every list', () => {
   })
 
   it.each(['customers', 'journeys', 'members', 'invitations', 'service-keys', 'audit-log'])(
-    'are given in pages of 1 MiB at the most, each once: %s',
+    'are returned in pages of at most 1 MiB, each once: %s',
     async (list) => {
       const seen = new Set<string>()
       let given = 0
@@ -118,7 +118,7 @@ describe('the longest items of every list', () => {
 })
 
 describe('a list of 200,000 customers', () => {
-  it('costs no more where hardly any matches than an ordinary page', async () => {
+  it('costs no more than an ordinary page if hardly any row matches', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const databaseUrl = `sqlite:${path}`
     const { workspace_id, secret_key } = await createWorkspace(databaseUrl, { workspace: 'A', journey: 'B' })

@@ -156,7 +156,7 @@ const sizes: [
 ]
 
 describe.each(sizes)('refusing %s', (_name, path, bytes, times, like) => {
-  it('costs no more than three times what accepting an ordinary one of its size does', async () => {
+  it('costs at most three times as much as accepting an ordinary one of its size', async () => {
     const target = await startTarget({ CAIRN_RATE_LIMIT: '0' })
     const other = like(target, bytes * 0.95)
     const ratioOf = (text: string) =>

@@ -31,7 +31,7 @@ async function signIn({ url }: Target['server']): Promise<number> {
   return reply.status
 }
 
-it('takes the bodies of all while connections announce large ones and send nothing', async () => {
+it('accepts everyone’s bodies while connections announce large ones and send nothing', async () => {
   const target = await startTarget()
   const { server, client, secret_key } = target
   const idle = await Promise.all(Array.from({ length: 40 }, () => openSilently(server)))
@@ -48,7 +48,7 @@ it('takes the bodies of all while connections announce large ones and send nothi
   expect(sumOf(await scrape(server), 'cairn_slow_peers_total', { waiting_for: 'body' })).toBe(40)
 })
 
-it('gives the place of those that stop half-way to whoever comes next, with the same key or another', async () => {
+it('gives the reservation of senders that stop half-way to the next, with the same key or another', async () => {
   const target = await startTarget()
   const { server, client, secret_key } = target
   const before = peakBytes(server)

@@ -27,7 +27,7 @@ async function timeOf(target: Target): Promise<number> {
   return performance.now() - started
 }
 
-it('holds bounded memory for sixty that ask for pages and read none of them', async () => {
+it('holds bounded memory for sixty clients that request pages and read none of them', async () => {
   const target = await startTarget()
   const { server, secret_key, client } = target
   await storeEvents(target, 16)
@@ -48,7 +48,7 @@ it('holds bounded memory for sixty that ask for pages and read none of them', as
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)
 })
 
-it('cuts off those that do not take what they asked for, and counts them', async () => {
+it('disconnects those that do not read their responses, and counts them', async () => {
   const { server } = await startTarget()
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSilently(server)))
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
@@ -59,7 +59,7 @@ it('cuts off those that do not take what they asked for, and counts them', async
   await Promise.all(closed)
 })
 
-it('answers hundreds of requests that one connection sends in one piece, in their order, to who reads', async () => {
+it('answers hundreds of pipelined requests in order, to a client that reads', async () => {
   const { server, secret_key, client } = await startTarget()
   for (const name of ['Second', 'Third']) await client.createJourney({ body: { name } })
   const socket = await openSilently(server)

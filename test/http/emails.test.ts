@@ -98,7 +98,7 @@ async function isTaken(email: string): Promise<boolean> {
 }
 
 describe('an email address', () => {
-  it('is the same to the contract, to RFC 5321 and to the command line', () => {
+  it('is the same for the contract, RFC 5321 and the command line', () => {
     fc.assert(
       fc.property(candidates, (email) => {
         const expected = isMailbox(email)
@@ -108,7 +108,7 @@ describe('an email address', () => {
     )
   })
 
-  it('is taken by the server where the contract admits it, and nowhere else', async () => {
+  it('is accepted by the server if and only if the contract accepts it', async () => {
     const check = async (email: string) => {
       expect(await isTaken(email)).toBe(isDeclared(email))
     }

@@ -115,7 +115,7 @@ describe('what is not HTTP', () => {
     expect((await exchange(server, get('/v1/events'))).slice(0, 12)).toBe('HTTP/1.1 200')
   })
 
-  it('does not add up: thousands of broken connections leave the server working', async () => {
+  it('does not accumulate: thousands of broken connections leave the server working', async () => {
     const { server, secret_key } = await startServer()
     for (let round = 0; round < 20; round += 1) {
       const inputs = [
@@ -185,12 +185,12 @@ describe('what is refused before there is a request', () => {
     },
   )
 
-  it('begins behind the largest head', async () => {
+  it('starts above the largest head', async () => {
     const cairn = await startCairnForTest()
     expect((await sendBytes(cairn, 'GET /events', headOf(LARGEST_HEAD_BYTES))).status).toBe(401)
   })
 
-  it('waits for the answer to what came before it on the connection', async () => {
+  it('waits for the response to an earlier request on the connection', async () => {
     const cairn = await startCairnForTest()
     const { socket, answer, closed } = await openConnection(cairn)
     socket.write(head('GET /events', key) + head('BREW /events'))
@@ -244,7 +244,7 @@ describe('what does not arrive in time', () => {
     expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
   })
 
-  it('is no request where nothing was sent at all, and is only hung up on', async () => {
+  it('is not a request if nothing was sent at all, and is only disconnected', async () => {
     const cairn = await startCairnForTest({ patience })
     const { answer, closed } = await openConnection(cairn)
     await closed

@@ -60,7 +60,7 @@ describe('the header Content-Type', () => {
     expect(await refusal(reply)).toEqual({ status: 415, code: 'unsupported_media_type' })
   })
 
-  it('is refused where it is missing', async () => {
+  it('is refused if it is missing', async () => {
     const reply = await cairn.fetch('/events/create', {
       method: 'POST',
       headers: { 'x-service-key': workspace.secret_key },
@@ -69,7 +69,7 @@ describe('the header Content-Type', () => {
     expect(reply.status).toBe(415)
   })
 
-  it('does not matter to an operation without a body', async () => {
+  it('does not matter for an operation without a body', async () => {
     const headers = { 'content-type': 'text/plain; charset=latin1', 'content-encoding': 'br' }
     const path = `/journeys/${workspace.journey_id}/restore`
     for (const line of ['GET /customers', 'GET /events', `POST ${path}`]) {
@@ -78,7 +78,7 @@ describe('the header Content-Type', () => {
     }
   })
 
-  it('is read at once where it holds 15,000 spaces', async () => {
+  it('is parsed quickly if it contains 15,000 spaces', async () => {
     const gap = ' '.repeat(15_000)
     const took_ms = await processorTime_ms(async () => {
       for (const type of [`application/json${gap}x`, `application/json; charset=utf-8${gap}x`]) {
@@ -89,7 +89,7 @@ describe('the header Content-Type', () => {
     expect(took_ms).toBeLessThan(2000)
   })
 
-  it('costs no memory, however many there are', async () => {
+  it('costs no memory, however many different ones there are', async () => {
     const flood = async (name: string, count: number) => {
       for (let index = 0; index < count; index += 1) {
         const type = `application/json; ${name}=${index}`

@@ -154,7 +154,7 @@ describe('the first check that fails answers', () => {
     expect(await refusal(reply)).toMatchObject({ status: 400, errors: [{ pointer: '/event_id' }] })
   })
 
-  it('nothing where nothing fails', async () => {
+  it('nothing if nothing fails', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const reply = await send(cairn, 'POST /events/create', {
       key: workspace.publishable_key,
@@ -166,7 +166,7 @@ describe('the first check that fails answers', () => {
 })
 
 describe('a server that stops', () => {
-  it('says so after the key and the rate, and before it looks at the body', async () => {
+  it('says so after the key and the rate, and before it reads the body', async () => {
     const cairn = await startCairn({ now: () => 0 })
     const workspace = await cairn.workspace()
     const spent = await createKey(cairn, workspace, 'secret', { rate_limit: 1 })

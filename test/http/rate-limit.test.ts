@@ -43,7 +43,7 @@ async function spend(key: string): Promise<{ accepted: number; refused: Response
 const rateOf = ({ headers }: Response) => [headers.get('ratelimit'), headers.get('ratelimit-policy')]
 
 describe('the burst', () => {
-  it('is twice the rate: so many are accepted, the next is refused', async () => {
+  it('is twice the rate: that many are accepted, the next is refused', async () => {
     const { accepted, refused } = await spend(await newKey())
     expect(accepted).toBe(2 * DEFAULT_RATE)
     expect(rateOf(refused)).toEqual(['"default";r=0;t=2', '"default";q=6;w=2'])
@@ -70,7 +70,7 @@ describe('the burst', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(40)
   })
 
-  it('belongs to one key alone', async () => {
+  it('belongs to one key only', async () => {
     const [one, other] = [await newKey(), await newKey()]
     await spend(one)
     expect((await spend(other)).accepted).toBe(2 * DEFAULT_RATE)
@@ -78,7 +78,7 @@ describe('the burst', () => {
 })
 
 describe('the bucket', () => {
-  it('is forgotten when it is full again, and no sooner', () => {
+  it('is forgotten when it is full again, not earlier', () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
     let now_ms = 0
@@ -112,7 +112,7 @@ describe('the bucket', () => {
     },
   )
 
-  it('gives the next event when its time has come, and not before', async () => {
+  it('has the next event when it is due, not before', async () => {
     const key = await newKey(1)
     await spend(key)
     now_ms += 999
@@ -122,7 +122,7 @@ describe('the bucket', () => {
     expect((await read(key)).status).toBe(429)
   })
 
-  it('is full after the seconds that RateLimit tells, and never more than full', async () => {
+  it('is full after the seconds in RateLimit, and never more than full', async () => {
     const key = await newKey(4)
     const { refused } = await spend(key)
     const [, t] = /;t=(\d+)$/.exec(refused.headers.get('ratelimit') ?? '') ?? []
@@ -132,7 +132,7 @@ describe('the bucket', () => {
     expect((await spend(key)).accepted).toBe(8)
   })
 
-  it('loses nothing where the clock steps back', async () => {
+  it('loses nothing if the clock steps back', async () => {
     const key = await newKey(2)
     await read(key)
     now_ms -= 3_600_000
@@ -148,7 +148,7 @@ describe("a key's own limit", () => {
     expect((await spend(await newKey(1))).accepted).toBe(2)
   })
 
-  it('of 0 means none, and replies without rate headers', async () => {
+  it('of 0 means no limit, and responses have no rate headers', async () => {
     const key = await newKey(0)
     for (const _ of Array(4 * DEFAULT_RATE)) {
       const reply = await read(key)
@@ -157,7 +157,7 @@ describe("a key's own limit", () => {
     }
   })
 
-  it('holds where the server has none', async () => {
+  it('applies if the server has none', async () => {
     const cairn = await startCairnForTest({ rateLimit: 0, now: () => now_ms })
     const workspace = await cairn.workspace()
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 1 })
@@ -169,7 +169,7 @@ describe("a key's own limit", () => {
 })
 
 describe('what counts', () => {
-  it('is every request that gets past its key, refused ones included', async () => {
+  it('includes every authenticated request, refused ones too', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 100 })
     const customer = {
@@ -206,7 +206,7 @@ describe('what counts', () => {
     ])
   })
 
-  it('is no request that is refused before', async () => {
+  it('excludes requests refused before authentication', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', {
       rate_limit: 1,
       allowed_origins: ['https://a.test'],
@@ -248,7 +248,7 @@ describe('a batch', () => {
     expect((await batch(key, 1)).status).toBe(429)
   })
 
-  it('is taken whole or not at all: what is refused counts one', async () => {
+  it('is accepted completely or not at all: a refused one counts one', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const refused = await batch(key, 6)
@@ -258,7 +258,7 @@ describe('a batch', () => {
     expect(rateOf(await batch(key, 4))[0]).toBe('"default";r=0;t=2')
   })
 
-  it('that is refused counts one more for each 16 KiB, for which the sender need not wait twice', async () => {
+  it('that is refused counts one more per 16 KiB, for which the client need not wait twice', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const large = JSON.stringify({ events: Array(6).fill({ ...event, custom_variables: 'x'.repeat(9_000) }) })
@@ -271,7 +271,7 @@ describe('a batch', () => {
     expect((await sendLarge()).status).toBe(200)
   })
 
-  it('passes after the time that Retry-After gives', async () => {
+  it('passes after the time in Retry-After', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const refused = await batch(key, 15)
@@ -296,7 +296,7 @@ describe('a batch', () => {
     expect([again.status, again.headers.get('retry-after')]).toEqual([429, '2'])
   })
 
-  it('with a fault of form counts one', async () => {
+  it('with a malformed event counts one', async () => {
     const key = await newKey(10)
     const body = JSON.stringify({ events: Array(15).fill({}) })
     expect((await send(cairn, 'POST /events/batch', { key, body })).status).toBe(400)
@@ -363,7 +363,7 @@ describe('a publishable key', () => {
     return { accepted, reply: undefined }
   }
 
-  it('has room for others while one network sends all it can', async () => {
+  it('has capacity for others while one network sends all it can', async () => {
     const greedy = newAddress()
     expect((await spendFrom(greedy)).accepted).toBe(ALONE)
     for (let second = 0; second < 3; second += 1) {
@@ -388,7 +388,7 @@ describe('a publishable key', () => {
     expect(accepted).toBeLessThanOrEqual(10 * RATE)
   })
 
-  it('gives no more than its rate to however many networks', async () => {
+  it('gives no more than its rate to any number of networks', async () => {
     const addresses = Array.from({ length: 40 }, newAddress)
     const sendAll = async () => {
       let accepted = 0
@@ -400,7 +400,7 @@ describe('a publishable key', () => {
     expect(await sendAll()).toBe(RATE)
   })
 
-  it('tells each network what it may send, and after how long', async () => {
+  it('reports to each network what it may send, and when', async () => {
     const [one, other] = [newAddress(), newAddress()]
     expect(rateOf(await initialize(one))).toEqual([
       `"default";r=${ALONE - 1};t=1`,
@@ -421,7 +421,7 @@ describe('a publishable key', () => {
     expect((await initialize('2001:db8:0:2::1')).status).toBe(200)
   })
 
-  it('spends nothing of others for what is refused because it does not exist', async () => {
+  it('uses up nothing of others for what is refused because it does not exist', async () => {
     const [one, other] = [newAddress(), newAddress()]
     for (const code of [404, 404]) expect((await unknown(one)).status).toBe(code)
     const rejected = await (await batch(one, 90)).json()
@@ -457,7 +457,7 @@ describe('a publishable key', () => {
     expect(later.reduce((sum, bytes) => sum + bytes)).toBeLessThan(first)
   })
 
-  it('is in debt for a batch beyond its burst to the one that sent it, and not to visitors', async () => {
+  it('is in debt for a batch beyond its burst to the sender, not to visitors', async () => {
     const [one, other] = [newAddress(), newAddress()]
     const { customer_id } = await (await initialize(other)).json()
     now_ms += 1000
@@ -471,11 +471,11 @@ describe('a publishable key', () => {
   })
 })
 
-describe('a body that comes to nothing', () => {
+describe('a body without effect', () => {
   const batch = (events: unknown) => JSON.stringify({ events })
   const post = (key: string, body: string) => send(cairn, 'POST /events/batch', { key, body })
 
-  it('counts by its bytes where its shape is refused, and what follows waits', async () => {
+  it('counts by its bytes if its shape is refused, and what follows waits', async () => {
     const key = await newKey(100)
     const small = await post(key, batch([{}]))
     expect([small.status, rateOf(small)[0]]).toEqual([400, '"default";r=199;t=1'])
@@ -489,7 +489,7 @@ describe('a body that comes to nothing', () => {
     expect((await read(key)).status).toBe(200)
   })
 
-  it('counts little where the rate is used up, so that who waits as told is taken', async () => {
+  it('counts little if the rate limit is reached, so that a client that waits as told is accepted', async () => {
     const { event, workspace } = await customerInJourney(cairn)
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 20 })
     const body = batch(Array(30).fill({ ...event, custom_variables: 'x'.repeat(10_000) }))

@@ -10,7 +10,7 @@ import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
 import { type ArrivingBody, BodyPlaces } from '../../server/http/request-body.ts'
 import { withPatience } from '../patience.ts'
 
-it('a body that has been read keeps nothing of its request, compressed or not', async () => {
+it('a body that has been read retains nothing of its request, compressed or not', async () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const places = new BodyPlaces({ onSlow: () => {} })

@@ -71,7 +71,7 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     expect(await addressWith({ 'x-forwarded-for': value })).toBe(address)
   })
 
-  it('costs as little where it names a thousand proxies', async () => {
+  it('is parsed quickly if it names a thousand proxies', async () => {
     const many = Array.from({ length: 1_000 }, () => '127.0.0.1')
     expect(await addressWith({ 'x-forwarded-for': ['203.0.113.9', ...many].join() })).toBe('127.0.0.1')
     expect(await addressWith({ 'x-forwarded-for': ['203.0.113.9', ...many.slice(0, 49)].join() })).toBe(
@@ -85,7 +85,7 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     )
   })
 
-  it('decides where Forwarded is there too', async () => {
+  it('decides if Forwarded is there too', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=198.51.100.7' }
     expect(await addressWith(headers)).toBe('203.0.113.9')
   })
@@ -114,7 +114,7 @@ describe('Forwarded of a trusted proxy', () => {
     expect(await addressWith({ forwarded: value })).toBe(address)
   })
 
-  it('is what the proxy has added, whatever a sender has written before it', async () => {
+  it('is what the proxy has added, whatever the sender has written before it', async () => {
     const piece = fc.constantFrom('"', '\\', ',', ';', '=', ' ', 'for', 'by', '1.2.3.4', '[', ']', '_x')
     const written = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
     const added = fc.constantFrom(
@@ -130,7 +130,7 @@ describe('Forwarded of a trusted proxy', () => {
   })
 })
 
-describe('a proxy that adds ports', () => {
+describe('a proxy that appends ports', () => {
   /** The status of a wrong sign-in of which the proxy says this. */
   async function guess(email: string, from: string): Promise<number> {
     const reply = await cairn.fetch('/session', {
@@ -145,7 +145,7 @@ describe('a proxy that adds ports', () => {
     ['IPv4', (port: number) => `203.0.113.9:${port}`, '198.51.100.7:40001'],
     ['IPv6', (port: number) => `[2001:db8::${port}]:${port}`, '[2001:db8:0:1::1]:443'],
   ])(
-    'has the wrong guesses of one sender counted together, and apart from others: %s',
+    'has the wrong guesses of one sender counted together, and separately from others: %s',
     async (_, from, other) => {
       const email = newEmail()
       const statuses = []

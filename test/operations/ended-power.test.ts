@@ -83,13 +83,13 @@ async function race(
   }
 }
 
-it('is looked at by every change: an operation has no other way to begin a transaction', () => {
+it('is checked by every change: an operation has no other way to start a transaction', () => {
   expectTypeOf<Context['storage']['db']['transaction']>().toBeNever()
   expectTypeOf<Context['storage']['db']['startTransaction']>().toBeNever()
   expectTypeOf<Context['storage']['db']['connection']>().toBeNever()
 })
 
-describe('nothing is changed afterwards, by requests that were under way,', () => {
+describe('nothing is changed afterwards, by requests in flight,', () => {
   it('by a member who was removed', async () => {
     const viewer = await newMember(cairn, workspace, 'viewer')
     const member = await signUp(cairn, workspace, 'owner')

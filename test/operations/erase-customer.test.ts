@@ -80,7 +80,7 @@ describe('a customer who was erased', () => {
     expect(texts.filter((text) => stored.includes(text))).toEqual([])
   })
 
-  it('is found in no request that was rejected, however that named it', async () => {
+  it('is found in no rejected request, however it referred to the customer', async () => {
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
     const { names, customer_id, event, path } = await newCustomer(workspace)
@@ -175,7 +175,7 @@ describe('a customer who was erased', () => {
     expect([client_customer_id, names.customer_name, mark].filter((text) => after.includes(text))).toEqual([])
   })
 
-  it('takes no rejected request with it that only looks like its own', async () => {
+  it('removes no rejected request that only looks like its own', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, path } = await newCustomer(workspace)
@@ -207,7 +207,7 @@ describe('a customer who was erased', () => {
     await expect.poll(kept, withPatience).toEqual([...bodies, ...bodies].toReversed())
   })
 
-  it('leaves to others the count of those like theirs', async () => {
+  it('leaves the count of others with similar ones unchanged', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, customer_id, path } = await newCustomer(workspace)
@@ -230,7 +230,7 @@ describe('a customer who was erased', () => {
     await expect.poll(count, withPatience).toBe(left + 200)
   })
 
-  it('is refused with 410 whatever comes of it: events, resends, initialization, trials and batches', async () => {
+  it('is refused with 410 for everything: events, resends, initialization, dry runs and batches', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, event, path } = await newCustomer(workspace)
@@ -252,7 +252,7 @@ describe('a customer who was erased', () => {
     expect((await client.listRefusals()).data?.data).toEqual([])
   })
 
-  it('may return as a new one without a history, where that was chosen', async () => {
+  it('may return as a new one without a history, if that was chosen', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, customer_id, event, path } = await newCustomer(workspace)
@@ -266,7 +266,7 @@ describe('a customer who was erased', () => {
     expect((await client.createEvent({ body: { ...event, ...again } })).data?.duplicate).toBe(false)
   })
 
-  it('is in the audit log with who, when and how much, and without its name', async () => {
+  it('is in the audit log with who, when and how much, but without its name', async () => {
     const workspace = await cairn.workspace()
     const owner = await signUp(cairn, workspace, 'owner')
     const { names, customer_id, path } = await newCustomer(workspace)
@@ -287,7 +287,7 @@ describe('a customer who was erased', () => {
 })
 
 describe('listErasures', () => {
-  it('gives each erasure once, as it is by then, and goes on from its end for ever', async () => {
+  it('lists each erasure once, in its current state, and can be followed indefinitely', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { data: empty } = await client.listErasures()

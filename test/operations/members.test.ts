@@ -59,7 +59,7 @@ async function makeJourney(by: SignedUp) {
 }
 
 describe('members', () => {
-  it('are listed newest first, page by page, with who they are', async () => {
+  it('are listed newest first, page by page, with their names and emails', async () => {
     const { workspace, owner } = await newWorkspace()
     const people = [owner]
     for (const role of ['admin', 'viewer', 'viewer'] as const) {
@@ -127,7 +127,7 @@ describe('members', () => {
 })
 
 describe('an admin', () => {
-  it('decides about admins and viewers', async () => {
+  it('manages admins and viewers', async () => {
     const { workspace, owner } = await newWorkspace()
     const admin = await signUp(cairn, workspace, 'admin')
     const { person_id } = await newMember(cairn, workspace, 'viewer')
@@ -138,7 +138,7 @@ describe('an admin', () => {
     expect(await rolesSeenBy(owner)).toEqual({ [owner.person_id]: 'owner', [admin.person_id]: 'viewer' })
   })
 
-  it('decides nothing about owners, though there are several', async () => {
+  it('does not manage owners, even if there are several', async () => {
     const { workspace, owner } = await newWorkspace()
     const second = await newMember(cairn, workspace, 'owner')
     const admin = await signUp(cairn, workspace, 'admin')
@@ -160,7 +160,7 @@ describe('an admin', () => {
 })
 
 describe('the last owner', () => {
-  it('stays one, also by its own will', async () => {
+  it('stays one, even if they want to leave', async () => {
     const { workspace, owner } = await newWorkspace()
     await newMember(cairn, workspace, 'admin')
     // One of another workspace does not count.
@@ -171,7 +171,7 @@ describe('the last owner', () => {
     expect(await giveRole(owner, owner.person_id, 'owner')).toBe('owner')
   })
 
-  it('is the one who is left of two', async () => {
+  it('is the one left of two', async () => {
     const { workspace, owner } = await newWorkspace()
     const second = await signUp(cairn, workspace, 'admin')
     expect(await giveRole(owner, second.person_id, 'owner')).toBe('owner')
@@ -180,7 +180,7 @@ describe('the last owner', () => {
     expect(await remove(second, second.person_id)).toBe('last_owner')
   })
 
-  it('is left where all owners remove each other at once', async () => {
+  it('is left if all owners remove each other at once', async () => {
     const { workspace, owner } = await newWorkspace()
     const owners = [owner, await signUp(cairn, workspace, 'owner'), await signUp(cairn, workspace, 'owner')]
     await Promise.all(
@@ -194,7 +194,7 @@ describe('the last owner', () => {
 })
 
 describe('somebody with several workspaces', () => {
-  it('says with each request which one it is about', async () => {
+  it('names the workspace with each request', async () => {
     const { workspace: one, owner: person } = await newWorkspace()
     const { workspace: two } = await newWorkspace()
     await addMember(cairn, two, person, 'viewer')
@@ -230,7 +230,7 @@ describe('somebody with several workspaces', () => {
     )
   })
 
-  it('need not where it has one, and is told where it names another', async () => {
+  it('need not name the only one, and is told if another one is named', async () => {
     const { workspace, owner } = await newWorkspace()
     const { workspace: other } = await newWorkspace()
     expect((await owner.client().listJourneys()).response.status).toBe(200)
@@ -240,7 +240,7 @@ describe('somebody with several workspaces', () => {
     expect((await nobody.client().listJourneys()).error?.code).toBe('not_a_member')
   })
 
-  it('reaches each of them, however many there are; the session shows 500', async () => {
+  it('can use each of them, however many there are; the session shows 500', async () => {
     const person = await newPerson(cairn)
     const made = Array.from({ length: 501 }, (_, at) => ({ workspace_id: newId('wsp'), created_ms: at }))
     await inStore(cairn.databaseUrl, async (db) => {

@@ -62,7 +62,7 @@ async function statusOf({ fetch }: Session): Promise<number> {
 }
 
 describe("a person's sessions", () => {
-  it('are listed with when they began, were used and will end, the last used first, and which is this one', async () => {
+  it('are listed with when they began, were used and will end, the last used first, and which is the current one', async () => {
     const first = await newSession(FIREFOX)
     now += 30 * MINUTE_MS
     const second = await newSession()
@@ -94,7 +94,7 @@ describe("a person's sessions", () => {
       ])
   })
 
-  it('are no longer listed when they have ended, by whatever', async () => {
+  it('are no longer listed once they have ended, for any reason', async () => {
     const kept = await newSession()
     await (await newSession()).fetch('DELETE /session')
     expect(await listed(kept)).toHaveLength(1)
@@ -107,7 +107,7 @@ describe("a person's sessions", () => {
     await expect.poll(() => listed(kept)).toMatchObject([{ current: true }])
   })
 
-  it("are nobody else's", async () => {
+  it('are visible only to that person', async () => {
     const own = await newSession()
     const stranger = await newSession('', await newPerson(cairn))
     expect(await listed(stranger)).toMatchObject([{ current: true }])
@@ -115,7 +115,7 @@ describe("a person's sessions", () => {
     expect(await statusOf(own)).toBe(200)
   })
 
-  it('are a hundred at the most: another one ends the least used', async () => {
+  it('are at most a hundred: another one ends the least recently used', async () => {
     const first = await newSession()
     now += 1
     const second = await newSession()
@@ -133,7 +133,7 @@ describe("a person's sessions", () => {
     expect(await listed(last)).toHaveLength(100)
   })
 
-  it('tell nothing that would open them, nor from where they were used', async () => {
+  it('reveal nothing that would open them, nor from where they were used', async () => {
     const session = await newSession(FIREFOX)
     const text = await (await session.fetch('GET /sessions')).text()
     expect(text).not.toContain(session.headers.cookie.slice('cairn_session='.length))
@@ -143,7 +143,7 @@ describe("a person's sessions", () => {
 })
 
 describe('a session that is ended', () => {
-  it('works no more, and the others go on', async () => {
+  it('is no longer valid, and the others continue', async () => {
     const [own, other, third] = [await newSession(), await newSession(), await newSession()]
     const session_id = await idOf(other)
     expect(await end(own, session_id)).toBe(204)
@@ -176,7 +176,7 @@ describe('a session that is ended', () => {
   })
 })
 
-describe('a browser is called by what it is', () => {
+describe('a browser is described by its name', () => {
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0'
   it.each([
     ['Firefox on Linux', FIREFOX],

@@ -110,7 +110,7 @@ async function protect({ workspace_id }: { workspace_id: string }, protect_custo
 }
 
 describe('a publishable key in a workspace that protects its customers', () => {
-  it('registers who is new and finds who is known with the same answer', async () => {
+  it('registers a new customer and finds a known one with the same response', async () => {
     const { workspace, client, journey_id, known, page } = await newScene()
     const answers = [
       await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
@@ -125,7 +125,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(listed.data?.data.map(({ customer_name }) => customer_name)).toEqual(['Grace', 'Ada Lovelace'])
   })
 
-  it('enters who is known in another journey, and renames nobody, also of calls at once', async () => {
+  it('enrols a known customer in another journey, and renames nobody, also by concurrent calls', async () => {
     const { client, other_id, known, page } = await newScene()
     const names = Array.from({ length: 20 }, (_, index) => `Grace ${index}`)
     const bodies = names.flatMap((name) => [
@@ -151,7 +151,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect((await customer(made))?.customer_name).toBe('Grace Hopper')
   })
 
-  it('sees no time of registration in a new customer_id', async () => {
+  it('cannot read the time of registration from a new customer_id', async () => {
     const { workspace_id } = await cairn.workspace()
     const made_ms = Date.now() - 1_000_000_000
     const set = { created_ms: made_ms, protect_customers: 1 }
@@ -223,7 +223,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(await trial(named('erased'))).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
   })
 
-  it('is answered about an event of who was erased as of one whom nobody knows, and nothing of it is kept', async () => {
+  it('gets the same answer for an erased customer as for an unknown one, and nothing of it is kept', async () => {
     const { workspace, client, journey_id, erased } = await newScene()
     const event = (customer_id: string) => ({ journey_id, customer_id, event_id: 'signed_up' })
     const unknown = `cus_${erased.slice('cus_'.length).split('').toReversed().join('').replace(/^./, '0')}`
@@ -237,7 +237,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept.data?.data).toEqual([])
   })
 
-  it('finds an archived journey closed to everybody alike, and nothing about an erased customer is kept', async () => {
+  it('finds an archived journey closed for every customer, and nothing about an erased customer is kept', async () => {
     const { workspace, client, journey_id, known, erased, elsewhere, unknown, archive } = await newCrowd()
     await archive()
     const event = { journey_id, event_id: 'signed_up' }
@@ -263,7 +263,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept).not.toMatch(new RegExp(`\\berased\\b|${erased}`))
   })
 
-  it('is told of a time in the future before anything about the customer', async () => {
+  it('learns of a time in the future before anything about the customer', async () => {
     const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
     const ids = [known, erased, elsewhere, unknown]
@@ -274,7 +274,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     )
   })
 
-  it('is told of an event that is too large before anything about the customer', async () => {
+  it('learns of an event that is too large before anything about the customer', async () => {
     const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
     const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }
     const ids = [known, erased, elsewhere, unknown]
@@ -310,7 +310,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     { refused: 'in an archived journey', code: 'journey_archived' },
     { refused: 'for its time', code: 'occurred_at_in_future' },
   ])(
-    'is not told by an event that is refused $refused whether its message_id is stored',
+    'does not learn from an event that is refused $refused whether its message_id is stored',
     async ({ code }) => {
       const { workspace, client, journey_id, known, archive } = await newCrowd()
       const event = { journey_id, customer_id: known, event_id: 'signed_up' }
@@ -348,7 +348,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
   })
 
-  it('is told of no message_id by a dry run, also beside one with a secret key', async () => {
+  it('learns of no message_id by a dry run, also beside one with a secret key', async () => {
     const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
     await client.createEvent({ body: event })
@@ -372,14 +372,14 @@ describe('a publishable key in a workspace that protects its customers', () => {
     }
   })
 
-  it('cannot register who was erased: a 2xx means stored', async () => {
+  it('cannot register an erased customer: a 2xx means stored', async () => {
     const { client, journey_id, page } = await newScene()
     const { error } = await page.initializeCustomer({ body: { ...named('erased'), journey_id } })
     expect(error).toMatchObject({ status: 410, code: 'customer_erased' })
     expect((await client.listCustomers()).data?.data).toHaveLength(1)
   })
 
-  it('differs from a secret key, which renames and is told', async () => {
+  it('differs from a secret key, which renames and learns the outcome', async () => {
     const { client, journey_id, known, erased } = await newScene()
     const made = await client.initializeCustomer({ body: { ...named('new'), journey_id } })
     expect([made.response.status, made.data?.created]).toEqual([201, true])
@@ -392,7 +392,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
 })
 
 describe('the setting', () => {
-  it('is obeyed at once where it is changed, by owners alone, and is in the audit log', async () => {
+  it('applies at once when it is changed, by owners only, and is in the audit log', async () => {
     const { workspace, journey_id, known, client, page } = await newScene()
     const rename = () => page.initializeCustomer({ body: { ...named('known'), journey_id } })
     await rename()
@@ -424,7 +424,7 @@ describe('the setting', () => {
     ])
   })
 
-  it('leaves the order of the rules as it is for a secret key where it is off', async () => {
+  it('leaves the order of the rules unchanged for a secret key if it is off', async () => {
     const { workspace, journey_id, erased, elsewhere, archive } = await newCrowd()
     await protect(workspace, false)
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
@@ -437,7 +437,7 @@ describe('the setting', () => {
     expect(answer.said.code).toBe('customer_erased')
   })
 
-  it('is off in a workspace that is older than it, and on in one that an owner makes', async () => {
+  it('is off in a workspace that is older than it, and on in one that an owner creates', async () => {
     const { workspace_id } = await cairn.workspace()
     const old = { workspace_id: newId('wsp'), name: randomUUID(), created_ms: Date.now() }
     await inStore(cairn.databaseUrl, async (db) => {

@@ -69,7 +69,7 @@ async function completed({ owner, workspace }: Scene) {
 }
 
 describe('a journey', () => {
-  it('is removed when it is archived and called by its name, and not before', async () => {
+  it('is removed only if it is archived and its name is given', async () => {
     const scene = await newScene()
     expect(await remove(scene)).toMatchObject({ status: 409, body: { code: 'journey_active' } })
     await archived(scene)
@@ -83,7 +83,7 @@ describe('a journey', () => {
     expect(await remove(scene)).toMatchObject({ status: 404, body: { code: 'journey_not_found' } })
   })
 
-  it('is found nowhere once it is removed, and takes nothing', async () => {
+  it('is found nowhere once it is removed, and accepts nothing', async () => {
     const scene = await archived(await newScene())
     const { workspace, gone, kept, customer_id } = scene
     const { client } = workspace
@@ -111,7 +111,7 @@ describe('a journey', () => {
     expect(timeline.data?.data).toMatchObject([{ journey_id: kept }])
   })
 
-  it('leaves nothing but who removed it, when and how much, and others as they were', async () => {
+  it('leaves only who removed it, when and how much, and others unchanged', async () => {
     const scene = await archived(await newScene())
     const { workspace, gone, kept, customer_id } = scene
     const { client } = workspace

@@ -74,8 +74,8 @@ async function toldAnew(workspace: Workspace, path: { journey_id: string }) {
   return await told(workspace, path)
 }
 
-describe('a time to keep', () => {
-  it('removes what is older, as the preview says, and leaves reports of what is kept', async () => {
+describe('a retention period', () => {
+  it('removes what is older, as the preview says, and reports cover what is kept', async () => {
     const { workspace, path, events, stored } = await aYear()
     const { client } = workspace
     const before = await told(workspace, path)
@@ -111,7 +111,7 @@ describe('a time to keep', () => {
     ])
   })
 
-  it('goes on as time does, and holds for a whole workspace and no other', async () => {
+  it('continues over time, and applies to a whole workspace and no other', async () => {
     const other = await aYear()
     const { workspace, path, stored } = await aYear()
     const owner = await signUp(cairn, workspace, 'owner')

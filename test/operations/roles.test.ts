@@ -52,7 +52,7 @@ describe.each(ofWorkspace.map((operation) => [operation.operationId, operation] 
       },
     )
 
-    it('is for nobody who is no member', async () => {
+    it('is not for a person who is not a member', async () => {
       const refused = { status: 403, code: 'not_a_member' }
       expect(await tryAs('nobody', operation)).toEqual(refused)
       expect(await tryAs('stranger', operation)).toEqual(refused)

@@ -188,7 +188,7 @@ async function listed(
 type Page = Parameters<Storage['events']['newestEvents']>[2]
 
 describe('the engines', () => {
-  it('answer the same to the same, and list the same', async () => {
+  it('give the same answers to the same requests, and the same lists', async () => {
     const clock = { ms: BEGIN_MS }
     const urls = [`sqlite:${join(temporaryFolder(), 'cairn.db')}`, await newDatabase()]
     const stores = await Promise.all(urls.map(async (url) => ({ url, storage: await open(url, clock) })))

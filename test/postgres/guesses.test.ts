@@ -7,7 +7,7 @@ import { newDatabase } from './databases.ts'
 
 const WRONG = 'a wrong password'
 
-it('wrong guesses count wherever they are made, and so does the right one', async () => {
+it('wrong guesses count on every server, and so does the right one', async () => {
   let now = Date.now()
   const databaseUrl = await newDatabase()
   const options = { databaseUrl, now: () => now }
@@ -34,7 +34,7 @@ it('wrong guesses count wherever they are made, and so does the right one', asyn
   expect(await guess(second, { email, password })).toBe(201)
 })
 
-it('guesses side by side at several processes do not slip through', async () => {
+it('concurrent guesses on several servers do not slip through', async () => {
   const databaseUrl = await newDatabase()
   const replicas = [await startCairnForTest({ databaseUrl }), await startCairnForTest({ databaseUrl })]
   const email = newEmail()

@@ -54,7 +54,7 @@ const fates: [string, Fate][] = [
 ]
 
 describe('a connection that dies under a write', () => {
-  it.each(fates)('%s, lets events be stored once and answered so', async (_when, fate) => {
+  it.each(fates)('%s, lets events be stored once and answered accordingly', async (_when, fate) => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const events = [
@@ -83,7 +83,7 @@ describe('a connection that dies under a write', () => {
     expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
   })
 
-  it('lets events be counted once, though another server has taken in meanwhile what arrived', async () => {
+  it('lets events be counted once, even if another server has indexed them in the meantime', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     await openStoreForTest({ databaseUrl: url })
@@ -110,7 +110,7 @@ describe('a connection that dies under a write', () => {
     expect(await storedEvents(url)).toBe(2)
   })
 
-  it.each(fates)('%s, lets a customer be made once and answered so', async (_when, fate) => {
+  it.each(fates)('%s, lets a customer be created once and answered accordingly', async (_when, fate) => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     proxy.cutAt(CUSTOMERS, fate, 2)
@@ -122,7 +122,7 @@ describe('a connection that dies under a write', () => {
     expect(rows).toEqual([{ customer_id: idOf(made) }])
   })
 
-  it('lets the same be sent again only when it is known what has become of it', async () => {
+  it('allows a resend only when the first outcome is known', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const other = await session(url)
@@ -139,7 +139,7 @@ describe('a connection that dies under a write', () => {
     expect(await storedEvents(url)).toBe(1)
   })
 
-  it('under a transaction is told as an outage, and what it may have changed is not believed', async () => {
+  it('during a transaction is reported as an outage, and caches of what it may have changed are dropped', async () => {
     const onKeyChange = vi.fn()
     const url = await newDatabase()
     const proxy = await startProxy(url)
@@ -160,7 +160,7 @@ describe('a connection that dies under a write', () => {
 })
 
 describe('connections that are cut off while nothing runs', () => {
-  it('are made again, and nobody is told', async () => {
+  it('are reopened without any error', async () => {
     const { store, proxy } = await storeBehindProxy()
     const subject = await newSubject(store)
     for (let round = 0; round < 5; round += 1) {
@@ -170,8 +170,8 @@ describe('connections that are cut off while nothing runs', () => {
   })
 })
 
-describe('a network that hands nothing on', () => {
-  it('is waited for, and what it held back is stored once', async () => {
+describe('a network that forwards nothing', () => {
+  it('is waited for, and what it delayed is stored once', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     proxy.freeze()
@@ -183,7 +183,7 @@ describe('a network that hands nothing on', () => {
 })
 
 describe('two transactions that wait for each other', () => {
-  it('are taken apart by PostgreSQL, and the events are stored all the same', async () => {
+  it('are resolved by PostgreSQL, and the events are stored all the same', async () => {
     const { store, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const [first = '', second = ''] = [randomUUID(), randomUUID()].sort()

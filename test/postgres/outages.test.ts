@@ -43,8 +43,8 @@ describe('a PostgreSQL server that is killed under load', () => {
   })
 })
 
-describe('a PostgreSQL server that is away', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again by itself', async () => {
+describe('a PostgreSQL server that is unavailable', () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again automatically', async () => {
     const server = await ownServer()
     const cairn = await startCairnForTest({ databaseUrl: postgresUrl(server.folder) })
     const { workspace, event } = await customerInJourney(cairn)
@@ -65,7 +65,7 @@ describe('a PostgreSQL server that is away', () => {
     await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).status === 200, recovered)
   })
 
-  it('ends a start and a command with a message that has no password', async () => {
+  it('ends a start and a command with a message without the password', async () => {
     const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1,localhost:2/cairn'
     for (const command of [['serve'], ['key', 'list']]) {
       const { code, stderr } = await runCairn(command, { environment: { DATABASE_URL: databaseUrl } })
@@ -78,7 +78,7 @@ describe('a PostgreSQL server that is away', () => {
   })
 })
 
-describe('a server that forgets commits unless it is told not to', () => {
+describe('a server with synchronous_commit off by default', () => {
   it('forgets none that was answered', async () => {
     // The log would be written a long time after the commit.
     const server = await ownServer({ synchronous_commit: 'off', wal_writer_delay: '10000ms' })
@@ -94,7 +94,7 @@ describe('a server that forgets commits unless it is told not to', () => {
   })
 })
 
-describe('a server whose transactions are serializable unless they say otherwise', () => {
+describe('a server with serializable transactions by default', () => {
   it('stores once what replicas send at the same moment, and answers all of them', async () => {
     const server = await ownServer({ default_transaction_isolation: 'serializable' })
     const databaseUrl = postgresUrl(server.folder)
@@ -134,7 +134,7 @@ describe('a server whose transactions are serializable unless they say otherwise
 })
 
 describe('a standby', () => {
-  it('lets writes be refused and lists be read; a primary beside it is taken, and it is when that has failed', async () => {
+  it('makes writes fail and lets lists be read; a primary beside it is used, and the standby after promotion', async () => {
     const primary = await ownServer()
     const primaryUrl = postgresUrl(primary.folder)
     const before = await openStoreForTest({ databaseUrl: primaryUrl })
@@ -186,8 +186,8 @@ async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
   return standby
 }
 
-describe('a list that nobody waits for any more', () => {
-  it('is cancelled at the server', async () => {
+describe('a list whose client disconnected', () => {
+  it('is cancelled on the server', async () => {
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl })
     const subject = await newSubject(store)

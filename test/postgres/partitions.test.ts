@@ -21,7 +21,7 @@ async function partitions(databaseUrl: string): Promise<unknown[]> {
 }
 
 describe('events of different months', () => {
-  it('lie apart, and a message is recognised in whichever its event is', async () => {
+  it('are in separate partitions, and a message is recognised in every one', async () => {
     let now = NOVEMBER
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl, now: () => now })
@@ -53,7 +53,7 @@ describe('events of different months', () => {
     ])
   })
 
-  it('are taken where nobody has made a partition, which is made no more then', async () => {
+  it('are stored if no partition was created, and none is created afterwards', async () => {
     let now = NOVEMBER
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl, now: () => now })
@@ -109,7 +109,7 @@ describe('events of different months', () => {
     expect(await partitions(databaseUrl)).toEqual(['events_2026_03', 'events_other', 'events_2026_05'])
   })
 
-  it('get their partitions once where several servers start at a time', async () => {
+  it('get their partitions once if several servers start at a time', async () => {
     const databaseUrl = await newDatabase()
     const now = () => NOVEMBER
     await Promise.all(Array.from({ length: 4 }, () => openStoreForTest({ databaseUrl, now })))

@@ -34,11 +34,11 @@ async function databaseWith(settings: Record<string, string>): Promise<string> {
   return url
 }
 
-describe('a database whose sessions begin with other settings', () => {
+describe('a database whose sessions start with other settings', () => {
   it.each([
     ...Object.entries(otherwise).map(([name, value]) => ({ name, settings: { [name]: value } })),
     { name: 'all of them', settings: otherwise },
-  ])('keeps and gives back all that it is sent: $name', async ({ settings }) => {
+  ])('stores and returns everything that it is sent: $name', async ({ settings }) => {
     const cairn = await startCairnForTest({ databaseUrl: await databaseWith(settings) })
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
@@ -78,8 +78,8 @@ describe('a database whose sessions begin with other settings', () => {
   })
 })
 
-describe('behind a pooler, which gives any session', () => {
-  it('such settings are refused with what to run', async () => {
+describe('behind a pooler, which returns any session', () => {
+  it('such settings are refused with the statement to run', async () => {
     const url = await databaseWith({ ...otherwise, application_name: 'other' })
     const proxy = await startProxy(url, { isPooler: true })
     const refused = await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })

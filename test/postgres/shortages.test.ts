@@ -67,7 +67,7 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
 }
 
 describe('a disk that is full', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again within two seconds', async () => {
     const cairn = await cairnWithSenders()
     await cairn.acknowledge(100)
     const makeRoom = await fillDisk(cairn.server, cairn.databaseUrl)
@@ -110,8 +110,8 @@ async function fillDisk({ folder }: PostgresServer, databaseUrl: string): Promis
   }
 }
 
-describe('a server that takes no more connections', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+describe('a server that accepts no more connections', () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again within two seconds', async () => {
     const cairn = await cairnWithSenders({ max_connections: '40' })
     await cairn.acknowledge(100)
     const others = await takeConnections(cairn.databaseUrl, { cutOff: true })
@@ -125,7 +125,7 @@ describe('a server that takes no more connections', () => {
     await cairn.expectAllOnce()
   })
 
-  it('lets a write wait for a connection that is there', async () => {
+  it('lets a write wait for a free connection', async () => {
     const server = await ownServer({ max_connections: '40' })
     const databaseUrl = postgresUrl(server.folder)
     const store = await openStoreForTest({ databaseUrl })

@@ -175,7 +175,7 @@ const happening = fc.oneof(
 )
 
 describe('the standings of two replicas', () => {
-  it('are those of the definition, whatever happens in whichever order', async () => {
+  it('equal those of the definition, whatever happens in whichever order', async () => {
     const databaseUrl = await newDatabase()
     const clocks = [Date.now, () => Date.now() - 60_000]
     const stores = await Promise.all(clocks.map((now) => openStoreForTest({ databaseUrl, now })))
@@ -253,7 +253,7 @@ describe('a replica that fails', () => {
     await expectExact(failing, place, NAMES)
   })
 
-  it('is replaced by the others where it is killed', async () => {
+  it('is replaced by the others if it is killed', async () => {
     const databaseUrl = await newDatabase()
     const other = await openStoreForTest({ databaseUrl })
     const place = await newPlace(databaseUrl, NAMES)
@@ -317,8 +317,8 @@ async function newFollowed() {
   }
 }
 
-describe('what a replica knows of standings', () => {
-  it('lets it take in what changes nothing without a look at the pages', async () => {
+describe('what a replica caches of standings', () => {
+  it('lets it apply events that change nothing without reading the pages', async () => {
     const { place, arrive, newFollower } = await newFollowed()
     const [follow, other] = [newFollower(), newFollower()]
     await arrive('one', 10)
@@ -340,7 +340,7 @@ describe('what a replica knows of standings', () => {
     await expectExact(await openStoreForTest(place), place, NAMES)
   })
 
-  it('holds no longer than until another one has changed them', async () => {
+  it('is dropped once another one has changed them', async () => {
     const { place, arrive, remove, newFollower } = await newFollowed()
     const [follow, other] = [newFollower(), newFollower()]
     await arrive('one', 10)
@@ -354,8 +354,8 @@ describe('what a replica knows of standings', () => {
   })
 })
 
-describe('a report while what had arrived cannot be taken in', () => {
-  it('is answered from what is there', async () => {
+describe('a report while new events cannot be applied', () => {
+  it('is answered from what has been applied', async () => {
     const databaseUrl = await newDatabase()
     const place = await newPlace(databaseUrl, NAMES)
     const store = await openStoreForTest({ databaseUrl })
@@ -402,8 +402,8 @@ describe('a report while events arrive all the time', () => {
   })
 })
 
-describe('a store that was there before', () => {
-  it('gets the standings of all that it has', async () => {
+describe('a store from before standings', () => {
+  it('gets the standings of everything in it', async () => {
     const databaseUrl = await newDatabase('template1')
     const { '0001-first': first } = migrations
     if (!first) throw new Error('no first migration')
@@ -432,7 +432,7 @@ describe('a store that was there before', () => {
 })
 
 describe('cairn copy', () => {
-  it('leaves standings out, and they are made anew', async () => {
+  it('omits standings, which are recomputed', async () => {
     const from = await newDatabase()
     const source = await openStoreForTest({ databaseUrl: from })
     const place = await newPlace(from, NAMES)

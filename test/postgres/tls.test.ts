@@ -94,7 +94,7 @@ async function encryption(url: string) {
   }
 }
 
-describe('a server that takes nothing but TLS', () => {
+describe('a server that accepts only TLS', () => {
   it.each([
     ['require', () => urlOf({ sslmode: 'require' })],
     ['require, under another name', () => urlOf({ sslmode: 'require' }, '127.0.0.1')],
@@ -142,7 +142,7 @@ describe('a server that takes nothing but TLS', () => {
     expect(init.stderr).not.toContain('--use-system-ca')
   })
 
-  it('has all of the connections of a Cairn encrypted', async () => {
+  it('has all connections of a Cairn encrypted', async () => {
     const databaseUrl = urlOf({ sslmode: 'verify-full', sslrootcert: authority })
     const cairn = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(cairn)

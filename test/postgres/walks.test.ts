@@ -43,7 +43,7 @@ async function scannedRows(databaseUrl: string) {
   return Number(row?.rows)
 }
 
-it('walks forward over what it gives and no more, also when the planner knows how much there is', async () => {
+it('walks forward over what it returns and no more, also when the planner knows how much there is', async () => {
   const cairn = await startCairn()
   const { databaseUrl } = cairn
   const key = await newFull(cairn)

@@ -105,7 +105,7 @@ describe('cairn backup', () => {
     expect(JSON.parse(keys.stdout)).toHaveLength(2)
   })
 
-  it('replaces a file only when told to, and then as a whole', async () => {
+  it('replaces a file only with --overwrite, and atomically', async () => {
     const { file, folder, backup } = await newStore()
     writeFileSync(file, 'of somebody else', { mode: 0o644 })
     const stderr = `cairn: ${file} already exists; use --overwrite to replace it\n`
@@ -117,7 +117,7 @@ describe('cairn backup', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('refuses to write over the store itself, or where a log would be taken for its own', async () => {
+  it('refuses to overwrite the store itself, or a path where a leftover log would corrupt the copy', async () => {
     const { path, file, backup } = await newStore()
     const store = readFileSync(path)
     const itself = await backup(path, '--overwrite')
@@ -129,7 +129,7 @@ describe('cairn backup', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  it('says what is missing, be it the folder or the store', async () => {
+  it('reports a missing folder or store', async () => {
     const { folder, DATABASE_URL, backup } = await newStore()
     const missing = await backup(join(folder, 'none', 'copy.db'))
     expect(missing).toMatchObject({
@@ -142,7 +142,7 @@ describe('cairn backup', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('leaves nothing behind where the disk is full', async () => {
+  it('leaves nothing behind if the disk is full', async () => {
     const { folder, file, DATABASE_URL } = await newStore({ filled: true })
     // A file cannot grow beyond 4 MiB, as on a full disk.
     const limited = ['-c', 'ulimit -f 4096; exec "$@"', 'bash', process.execPath, cairnFile, 'backup', file]
@@ -169,7 +169,7 @@ describe('cairn backup', () => {
     },
   )
 
-  it('does not pass a damaged store on', async () => {
+  it('does not copy a damaged store', async () => {
     const { path, folder, file, backup } = await newStore()
     const bytes = readFileSync(path)
     const damaged = bytes.fill(0xff, 3 * 4096, 5 * 4096)
@@ -199,7 +199,7 @@ describe('cairn backup --keep', () => {
 
   const nameOf = (day: string) => `cairn-${day}T03-10-00-000Z.db`
 
-  it('names the backup by its time and keeps so many, itself among them', async () => {
+  it('names the backup by its time and keeps the given number', async () => {
     const { folder, backup, backups } = await newSeries(['2026-01-01', '2026-01-02', '2026-01-03'])
     const began_ms = Date.now()
     const made = await backup('--keep', '3', folder)
@@ -224,7 +224,7 @@ describe('cairn backup --keep', () => {
     expect(backups()).toHaveLength(1)
   })
 
-  it('removes nothing that is not a backup of this store, nor one that was served since or is newer', async () => {
+  it('removes nothing that is not a backup of this store, was served since or is newer', async () => {
     const { folder, file, backup, backups } = await newSeries(['2026-01-01', '2999-01-01'])
     const other = await newSeries(['2026-01-02'])
     copyFileSync(join(other.folder, nameOf('2026-01-02')), join(folder, nameOf('2026-01-02')))
@@ -246,7 +246,7 @@ describe('cairn backup --keep', () => {
     expect(backups()).toContain(nameOf('2999-01-01'))
   })
 
-  it('removes what interrupted ones have left a day ago', async () => {
+  it('removes what interrupted backups left a day ago', async () => {
     const { folder, backup, backups } = await newSeries([])
     const partial = (id: string) => `.cairn-copy-${id.repeat(8)}-0000-4000-8000-000000000000.partial`
     for (const name of [partial('a'), partial('b'), '.cairn-copy-notes.partial']) {
@@ -258,14 +258,14 @@ describe('cairn backup --keep', () => {
     expect(readdirSync(folder)).toEqual([partial('b'), '.cairn-copy-notes.partial', ...backups()].sort())
   })
 
-  it('removes nothing where no backup could be made', async () => {
+  it('removes nothing if no backup could be made', async () => {
     const { path, folder, backup } = await newSeries(['2026-01-01', '2026-01-02'])
     writeFileSync(path, readFileSync(path).fill(0xff, 3 * 4096, 5 * 4096))
     expect(await backup('--keep', '1', folder)).toMatchObject({ code: 1, stdout: '' })
     expect(readdirSync(folder)).toEqual([nameOf('2026-01-01'), nameOf('2026-01-02')])
   })
 
-  it('is for a folder, which is no place for a backup without it', async () => {
+  it('needs a folder, and without it a folder is refused', async () => {
     const { folder, file, backup } = await newStore()
     const refused = async (...args: string[]) => {
       const { code, stdout, stderr } = await backup(...args)

@@ -59,7 +59,7 @@ async function keyId(owner: SignedUp, kind: string): Promise<string> {
 }
 
 describe('cairn restore', () => {
-  it('ends sessions and links, and lets nobody in again by what was revoked since', async () => {
+  it('ends sessions and links, and gives no access by what was revoked since', async () => {
     const { cairn, workspace, owner, admin, tokens, file, backUp } = await newBackup()
     await backUp()
     const key_id = await keyId(owner, 'secret')
@@ -120,7 +120,7 @@ describe('cairn restore', () => {
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
   })
 
-  it('keeps what it replaces, log and all, and is readable by the owner alone', async () => {
+  it('keeps what it replaces, including the log, readable by the owner only', async () => {
     const { cairn, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -138,7 +138,7 @@ describe('cairn restore', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  it('puts a store where there is none, and says that it knows nothing of what was revoked', async () => {
+  it('restores where there is no store, and says that revocations are unknown', async () => {
     const { cairn, workspace, event, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -152,7 +152,7 @@ describe('cairn restore', () => {
     expect(resent.data?.duplicate).toBe(true)
   })
 
-  it('takes the place of a damaged store', async () => {
+  it('replaces a damaged store', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -165,7 +165,7 @@ describe('cairn restore', () => {
     expect(await keyStatus(again, workspace.secret_key)).toBe(200)
   })
 
-  it('refuses beside a running server, and what is no backup, and leaves the store as it was', async () => {
+  it('refuses beside a running server, or without a valid backup, and leaves the store unchanged', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     const running = await command(cairn, 'restore', file)
