@@ -72,7 +72,7 @@ describe('cairn init', () => {
     const names = ['--workspace', "Ada's", '--journey', 'Onboarding']
     const settings = { ...environment, CAIRN_PUBLIC_URL: 'https://cairn.example.com' }
     const { stdout } = await runCairn(['init', ...names], { environment: settings })
-    expect(stdout).toContain('The administration interface is at https://cairn.example.com/admin/ ')
+    expect(stdout).toContain('the administration interface is at https://cairn.example.com/admin/\n')
     await runCairn(['init', '--workspace', 'Another', '--journey', 'Onboarding'], { environment })
     const [, args = ''] = /: npx cairn (setup-link .+)\n$/.exec(stdout) ?? []
     const shell = ['-c', `exec "$0" "$1" ${args}`, process.execPath, cairnFile]
