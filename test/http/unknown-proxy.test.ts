@@ -21,7 +21,7 @@ describe('the log warns of a proxy that is not configured', () => {
     },
   )
 
-  it('not where one is configured', async () => {
+  it('not if one is configured', async () => {
     const cairn = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
     await send(cairn, 'GET /journeys', { headers: { 'x-forwarded-for': '203.0.113.7' } })
     expect(warnings(cairn)).toEqual([])
