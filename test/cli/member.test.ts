@@ -50,7 +50,7 @@ describe('cairn member add', () => {
     })
 
     const viewer = await add(['--email', 'ada@example.com', '--name', 'Ada', '--role', 'viewer'])
-    expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is a viewer now.\n' })
+    expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is now a viewer.\n' })
     expect(await listed()).toMatchObject([
       { email: 'ada@example.com', role: 'viewer' },
       { email: 'alan@example.com', role: 'owner' },
