@@ -212,7 +212,7 @@ describe('cairn import', () => {
       ['invalid_json', expect.stringMatching(/^is not JSON: .+ at line 1, column 25$/)],
       ['not_an_object', 'A line must be a JSON object.'],
       ['ambiguous_line', 'The line identifies the customer twice: by customer_id and by client_customer_id.'],
-      ['ambiguous_line', 'Has custom_variables like an event, but no event_id.'],
+      ['ambiguous_line', 'The line has custom_variables like an event, but no event_id.'],
       ['ambiguous_line', 'The line has neither event_id nor client_customer_id.'],
       ['invalid_request', expect.stringMatching(/^evnt: is not a field/)],
       ['invalid_request', expect.stringMatching(/^occurred_at: /)],
