@@ -65,7 +65,7 @@ export function openPrivateFile(path: string, flags: number): number {
 }
 
 function notOurs(path: string): Error {
-  return new Error(`${path} is a link, or belongs to somebody else. Remove it, or name another file.`)
+  return new Error(`${path} is a link, no regular file, or owned by another user. Remove it, or choose another.`)
 }
 
 /**

@@ -58,7 +58,7 @@ describe('cairn copy', () => {
     await vi.waitUntil(() => started.stderr().includes('copying'), withPatience)
     started.process.kill('SIGKILL')
     await started.ended
-    await expect(startCairn({ databaseUrl: to })).rejects.toThrow('has not ended')
+    await expect(startCairn({ databaseUrl: to })).rejects.toThrow('is unfinished')
 
     const ended = await copy(cairn.databaseUrl, to)
     expect(ended).toMatchObject({ code: 0, stderr: '' })

@@ -286,8 +286,7 @@ const SEARCH_PATH =
 
 /** Advice if the tables cannot be created or found, by PostgreSQL's error code. */
 const ADVICE: Record<string, string> = {
-  '42501':
-    'The owner of the schema gives the role what it needs by GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
+  '42501': 'As the owner of the schema, run GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
   '3F000': SEARCH_PATH,
   '42P01': SEARCH_PATH,
 }

@@ -60,17 +60,19 @@ export async function transfer(
 
 async function begun(source: TransferableStore, target: TransferableStore): Promise<Progress> {
   if ((await source.count('removals')) > 0) {
-    throw new Error('Something is being removed from the store. Let a server end that first.')
+    throw new Error('The store has an unfinished removal. Let a server finish it first.')
   }
   const identity = await identityOf(source)
   const noted = await target.progress()
   if (noted !== undefined) {
     const progress: Progress = JSON.parse(noted)
     if (progress.source === identity) return progress
-    throw new TargetNotEmpty('a copy of another store, or of an earlier state of this one, was begun there')
+    throw new TargetNotEmpty(
+      'it contains an unfinished copy of another store, or of an earlier state of this one',
+    )
   }
   for (const [table, rows] of Object.entries(await counted(target))) {
-    if (rows > 0) throw new TargetNotEmpty(`it has ${rows} rows in ${table}`)
+    if (rows > 0) throw new TargetNotEmpty(`it contains ${rows} rows in ${table}`)
   }
   return { source: identity, table: TABLES[0], place: undefined, digests: {} }
 }
@@ -131,7 +133,7 @@ async function compare({ source, target, digests, tell }: Compared) {
     }
     if (found.rows !== copied.rows || found.sum !== copied.sum) {
       throw new CopyDiffers(
-        `${table} is not the same: ${copied.rows} rows were copied, ${found.rows} are there`,
+        `${table} differs from the source: ${copied.rows} rows were copied, ${found.rows} were found`,
       )
     }
   }

@@ -22,5 +22,7 @@ export async function noteProgress(db: Transaction<DB>, progress: string): Promi
 
 /** The operator's error message for an unfinished copy. @param where for example its file */
 export function unfinishedCopy(where: string): Error {
-  return new Error(`The copy into ${where} has not ended. Run the same cairn copy again, and it goes on.`)
+  return new Error(
+    `The copy into ${where} is unfinished. Run the same cairn copy command again to resume it.`,
+  )
 }

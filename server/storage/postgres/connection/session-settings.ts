@@ -53,5 +53,5 @@ export function assertUsable(settings: SessionSettings, role: string): void {
   if (other.length === 0) return
   const found = other.map((name) => `${name} is '${settings[name]}'`).join(', ')
   const cure = other.map((name) => `ALTER ROLE ${role} SET ${name} = '${WANTED[name]}'`).join('; ')
-  throw new Error(`behind the pooler ${found}. Run \`${cure}\` and let the pooler reconnect`)
+  throw new Error(`connections of the pooler have unsuitable settings: ${found}. Run \`${cure}\` and let the pooler reconnect`)
 }

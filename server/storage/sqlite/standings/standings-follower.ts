@@ -229,7 +229,7 @@ export class StandingsFollower {
   #assertRoom() {
     const disk = measureDisk(this.#path)
     if (!disk || disk.free_bytes >= Math.min(FLOOR_BYTES, disk.bytes * FLOOR_PART)) return
-    throw new NoRoom('too little room is left on the disk')
+    throw new NoRoom('too little disk space is left')
   }
 
   #opened(): Open {
