@@ -80,9 +80,9 @@ export function eventIdBytes(id: string): Uint8Array {
 }
 
 /**
- * Generates UUIDv7 (RFC 9562, monotonic counter of section 6.2) of which each is greater than the one before, even if
- * the clock steps back, and greater than `last`, the newest one stored. So the order of storing is the order of
- * identifiers, and an index that ends in the row number is sorted by identifier.
+ * Generates UUIDv7 (RFC 9562, monotonic counter of section 6.2) in strictly ascending order, even if the clock steps
+ * back, and greater than `last`, the newest one stored. So the order of storing is the order of identifiers, and an
+ * index that ends in the row number is sorted by identifier.
  *
  * Layout: 48 bits of milliseconds, a 32-bit counter in rand_a and the top of rand_b (random start every millisecond),
  * 42 random bits.

@@ -155,7 +155,10 @@ function faultsOf({ faults }: Pick<RefusalRow, 'faults'>): Faults {
   return faults === '' ? {} : JSON.parse(faults)
 }
 
-/** What a row says beside the text that was sent: its references, the id that its sender may have chosen for it, and the names of fields in the pointers of its faults. */
+/**
+ * Everything in a row except the text that was sent: its references, the identifier that its sender may have chosen, and
+ * the names of fields in the pointers of its faults.
+ */
 export function told(row: Omit<About, 'sent' | 'sent_bytes'>): string[] {
   const { errors = [] } = faultsOf(row)
   const pointers = [row.field, ...errors.map(({ pointer = '' }) => pointer)]
