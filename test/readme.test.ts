@@ -11,7 +11,7 @@ import { browser, newEmail, OWN_PAGE } from './people.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync('README.md', 'utf8')
-/** What people read in the repository, by its path. */
+/** The documents of the repository, by path. */
 const documents = new Map(
   globSync(['*.md', '{client,deploy,server,test}/**/*.md'], { exclude: ['**/node_modules/**'] }).map(
     (path) => [path, readFileSync(path, 'utf8')],
@@ -23,7 +23,7 @@ const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language = '
 }))
 
 let cairn: Cairn
-/** What a reader has in the shell. */
+/** The shell variables that the reader has set. */
 const shell: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function execute(command: string, { url, databaseUrl } = cairn, variables 
   return stdout
 }
 
-/** The block of a language that follows the first one with the text. */
+/** The first block of a language after the text. */
 function blockAfter(text: string, language: string): string {
   const start = blocks.findIndex((block) => block.text.includes(text))
   const found = blocks.slice(start + 1).find((block) => block.language === language)
@@ -51,7 +51,7 @@ function block(text: string): string {
   return blocks.find((block) => block.text.includes(text))?.text ?? ''
 }
 
-/** A reply with what differs from run to run taken out. */
+/** A response without what differs from run to run. */
 function shape(json: string): unknown {
   return JSON.parse(json, (_name, value) => {
     if (typeof value !== 'string') return value
@@ -209,7 +209,7 @@ function blockOfDocument(path: string, text: string): { text: string } {
   return { text: found[1] ?? '' }
 }
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** The anchors of a document's headings, as GitHub generates them. */
 function anchorsOf(path: string): Set<string> {
   const headings = existsSync(path) ? [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)] : []
   return new Set(

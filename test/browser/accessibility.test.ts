@@ -22,7 +22,7 @@ declare global {
   var schemeOfBody: string | null
   /** The sum of all layout shifts of a page. */
   var layoutShift: number
-  /** Whether a page has told that it is loading something. */
+  /** Whether a page has announced that it is loading something. */
   var wasBusy: boolean
 }
 
@@ -228,7 +228,7 @@ const screens: Screen[] = [
   { route: '*', name: 'not-found-outside', open: () => outside('/nowhere', 'There is no such page', []) },
 ]
 
-/** What screens look like after something was done on them, and in rarer cases. */
+/** What screens look like after some action, and in rarer cases. */
 const states: Omit<Screen, 'route'>[] = [
   {
     name: 'foreign-workspace',
@@ -409,7 +409,7 @@ const states: Omit<Screen, 'route'>[] = [
   },
 ]
 
-/** The menus and lists of choices that were looked at on a screen before. */
+/** The menus and lists of choices already checked on earlier screens. */
 const layersSeen = new Set<string>()
 
 describe('Every screen', () => {
@@ -520,7 +520,7 @@ describe('The keyboard alone', () => {
     const dark = page.getByRole('menuitemradio', { name: 'Dark' })
     await expect
       .poll(async () => {
-        // A key that comes while the menu still closes opens nothing: whoever sees that presses it again.
+        // A key pressed while the menu is still closing opens nothing; a user would press it again.
         if (!(await menu.isVisible())) await page.keyboard.press('Enter')
         else if (!(await hasFocus(dark))) await page.keyboard.press('ArrowDown')
         return await hasFocus(dark)
@@ -605,7 +605,7 @@ describe('The color scheme', () => {
   })
 })
 
-/** How many bytes a file of the interface is by gzip, as the server sends it. */
+/** Gzipped size in bytes of a file of the interface, as the server sends it. */
 function sizeOf(path: string): number {
   const file = `dist${path}`
   return [`${file}.gz`, file].filter((file) => existsSync(file)).map((file) => statSync(file).size)[0] ?? 0
@@ -633,7 +633,7 @@ describe('A first visit', () => {
       let total = 0
       const files = new Set<string>()
       const codings = new Set<string | undefined>()
-      // As they come over the network: compressed. What has come with the head of an answer is its headers.
+      // As transferred: compressed. What comes with the head of a response is its headers.
       session.on('Network.responseReceived', ({ response }) => {
         total -= response.encodedDataLength
         if (!new URL(response.url).pathname.startsWith('/admin/')) return
@@ -646,7 +646,7 @@ describe('A first visit', () => {
       await page.reload({ waitUntil: 'networkidle' })
       expect(total).toBeLessThan(250_000)
       expect(files.size).toBeLessThan(30)
-      // Else nothing was measured.
+      // Otherwise nothing was measured.
       expect(total).toBeGreaterThan(50_000)
       expect([...codings].filter(Boolean)).toEqual([coding])
     },
@@ -748,7 +748,7 @@ describe('Loading', () => {
 describe('A server that does not answer', () => {
   const refused = (path: string) => `net::ERR_CONNECTION_REFUSED GET ${path}`
 
-  /** A server in a process of its own that can be stopped and started again at the same address, and a page of it. */
+  /** A server in a process of its own that can be stopped and restarted at the same address, and a page of it. */
   async function openOn(screen: string, refusals: string[]) {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })

@@ -29,7 +29,7 @@ async function open(screen: string, refusals: string[] = [], of = owner): Promis
   return await openAdministration({ cairn, signedIn: of.headers, path, refusals })
 }
 
-/** Another session of the owner, in a browser that calls itself so. */
+/** Another session of the owner, in a browser with this user agent. */
 async function elsewhere(userAgent: string) {
   const reply = await cairn.fetch('/session', {
     method: 'POST',
@@ -78,7 +78,7 @@ describe('The account', () => {
     const page = await open('account')
     const name = page.getByRole('textbox', { name: 'Name' })
     expect(await name.inputValue()).toBe(owner.name)
-    // It stands in its field, and not beside it once more.
+    // It is in its field only, not repeated next to it.
     expect(await page.getByRole('main').getByText(owner.name, { exact: true }).count()).toBe(0)
     await name.fill(' ')
     await page.getByRole('button', { name: 'Change name' }).click()

@@ -8,7 +8,7 @@ import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '.
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** On the server's clock, which stands still until it is moved on. The store, where it is made, has the real one. */
+/** The server's clock, which stands still until it is advanced. New stores still use the real one. */
 const noon_ms = Date.UTC(2050, 9, 31, 12)
 const hour_ms = 3_600_000
 const timezoneId = 'Asia/Kolkata'
@@ -16,11 +16,13 @@ const timezoneId = 'Asia/Kolkata'
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
-/** What nobody may read in the log. */
+/** Values that must not appear in the log. */
 const secrets: string[] = []
 const invited = newEmail()
 
-/** Does one thing of each area, an hour apart each: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15. */
+/**
+ * Performs one action of each area, an hour apart: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15.
+ */
 beforeAll(async () => {
   let now_ms = noon_ms
   cairn = await startCairn({ now: () => now_ms })
@@ -58,7 +60,7 @@ beforeAll(async () => {
 
   now_ms += hour_ms
   await expect(signIn(cairn, { ...owner, password: 'a wrong guess' })).rejects.toThrow('401')
-  // Nobody who guesses waits for its entry.
+  // Requests with wrong passwords do not wait until their entry is written.
   const isNoted = async () => {
     const { data: log } = await administration.listAuditLog({ query: { area: 'sessions' } })
     return log?.data.some(({ action }) => action === 'sign_in_failed')
@@ -85,7 +87,7 @@ function entries(page: Page): Locator {
   return page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
 }
 
-/** What the entries say, without when and from where. */
+/** The texts of the entries, without when and from where. */
 async function sentences(page: Page): Promise<string[]> {
   return (await entries(page).allInnerTexts()).map((text) => text.split('\n')[0]?.trim() ?? '')
 }
@@ -110,7 +112,7 @@ const byArea = {
   ],
 }
 
-/** With the addresses that differ from run to run. */
+/** Replaces the addresses that differ from run to run. */
 function withEmails(lines: string[]): string[] {
   return lines.map((line) => line.replace('EMAIL', owner.email).replace('INVITED', invited))
 }

@@ -12,7 +12,7 @@ import { connect } from '../storage/sqlite/file-store.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** Thirteen hours before UTC's clock in November: most days there are another day in UTC. */
+/** Thirteen hours ahead of UTC in November, so most instants fall on another day there. */
 const timezoneId = 'Pacific/Auckland'
 
 let cairn: Cairn
@@ -117,7 +117,7 @@ describe('Customers', () => {
   })
 
   it('are searched further if the newest pages have no match: automatically at first, then on request', async () => {
-    // More than ten thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
+    // More than ten thousand match, so the list is walked, and the oldest come after a dozen empty pages.
     connect(sqlitePath(cairn.databaseUrl)).exec(`
       WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 127500)
       INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, created_ms,
@@ -175,7 +175,7 @@ describe('Customers', () => {
     const csv = await save('CSV')
     expect(csv.name).toMatch(/^customers-\d{8}T\d{6}Z\.csv$/)
     expect(csv.text).toContain(`,'=user-2,contact,"Ada, ""Countess""",`)
-    // Rows alone: the names of the columns, and two customers.
+    // Rows only: the names of the columns, and two customers.
     expect(csv.text.split('\r\n').map((line) => line.split(',')[0])).toEqual([
       '\ufeffcustomer_id',
       expect.stringMatching(/^cus_/),
@@ -297,7 +297,7 @@ describe('A customer', () => {
     expect(await fields(item('with_nested'))).toEqual([
       ['address', JSON.stringify({ city: 'Praha', lines: ['Na Příkopě 1', { floor: 2 }] }, null, 2)],
     ])
-    // Its last blank could not be seen, were it not in quotation marks.
+    // Its trailing space is visible only in quotation marks.
     expect(await fields(item('with_long'))).toEqual([
       ['note', JSON.stringify(long)],
       ['short', 'beside it'],
@@ -400,7 +400,7 @@ describe('A filter in the address', () => {
 })
 
 declare global {
-  /** What the markup below would set if it ran. */
+  /** Set by the markup below if it runs. */
   var ran: unknown
 }
 
@@ -422,7 +422,7 @@ describe('Markup in a name', () => {
     workspace = { ...made, client: cairn.client(made.secret_key) }
     const person = await newPerson(cairn, { name: named.person })
     await addMember(cairn, workspace, person, 'owner')
-    // Else its name would be no item of the menu of workspaces.
+    // Otherwise its name would not be in the menu of workspaces.
     await addMember(cairn, await cairn.workspace(), person, 'viewer')
     owner = { ...person, ...browser(cairn, await signIn(cairn, person)) }
     const administration = owner.client(workspace.workspace_id)
@@ -477,7 +477,7 @@ describe('Markup in a name', () => {
       ],
       [
         'events',
-        // Nested values stand as JSON.
+        // Nested values are shown as JSON.
         [named.event, named.journey, markup('variable'), JSON.stringify(markup('inner'))],
         (page) => page.getByRole('button', { name: /^event "/ }).click(),
       ],

@@ -31,26 +31,26 @@ const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
 )
 const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
 
-/** The site as it is served: by Cairn at /docs/, and as written files in some folder of a static host. */
+/** The site as served by Cairn at /docs/, and as files in a folder of a static host. */
 const everyHost = ['the server', 'a static host'] as const
 type Host = (typeof everyHost)[number]
 
-/** Parts of the reference that have every kind of element between them: to look at all of it takes axe half a minute. */
+/** Parts of the reference that contain every kind of element: axe needs half a minute for all of it. */
 const everyKind = ['header', '.menu-content', '[id="operation/createEvents"]', '[id="operation/listEvents"]']
 
 let cairn: Cairn
 let staticHost: Server
 const sites = {} as Record<Host, string>
 let browser: Browser
-/** The reference, opened once on each host for what only reads it: to render it takes seconds. */
+/** The reference, opened once per host for tests that only read it, because rendering takes seconds. */
 const references = new Map<Host, Page>()
-/** The window of a page, unless a test tells otherwise. */
+/** Size of a page's window, unless a test sets another. */
 const ordinary = { width: 1280, height: 720 }
 /** The pages that a test has opened. */
 const opened: Page[] = []
-/** What each page asked for, below its site. */
+/** What each page requested, below its site. */
 const requested = new WeakMap<Page, string[]>()
-/** What no page may do: ask elsewhere or in vain, break the policy, run into an error. */
+/** Violations of what every page must avoid: requests elsewhere or in vain, policy violations, errors. */
 let complaints: string[]
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ afterEach(async () => {
   expect(complaints).toEqual([])
 })
 
-// Redoc takes its time where the machine is busy.
+// Redoc is slow on a busy machine.
 describe('The API reference', () => {
   it.each(everyHost)('shows every operation of the contract and no other, on %s', async (host) => {
     const page = await openedReference(host)
@@ -105,7 +105,7 @@ describe('The API reference', () => {
   it('shows the path of requests as the contract gives it', async () => {
     const page = await openedReference('the server')
     const base = contract.servers[0].url
-    // All at once: each search for a text goes through the whole of a large page.
+    // All at once: each search for a text traverses all of a large page.
     const shown = await page.locator('body *').evaluateAll((elements, base) => {
       const textOf = (element: Element) => element.textContent?.trim() ?? ''
       const isInnermost = (element: Element) =>
@@ -156,7 +156,7 @@ describe('The API reference', () => {
 
   it('shows a request by curl and by the client for every operation', async () => {
     const page = await openedReference('the server')
-    // All at once: each look for something goes through the whole of a large page.
+    // All at once: each query traverses all of a large page.
     const shown: Record<string, Record<string, string>> = {}
     for (const language of ['curl', 'TypeScript client']) {
       await page.getByRole('tab', { name: language }).evaluateAll((tabs) => {
@@ -277,7 +277,7 @@ describe('The API reference', () => {
 
   it.each(everyHost)('has a URL for every operation, on %s', async (host) => {
     const page = await openedReference(host)
-    // Not once each: Redoc, which is still telling the address of the section before, may overwrite it.
+    // Repeatedly: Redoc may still overwrite the address with that of the previous section.
     const leadsNowhere = () =>
       page.evaluate(
         (ids) =>
@@ -365,7 +365,7 @@ describe('The API reference', () => {
   })
 })
 
-/** A sign that is drawn, by the text of what it belongs to, with its color and that of its ground. */
+/** A drawn text sign with the text of its element, its color and its background. */
 type Sign = { of: string; color: string; ground: string }
 
 describe('A sign of the API reference', () => {
@@ -429,7 +429,7 @@ async function openReference(host: Host, options?: BrowserContextOptions): Promi
   return page
 }
 
-/** The reference as others have left it: with parts of it unfolded, and at some place. */
+/** The reference as other tests have left it: partly unfolded, and scrolled. */
 async function openedReference(host: Host): Promise<Page> {
   const page = references.get(host) ?? (await openReference(host))
   references.set(host, page)
@@ -440,7 +440,7 @@ async function rendered(page: Page) {
   await page.locator(`[id="operation/${operations.at(-1)?.operationId}"]`).waitFor()
 }
 
-/** The contrast of an element's text with the page's ground, as WCAG 2 counts it: from 1 to 21. */
+/** The contrast of an element's text with the page's background according to WCAG 2: from 1 to 21. */
 async function contrast(page: Page, selector: string) {
   const colors = await page
     .locator(selector)
@@ -462,7 +462,7 @@ function luminance(rgb: string) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** Serves the written files as static hosts do: a folder by its index.html, with a slash behind its name. */
+/** Serves files like static hosts: a folder by its index.html, with a trailing slash. */
 function fromFiles(base: string): RequestListener {
   const contentTypes = {
     html: 'text/html',

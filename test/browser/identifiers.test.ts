@@ -38,7 +38,7 @@ function open(screen: string, width: number, refusals: string[] = []): Promise<P
   })
 }
 
-/** What the two gestures select of what is shown, as it would be pasted. */
+/** What the two gestures select, as it would be pasted. */
 async function selections(shown: Locator): Promise<string[]> {
   const page = shown.page()
   await shown.scrollIntoViewIfNeeded()
@@ -123,7 +123,7 @@ describe('A long list', () => {
     const menus = table.getByRole('button', { name: 'Actions for' })
     const hasFocus = (element: Locator) => element.evaluate((element) => element === document.activeElement)
     await roles.nth(0).focus()
-    // By way of the time, which tells its whole date.
+    // Via the time, which shows its whole date.
     for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
     expect(await hasFocus(menus.nth(0))).toBe(true)
     await page.keyboard.press('ArrowDown')

@@ -35,7 +35,7 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-/** Opens a page of the workspace, as its owner where nobody else is named. */
+/** Opens a page of the workspace, as its owner unless another person is given. */
 function open(screen: string, { person = owner, ...options }: OpenOptions = {}): Promise<Page> {
   return openAdministration({
     cairn,
@@ -47,7 +47,7 @@ function open(screen: string, { person = owner, ...options }: OpenOptions = {}):
 
 type OpenOptions = { person?: SignedUp; refusals?: string[]; reducedMotion?: 'reduce' | 'no-preference' }
 
-/** Chooses from what can be done with a journey of the list. */
+/** Chooses an action for a journey of the list. */
 async function choose(page: Page, action: string, name = 'Onboarding') {
   await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: action }).click()
@@ -289,7 +289,7 @@ describe('a journey', () => {
     'moves a step by mouse, with prefers-reduced-motion: %s',
     async (reducedMotion) => {
       const { page } = await openJourney({ reducedMotion })
-      // So high that the page does not scroll by itself, which it does near the ends of the window.
+      // So high that the page does not scroll by itself, as it does near the edges of the window.
       await page.setViewportSize({ width: 1440, height: 1600 })
       await drag(page, 'Drag Paid', 'Drag Signed up', 'It would now be step 1 of 3.')
       await page.getByRole('button', { name: 'Move Paid up' }).and(page.locator('[aria-disabled]')).waitFor()
@@ -364,7 +364,7 @@ describe('a journey', () => {
 
   it('reports at each step what is missing', async () => {
     const { page } = await openJourney()
-    // Lower than the form: what saves it lies over no step while nothing is edited, and over none that has the focus.
+    // Lower than the form. The save bar covers no step while nothing is edited, and never the focused one.
     await page.setViewportSize({ width: 1280, height: 500 })
     const topOf = async (name: string) => (await page.getByRole('button', { name }).boundingBox())?.y ?? 0
     expect(await topOf('Save changes')).toBeGreaterThan(await topOf('Add step'))
@@ -518,7 +518,7 @@ async function filterBy(page: Page, name: string) {
   await page.getByRole('radiogroup', { name: 'Journeys to show' }).getByText(name, { exact: true }).click()
 }
 
-/** Drags one handle onto another with the mouse, until the page says where the step would be. */
+/** Drags one handle onto another with the mouse, until the page announces where the step would be. */
 async function drag(page: Page, handle: string, target: string, announcement: string) {
   const from = await page.getByRole('button', { name: handle }).boundingBox()
   const to = await page.getByRole('button', { name: target }).boundingBox()

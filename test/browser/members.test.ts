@@ -35,7 +35,7 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-/** A member of the workspace who is signed in. */
+/** A signed-in member of the workspace. */
 async function member(name: string, role: 'owner' | 'admin' | 'viewer'): Promise<SignedUp> {
   const person = await newPerson(cairn, { name })
   await addMember(cairn, workspace, person, role)
@@ -75,7 +75,7 @@ async function chooseAction(page: Page, { name }: Pick<Person, 'name'>, action: 
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** Invites by the API. @returns the path of the link */
+/** Creates an invitation through the API. @returns the path of the link */
 async function invite(email: string): Promise<string> {
   const body = { email, role: 'viewer' } as const
   const { data } = await owner.client(workspace.workspace_id).createInvitation({ body })
@@ -510,7 +510,7 @@ describe('A viewer', () => {
   const change =
     /create(?!d)|save|archive|restore|edit|rotate|revoke|invite|remove|leave the workspace|add|move|make|drag|role of/i
 
-  /** The screens of a workspace, and what shows that each has been read. */
+  /** The screens of a workspace, each with a sign that it has loaded. */
   const screens = (): { path: string; read: (page: Page) => Locator; changes: boolean }[] => {
     const table = (name: string) => (page: Page) => page.getByRole('table', { name })
     return [

@@ -9,7 +9,7 @@ import { connect } from '../storage/sqlite/file-store.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** Which nobody can see. */
+/** A name of invisible characters. */
 const invisible = '\u200b \u2060'
 const rule = 'Use a character that can be seen; blanks alone are no name.'
 
@@ -38,7 +38,7 @@ function field(place: Page | Locator, name: string): Locator {
   return place.getByRole('textbox', { name, exact: true })
 }
 
-/** Takes the name of something away, as it may have been before the contract asked for one that can be seen. */
+/** Makes a name invisible, as was possible before the API required visible names. */
 function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', id: string) {
   const column = {
     workspaces: 'workspace_id',
@@ -51,7 +51,7 @@ function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', 
 }
 
 describe('A name that nobody can see', () => {
-  // A request would be refused, which no test here expects.
+  // A request would be refused, which no test in this file expects.
   it('is recognised before it is sent, in every form', async () => {
     const page = await open('journeys')
     const dialog = page.getByRole('dialog')

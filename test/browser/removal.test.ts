@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Three events of ten days ago, and one of now. */
+/** Three events from ten days ago, and a current one. */
 beforeEach(async () => {
   now_ms = Date.now() - 10 * DAY_MS
   workspace = await cairn.workspace()
@@ -70,7 +70,7 @@ describe('Events', () => {
     expect((await api.getJourney({ path })).data?.retention_days).toBe(5)
     await expect.poll(stored).toBe(1)
 
-    // Nothing goes that would have stayed: nothing is asked.
+    // Nothing would be removed, so no question is asked.
     await days.fill('')
     await save.click()
     await expect.poll(async () => (await api.getJourney({ path })).data?.retention_days).toBe(null)

@@ -85,7 +85,7 @@ function stepTable(page: Page): Locator {
   return page.getByRole('table', { name: 'Steps' })
 }
 
-/** The cells of a table that can be seen, row by row, as somebody reads them. */
+/** The visible cells of a table, row by row, as a person reads them. */
 function cellsOf(table: Locator): Promise<string[][]> {
   return table.locator('tbody tr').evaluateAll((rows) =>
     rows.map((row) =>
@@ -100,7 +100,7 @@ function query(page: Page): Record<string, string> {
   return Object.fromEntries(new URL(page.url()).searchParams)
 }
 
-/** The report that a program gets for the filters in the address. */
+/** The report that the API returns for the filters in the address. */
 async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyReport']> {
   const { client, journey_id } = of
   const { data, error } = await client.getJourneyReport({ path: { journey_id }, query: query(page) })
@@ -110,9 +110,9 @@ async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyRep
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
-/** A report as its table has to show it, all of it. */
+/** The cells that a table must show for a report. */
 function expectedCells({ enrolled, steps }: Schemas['JourneyReport']): string[][] {
-  // Without a time limit it may still come.
+  // Without a time limit the step may still be reached.
   const yet = steps.some(({ waiting }) => waiting !== null) ? '' : ' yet'
   const share = (part: number | null) => (part === null ? '–' : plain(shareText(part)))
   const customers = (count: number) => `${count} ${count === 1 ? 'customer' : 'customers'}`
@@ -176,7 +176,7 @@ describe('The report of a journey', () => {
     const customers = await Promise.all(Object.keys(done).map((name) => enrol(own, name)))
     const page = await open(`journeys/${journey_id}?window=P7D`, own, hers.headers)
     await stepTable(page).waitFor()
-    // The later steps first: each burst fills steps, moves some to another instant, and lets some be out of order.
+    // Later steps first: each burst fills steps, moves some to another time, and makes some out of order.
     for (const [index, event_id] of ['paid', 'plan_chosen', 'signed_up', 'paid'].entries()) {
       const events = customers.slice(index).map((customer_id, place) => {
         const occurred_at = new Date(now - ((place % 4) + 1) * 3 * day + index * hour).toISOString()
@@ -214,7 +214,7 @@ describe('The report of a journey', () => {
     await page
       .getByText('Most are lost between “Chose a plan” and “Paid”: 2, 67 % of those who came so far.')
       .waitFor()
-    // Whoever still has time is not lost.
+    // Customers who still have time do not count as lost.
     await page.goto(`${page.url()}?window=P14D`)
     await page.getByText('Most are lost before “Signed up”: 2, 29 % of those who came so far.').waitFor()
     const span = { entered_from: now - 21 * day, entered_to: now - 10 * day }
@@ -250,7 +250,7 @@ describe('The report of a journey', () => {
     await notice
       .getByText('expects signed_up and was never reached. This journey received Signed Up: 2 events')
       .waitFor()
-    // The step of the other was named rightly too.
+    // The other step was named correctly.
     expect(await notice.getByRole('listitem').count()).toBe(1)
     await inspectState(page, 'mistaken-names')
     await notice.getByRole('link', { name: 'Edit the steps' }).click()
@@ -324,7 +324,7 @@ describe('The report of a journey', () => {
     const page = await openReport()
     await stepTable(page).waitFor()
     let recomputing: Schemas['Recomputing'] = { done: 640, total: 1200 }
-    // Of seven customers it is done too soon to be seen: the server's answers are told to be from before.
+    // With seven customers recomputing ends too soon to be seen, so the server's answers are replaced by earlier ones.
     await page.route('**/report*', async (route) => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...(await response.json()), recomputing } })
@@ -368,7 +368,7 @@ describe('The report of a journey', () => {
 })
 
 describe('A chart', () => {
-  /** The files with the library for charts that a page has asked for. */
+  /** The files of the chart library that a page has requested. */
   function chartFiles(page: Page): Set<string> {
     const files = new Set<string>()
     page.on('request', (request) => {
@@ -399,7 +399,7 @@ describe('A chart', () => {
     await stepTable(page).waitFor()
     const figures = page.getByRole('figure')
     await expect.poll(() => figures.count()).toBeGreaterThan(1)
-    /** What each figure has when the browser takes the page to print it. */
+    /** The size of each figure when the browser prints the page. */
     const printed = async () => {
       await page.evaluate(() => {
         window.addEventListener(
@@ -471,7 +471,7 @@ describe('A chart', () => {
     async (timeZone, why, refusals) => {
       const path = screenPath(workspace, 'overview')
       const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
-      // What Chromium says where TZ is UTC+3; it then shows all times in UTC.
+      // What Chromium reports if TZ is UTC+3; it then shows all times in UTC.
       await page.addInitScript((timeZone) => {
         const { resolvedOptions } = Intl.DateTimeFormat.prototype
         Intl.DateTimeFormat.prototype.resolvedOptions = function () {
@@ -522,7 +522,7 @@ describe('A chart', () => {
     await region.getByRole('button', { name: 'Show as table' }).click()
     const rows = await cellsOf(region.getByRole('table'))
     expect(rows.at(-1)?.slice(1, 3)).toEqual(['3', '3 (100 %)'])
-    // Who came the day before yesterday at the latest has hardly had the time to pay.
+    // Customers of the last two days have hardly had time to pay.
     expect(rows.slice(0, 3).map((cells) => cells.at(-1))).toEqual(['not yet', 'not yet', 'not yet'])
   })
 
@@ -564,7 +564,7 @@ describe('The overview', () => {
     const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
     await arrivals.getByText(/^Yes, data is arriving/).waitFor()
     const stored = Object.values(done).flat().length
-    // All that this file has sent to this workspace.
+    // Everything that this file has sent to this workspace.
     const { data } = await client.getActivity({ query: { by: 'hour' } })
     expect(data?.total).toMatchObject({ created: stored, rejected: 1 })
     await expect.poll(() => arrivals.getByText(`${stored} events created`, { exact: true }).count()).toBe(2)

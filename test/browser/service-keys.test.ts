@@ -26,7 +26,7 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-/** Opens the service keys of the workspace, for its owner where nobody else is named. */
+/** Opens the service keys of the workspace, as its owner unless another person is given. */
 async function openKeys({ search = '', person = owner } = {}): Promise<Page> {
   const path = screenPath(workspace, `keys${search}`)
   const page = await openAdministration({ cairn, path, signedIn: person.headers })
@@ -38,7 +38,7 @@ async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
   return (await api.listServiceKeys()).data?.data ?? []
 }
 
-/** The names of the keys that are shown, in their order. */
+/** The names of the keys shown, in order. */
 function shownNames(page: Page): Promise<string[]> {
   const names = page
     .getByRole('table', { name: 'Service keys' })
@@ -50,14 +50,14 @@ function rowOf(page: Page, token: string): Locator {
   return page.getByRole('row').filter({ hasText: `…${token.slice(-4)}` })
 }
 
-/** Opens what is known of a key. */
+/** Opens the details of a key. */
 async function openDetails(page: Page, token: string): Promise<Locator> {
   const button = rowOf(page, token).getByRole('button', { name: /details of the key/ })
   await button.click()
   return page.locator(`[id="${await button.getAttribute('aria-controls')}"]`)
 }
 
-/** Chooses from what can be done with a key. */
+/** Chooses an action for a key. */
 async function choose(page: Page, token: string, action: string) {
   await rowOf(page, token)
     .getByRole('button', { name: /^Actions for/ })
@@ -65,7 +65,7 @@ async function choose(page: Page, token: string, action: string) {
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** What the server answers to a request with the key, from a page of the origin where there is one. */
+/** The server's response to a request with the key, from a page of the origin if one is given. */
 async function answerTo(key: string, origin?: string) {
   const { status } = await cairn.fetch('/customers/initialize', {
     method: 'POST',
@@ -77,7 +77,7 @@ async function answerTo(key: string, origin?: string) {
       customer_name: 'Ada Lovelace',
     }),
   })
-  // A publishable key is not told that the customer is new.
+  // A publishable key does not learn that the customer is new.
   return status === 201 ? 200 : status
 }
 
@@ -140,7 +140,7 @@ describe('a new secret key', () => {
   it('is not closed or left uncopied without a confirmation', async () => {
     const page = await openKeys()
     await page.getByRole('link', { name: 'Journeys' }).click()
-    // Who goes on before it is open has not been there, and comes not back to it.
+    // Leaving before it is open counts as not visiting it, so Back does not return to it.
     await heading(page, 'Journeys').waitFor()
     await page.getByRole('link', { name: 'Service keys' }).click()
     await openNewKey(page, 'Secret', 'Importer')
@@ -180,7 +180,7 @@ describe('a new publishable key', () => {
     expect(await answerTo(token, 'https://app.example.com')).toBe(200)
     expect(await answerTo(token, 'https://elsewhere.example.com')).toBe(403)
     await inspectState(page, 'key-made-publishable')
-    // It can be shown again: nothing is lost uncopied.
+    // A publishable key can be shown again, so closing without copying loses nothing.
     await made.getByRole('button', { name: 'Done' }).click()
     await made.waitFor({ state: 'hidden' })
 

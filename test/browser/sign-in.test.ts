@@ -29,7 +29,7 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-/** Ends all sessions of the person behind the back of its pages. */
+/** Ends all sessions of the person without the knowledge of its pages. */
 async function endSessions({ person_id }: Pick<Person, 'person_id'>) {
   await inStore(cairn.databaseUrl, (db) => deleteSessionsOf(db, person_id))
 }
@@ -88,7 +88,7 @@ describe('Signing in', () => {
     let now_ms = Date.now()
     const cairn = await startCairnForTest({ now: () => now_ms })
     const person = await newMember(cairn, await cairn.workspace(), 'viewer')
-    // The fifth wrong guess makes the next one wait a second, and each further one twice as long.
+    // The fifth wrong guess makes the next one wait a second; each further one doubles the wait.
     for (const wait_s of [0, 0, 0, 0, 1, 2, 4]) {
       await expect(signIn(cairn, { ...person, password: 'a wrong guess' })).rejects.toThrow('401')
       if (wait_s < 4) now_ms += wait_s * 1000
@@ -160,7 +160,7 @@ describe('Signing in', () => {
 })
 
 describe('Signing out', () => {
-  // This Chromium keeps no page to go back to, so what browsers of people do is told to the page.
+  // This Chromium keeps no pages in its back/forward cache, so the test sends pages the events of browsers that do.
   it('leaves no page that a browser could keep and show again', async () => {
     const path = screenPath(workspace, 'members')
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals: [nobody] })
@@ -168,7 +168,7 @@ describe('Signing out', () => {
     await page.evaluate(() => {
       addEventListener('pagehide', () => sessionStorage.setItem('left', document.body.innerText))
     })
-    // The page that follows asks whose session it is, and shows its form meanwhile.
+    // The next page asks whose session it is, and shows its form meanwhile.
     const refused = page.waitForResponse((reply) => reply.status() === 401)
     await chooseFromPersonMenu(page, owner, 'Sign out')
     await heading(page, 'Sign in').waitFor()

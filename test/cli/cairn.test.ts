@@ -43,7 +43,7 @@ describe('cairn', () => {
       const { code, stdout, stderr } = await runCairn([...args, '--help'])
       expect([args, code, stderr]).toEqual([args, 0, ''])
       expect(stdout).toContain(`Usage: cairn ${args.join(' ')} [options]`)
-      // An option and all that is said of it.
+      // An option with its whole description.
       const options = stdout.split(/\n(?= +(?:-\w, )?--)/).map((text) => text.replace(/\s+/g, ' '))
       expect(options.filter((text) => text.split('default: ').length > 2)).toEqual([])
       expect(stdout).not.toMatch(/default: (\[\]|[0-9]{4,})/)
@@ -61,7 +61,7 @@ describe('cairn', () => {
       const { stderr } = await startCommand(process.execPath, ['--import', preload, cairnFile, ...args]).ended
       const files = stderr.split(' ').filter((url) => url.includes('/dist/server/'))
       const texts = files.map((url) => readFileSync(new URL(url), 'utf8'))
-      // What was built of it says which modules it was written as.
+      // The build names the source modules.
       return texts
         .flatMap((text) => [...text.matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)].map(([, name]) => name))
         .join(' ')
@@ -76,7 +76,7 @@ describe('cairn', () => {
 
   it('--version prints the version of the package, also by way of npx', async () => {
     expect(await runCairn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
-    // npm keeps its cache there; not every user of a machine has a home that can be written.
+    // npm keeps its cache there, and not every user of a machine has a writable home.
     const environment = { HOME: temporaryFolder() }
     const npx = await startCommand('npx', ['--no', 'cairn', '--', '--version'], { environment }).ended
     expect(npx).toMatchObject({ code: 0, stdout: `${version}\n` })
@@ -122,7 +122,7 @@ describe('an old Node', () => {
     expect(await startCommand(file, [cairnFile, '--version']).ended).toMatchObject(expected)
   })
 
-  /** Runs `cairn --version` on this Node, which says that it is another. */
+  /** Runs `cairn --version` on this Node, which pretends to be another version. */
   function runUnder(node: string) {
     const versions = JSON.stringify({ ...process.versions, node })
     const source = `Object.defineProperty(process, 'versions', { value: ${versions} })`

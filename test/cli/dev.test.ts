@@ -9,7 +9,7 @@ import { temporaryFolder } from '../cairn.ts'
 import { cairnFile, startCommand } from '../command.ts'
 import { withPatience } from '../patience.ts'
 
-/** `cairn dev ARGS`, with a folder of its own for what is temporary. */
+/** Starts `cairn dev ARGS`, with a temporary folder of its own. */
 function startDev(...args: string[]) {
   const folder = temporaryFolder()
   const environment = { PORT: '0', TMPDIR: folder, DATABASE_URL: `sqlite:${join(folder, 'other', 'c.db')}` }
@@ -34,7 +34,7 @@ describe('cairn dev', () => {
     await sender.createEvent({ body: { ...event, event_id: '' } })
     await sender.createEvents({ body: { events: [event, { ...event, journey_id: 'none' }] } })
 
-    // What did arrive, and what did not and why.
+    // Shows what arrived, and what did not and why.
     const test = createClient({ baseUrl: `${url}/v1`, serviceKey: secret_key, retries: 0 })
     expect((await test.listEvents()).data?.data.map(({ event_id }) => event_id)).toEqual([
       'signed_up',

@@ -28,7 +28,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What runs `cairn export` for a workspace, in a folder of its own. */
+/** Returns functions that run `cairn export` for a workspace, in a folder of their own. */
 async function newExport(count: number) {
   const { workspace, event } = await customerInJourney(cairn)
   const folder = temporaryFolder()
@@ -72,8 +72,8 @@ function linesOf(path: string): Record<string, unknown>[] {
 }
 
 /**
- * What passes requests on until it has passed so many, and then answers none.
- * @param isBroken whether the answer to the request of this number is broken off somewhere
+ * A proxy that forwards a number of requests and then leaves all others unanswered.
+ * @param isBroken whether the response to the request with this number is cut off in the middle
  */
 async function startStalling(passed: number, isBroken: (request: number) => boolean = () => false) {
   let requests = 0
@@ -117,7 +117,7 @@ describe('cairn export', () => {
     const second = own.lines('b.ndjson')
     expect(second.slice(0, -1).map(({ id }) => id)).toEqual(later)
     expect(second.at(-1)).toMatchObject({ end: 2 })
-    // Nothing is written over.
+    // Nothing is overwritten.
     expect(await own.export('events', 'b.ndjson')).toMatchObject({ code: 3 })
     expect(await own.export('customers', 'c.ndjson', ...since)).toMatchObject({ code: 2 })
 
@@ -189,7 +189,7 @@ describe('cairn export', () => {
 })
 
 describe('a file that an export writes', () => {
-  /** What a note says where an earlier run has kept one line. */
+  /** The saved position of an earlier run that has written one line. */
   const note = (line: string) =>
     JSON.stringify({
       what: JSON.stringify({ list: 'events', filter: {} }),

@@ -152,11 +152,11 @@ describe('cairn import', () => {
     const { write: _, ...own } = await newImport(cairn)
     const [one, two] = [JSON.stringify(ownEvent(1)), JSON.stringify(ownEvent(2))]
     const details = () => own.refused().map(({ detail }) => detail)
-    // Files that were joined.
+    // Concatenated files.
     writeFileSync(own.file, `\ufeff${one}\n\ufeff${two}\n`)
     expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 1 } })
     expect(details()).toEqual(['begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one'])
-    // What `>` of Windows PowerShell writes.
+    // The encoding of `>` in Windows PowerShell.
     writeFileSync(own.file, Buffer.from(`\ufeff${one}\r\n`, 'utf16le'))
     expect(await own.import()).toMatchObject({ code: 4 })
     expect(details()[0]).toBe('begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one')
@@ -180,7 +180,7 @@ describe('cairn import', () => {
   })
 
   it('keeps to the rate limit of its key, and reports the delay', async () => {
-    // So few that the rate holds it on a busy machine too, and not the machine.
+    // So few that even on a busy machine the rate is the limit.
     const { client, log, ...own } = await newLimitedImport(20)
     own.write(upTo(180).map((n) => ownEvent(n)))
     const { code, summary, stderr } = await own.import()
@@ -196,7 +196,7 @@ describe('cairn import', () => {
 
   it('retries after 429 for as long as it takes', async () => {
     const { client, secret_key, journey_id } = await newImport(cairn)
-    // More often than the client itself would try.
+    // More often than the client itself would retry.
     const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
     const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
     own.write([ownEvent(1)])

@@ -86,7 +86,7 @@ describe('cairn import', () => {
       `{"custom_variables":{"\\u0062":"2026-01-01T00:00:00Z"},${common}}`,
     ])
     expect((await own.import()).summary).toMatchObject({ created: 0, duplicate: 2 })
-    // What is another value is another event.
+    // A different value makes a different event.
     write([
       `{${common},"occurred_at":"2026-01-01T00:00:00.000Z","custom_variables":{"a":1,"b":"é/","c":${nested.replace('{"b":1,"a":2},3', '3,{"b":1,"a":2}')}}}`,
       `{${common},"custom_variables":{"b":"2026-01-01T00:00:00.000Z"}}`,

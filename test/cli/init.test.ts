@@ -19,7 +19,7 @@ function newStore() {
     databaseUrl: environment.DATABASE_URL,
     init: (workspace: string, journey: string, ...more: string[]) =>
       runCairn(['init', '--workspace', workspace, '--journey', journey, ...more], { environment }),
-    /** How many rows the tables have. */
+    /** The number of rows in the tables. */
     counts() {
       const file = new Database(path, { readonly: true })
       const counts = ['workspaces', 'journeys', 'service_keys'].map((table) =>

@@ -23,7 +23,7 @@ function key(...args: string[]) {
   return runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
 }
 
-/** What the command prints as JSON; it must have gone well. */
+/** Output of the command as JSON; it must succeed. */
 async function keyJson(...args: string[]) {
   const { code, stdout, stderr } = await key(...args, '--json')
   expect([code, stderr]).toEqual([0, ''])
@@ -31,7 +31,7 @@ async function keyJson(...args: string[]) {
   return JSON.parse(stdout)
 }
 
-/** What the server answers to the key, now. */
+/** The current status of a request with the key. */
 async function status(token: string): Promise<number> {
   const { response } = await cairn.client(token).initializeCustomer({
     body: {
@@ -41,7 +41,7 @@ async function status(token: string): Promise<number> {
       customer_name: 'Ada',
     },
   })
-  // A publishable key is not told that the customer is new.
+  // A publishable key does not learn that the customer is new.
   return response.status === 201 ? 200 : response.status
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, expect, inject, it } from 'vitest'
 import { startCommand } from '../command.ts'
 
-// What is run says which it is; what decides is the file that people run.
+// The program prints which one it is; the file that people run chooses between them.
 const folder = join(inject('run').folder, 'launched')
 const files = {
   'server/cli/commands.ts': "const which: string = 'as it is written'\nprocess.stdout.write(which)\n",

@@ -21,7 +21,7 @@ beforeEach(async () => {
   owner = await signUp(cairn, { workspace_id }, 'owner')
 })
 
-/** `cairn member ARGS` beside the server. @param stdin the password, as it is typed */
+/** Runs `cairn member ARGS` next to the server. @param stdin the password, as typed */
 function member(args: string[], stdin?: string) {
   const options: CommandOptions = { environment: { DATABASE_URL: cairn.databaseUrl } }
   return runCairn(['member', ...args], { ...options, ...(stdin !== undefined && { stdin }) })
@@ -30,7 +30,7 @@ function member(args: string[], stdin?: string) {
 const add = (args: string[], stdin = `${PASSWORD}\n`) => member(['add', ...args], stdin)
 const alan = ['--email', 'alan@example.com', '--name', 'Alan Turing']
 
-/** The members as the command lists them. */
+/** The members as listed by the command. */
 async function listed(...args: string[]) {
   const { code, stdout, stderr } = await member(['list', '--json', ...args])
   expect([code, stderr]).toEqual([0, ''])

@@ -22,7 +22,7 @@ function setupLink(args: string[] = [], environment: Record<string, string> = {}
   })
 }
 
-/** What the server answers to the link: the workspace that it is for, or the code of the refusal. */
+/** The server's response to the link: the workspace it is for, or the code of the problem. */
 async function lookUp(link: string) {
   const reply = await cairn.fetch('/setup/look-up', {
     method: 'POST',
@@ -80,7 +80,7 @@ describe('cairn setup-link', () => {
     const named = await setupLink(['--workspace', 'Babbage', '--json'])
     const { link } = JSON.parse(named.stdout)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
-    // What is refused voids nothing.
+    // A refused command does not void links.
     const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' }
     expect(await setupLink(['--workspace', 'Third'])).toMatchObject(refused)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })

@@ -143,7 +143,7 @@ describe('a request', () => {
   })
 })
 
-/** In Node keepalive has no effect: what can be seen is what the browser is asked for. */
+/** In Node keepalive has no effect; the test sees only the options passed to fetch. */
 async function clientThatNotesKeepalive(first: Answer = json(201, created)) {
   const { baseUrl, nextArrival } = await startScriptedServer(first, json(201, created))
   const keepalive: boolean[] = []

@@ -59,7 +59,7 @@ describe('a retry', () => {
 
   it('repeats every idempotent operation after a network error', async () => {
     const { baseUrl, arrivals } = await startScriptedServer((request, response, body) => {
-      // Every second request of a path is answered.
+      // Every second request to a path succeeds.
       const attempts = arrivals.filter(({ url }) => url === request.url).length
       const answer = attempts % 2 ? reset : json(200, {})
       answer(request, response, body)

@@ -20,7 +20,7 @@ const customer = {
 } as const
 const initialized = json(201, { customer_id: 'cus_1', created: true })
 const created = { success: true, id: 'evt_1', duplicate: false, received_at: '2026-11-20T08:29:58.007Z' }
-/** Stores an event, or each of a batch. */
+/** Stores an event, or each event of a batch. */
 const stored: Answer = (request, response, body) => {
   const { events } = JSON.parse(body)
   const answer = events ? json(200, batchResult(events.map(() => createdResult))) : json(201, created)
@@ -41,7 +41,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a tracker needs to reach a real server, and what looks at the server from the other side. */
+/** The options of a tracker on a real server, and functions that check the server's side. */
 async function workspaceOnCairn() {
   const { client, journey_id, publishable_key } = await cairn.workspace()
   const options = {
@@ -56,7 +56,7 @@ async function workspaceOnCairn() {
   return { options, client, journey_id, storedEvents }
 }
 
-/** A tracker on a server that answers by the script. */
+/** A tracker on a server that responds according to the script. */
 async function trackerOnScript(script: [Answer, ...Answer[]], options: Partial<TrackerOptions> = {}) {
   const server = await startScriptedServer(...script)
   const tracker = createTracker({ baseUrl: server.baseUrl, serviceKey: 'pk_test', customer, ...options })
@@ -73,7 +73,7 @@ function namesIn(body: string): string {
   return (content.events ?? [content]).map(({ event_id }) => event_id).join(' + ')
 }
 
-/** An answer that waits until it is let go. */
+/** A response that is held back until it is released. */
 function held(answer: Answer) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>()
   const waiting: Answer = async (...request) => {
@@ -199,7 +199,7 @@ describe('initialization', () => {
     ])
 
     const first = await tracker.initialization()
-    // Whatever the tracker had sent by itself would arrive before this.
+    // Anything the tracker had sent by itself would arrive before this.
     await fetch(baseUrl, { method: 'POST', body: JSON.stringify({ event_id: 'by somebody else' }) })
     const second = await tracker.track('opened')
     const third = await tracker.track('signed_up')
@@ -237,7 +237,7 @@ describe('a tracker without events', () => {
     const { tracker } = await trackerOnScript([reset], { retries: 0 })
 
     await expect(tracker.initialization()).rejects.toThrow(TypeError)
-    // Node tells of them after what the rejection has set off.
+    // Node reports unhandled rejections after the callbacks of the rejection.
     await setImmediate()
 
     expect(unhandled).not.toHaveBeenCalled()
@@ -300,7 +300,7 @@ describe('an event', () => {
 })
 
 describe('a batch', () => {
-  /** Tracks all of them while the initialization is under way. */
+  /** Tracks all of them while the initialization is in flight. */
   async function trackTogether(names: string[], script: Answer[], options: Partial<TrackerOptions> = {}) {
     const scripted = await trackerOnScript([initialized, ...script], options)
     return { ...scripted, outcomes: names.map((name) => scripted.tracker.track(name)) }
@@ -523,7 +523,7 @@ describe('close', () => {
 })
 
 describe('handOver', () => {
-  /** Notes which requests outlive the page: in Node keepalive has no effect. */
+  /** Records which requests are marked to outlive the page: in Node keepalive has no effect. */
   function notingKeepalive() {
     const keepalive: [unknown, boolean][] = []
     const noting: TrackerOptions['fetch'] = async (request, init) => {
@@ -618,7 +618,7 @@ describe('handOver', () => {
     const outcomes = [tracker.track('opened', variablesOf(40_000))]
     await expect.poll(arrived).toEqual(['initialize', 'opened'])
 
-    // It waits when the answer has been read to its end; until then there is no need to send it again.
+    // The event waits for its retry once the response is read completely; before that it need not be sent again.
     await expect
       .poll(() => {
         expect(tracker.handOver()).toEqual([])

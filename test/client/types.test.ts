@@ -16,7 +16,7 @@ import type { PersonClient } from '../../client/person.ts'
 import type { operations } from '../../generated/contract.ts'
 import type { operationPaths, personOperationPaths } from '../../generated/operations.ts'
 
-/** The clients as the compiler sees them; these tests hold when `tsc` passes. */
+/** The clients as seen by the compiler; these tests hold if `tsc` passes. */
 describe('the types', () => {
   const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
@@ -123,7 +123,7 @@ describe('the types of a client for people', () => {
     } satisfies OperationRequest<'updateMember'>)
     // @ts-expect-error: the password is missing
     void ({ body: { email: 'grace@example.com' } } satisfies OperationRequest<'signIn'>)
-    // @ts-expect-error: a client is made for a workspace
+    // @ts-expect-error: a client is created for a workspace
     void ({ header: { 'x-workspace-id': 'wsp_1' } } satisfies OperationRequest<'listMembers'>)
   })
 
@@ -159,7 +159,7 @@ describe('the types of a tracker', () => {
     expectTypeOf<ReturnType<Tracker['handOver']>>().toEqualTypeOf<TrackedEvent[]>()
     expectTypeOf<ReturnType<typeof sent>>().toExtend<OperationRequest<'createEvent'>['body']>()
     expectTypeOf<TrackedEvent['message_id']>().toEqualTypeOf<string>()
-    // @ts-expect-error: an event is told apart by its message_id
+    // @ts-expect-error: an event is identified by its message_id
     void ({ event_id: 'signed_up' } satisfies TrackedEvent)
   })
 

@@ -6,7 +6,7 @@ import { createTracker } from '../../client/tracker.ts'
 
 const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
-/** What a client sends, as it is sent. */
+/** A client, and what it sends on the wire. */
 function newClient() {
   const bodies: string[] = []
   const options = {
@@ -68,7 +68,7 @@ it('a hole in an array is refused, and variables that are a list or a Map', asyn
   const { client } = newClient()
   const send = (custom_variables: object) =>
     client.createEvent({ body: { ...event, custom_variables: { ...custom_variables } } })
-  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tried
+  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
   await expect(send({ list: [1, , 3] })).rejects.toThrow('/custom_variables/list/1 must be a JSON value')
   const body = { ...event, custom_variables: new Map() as object as Record<string, unknown> }
   await expect(client.createEvent({ body })).rejects.toThrow('/custom_variables must be a JSON value')

@@ -17,7 +17,8 @@ const seen = new Set(
 const missing = declared.filter((kind) => !seen.has(kind))
 
 if (settings.baseUrl !== undefined) {
-  // Of a deployment only what needs nothing from inside can be reached; the rest is named, not passed over.
+  // In a deployment only operations without inside access can be tested; the rest is listed instead of skipped
+  // silently.
   const lists = [`Exercised:\n  ${[...seen].join('\n  ')}`, `Not exercised:\n  ${missing.join('\n  ')}`]
   process.stdout.write(`\n${lists.join('\n')}\n\n`)
 }

@@ -18,7 +18,7 @@ type Arazzo = {
 
 type Contract = { components: { schemas: { InitializedCustomer: { required: string[] } } } }
 
-/** What ran: a workflow holds steps, and the rest of itself where a failure action went on with it. */
+/** What ran: a workflow contains steps, and the rest of itself after a failure action. */
 type Executed =
   | { type: 'workflow'; executedSteps: Executed[] }
   | { type: 'step'; workflowId: string; stepId: string; checks: Check[] }
@@ -89,7 +89,7 @@ async function respect(file: string) {
   }
 }
 
-/** Every check that was made, in its order, with the place of its step. */
+/** Every check in order, with the location of its step. */
 function checksIn(executed: Executed[]): (Check & { place: string })[] {
   return executed.flatMap((item) => {
     if (item.type === 'workflow') return checksIn(item.executedSteps)
@@ -111,7 +111,7 @@ function criteriaOf({ workflows }: Arazzo): string[] {
   )
 }
 
-/** The same requests with the opposite of every criterion; a step that fails goes on with the next. */
+/** The same requests with every criterion negated; a failed step continues with the next. */
 function turnedRound(arazzo: Arazzo): Arazzo {
   const wrong = structuredClone(arazzo)
   for (const source of wrong.sourceDescriptions) source.url = resolve(FILE, '..', source.url)

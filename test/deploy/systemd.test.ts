@@ -27,7 +27,7 @@ describe.skipIf(!hasPrograms('systemd-analyze'))('the unit for systemd', () => {
     execFileSync(pathOf('systemd-analyze') ?? '', args, { encoding: 'utf8', stdio: 'pipe' })
 
   it('passes verification', () => {
-    // What it starts must be there; it is installed elsewhere.
+    // The programs it starts must exist, and these paths do not exist here.
     const file = join(temporaryFolder(), 'cairn.service')
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
     expect(analyze('verify', '--man=no', file)).toBe('')

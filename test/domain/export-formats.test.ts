@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { csvLine } from '../../server/domain/export-formats.ts'
 
-/** A cell as it stands in the file. */
+/** A cell as written to the file. */
 const written = (cell: string | null) => csvLine([cell]).replace(/\r\n$/, '')
 
 describe('a cell of CSV', () => {

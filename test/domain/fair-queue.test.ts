@@ -15,7 +15,7 @@ it('evicts from the caller with the most waiting, and never for one that has as 
   expect([add('other', 'c', '4'), add('other', 'c', '5'), add('new', 'd', '6')]).toEqual([true, true, false])
   expect(queue.crowdOut({ workspaceId: 'crowd', caller: 'e' })).toBeUndefined()
   expect(queue.crowdOut({ workspaceId: 'other', caller: 'c' })).toBeUndefined()
-  // The last of the caller with most.
+  // The last request of the caller with the most.
   expect(queue.crowdOut({ workspaceId: 'new', caller: 'd' })).toMatchObject({ name: '2' })
   expect(add('new', 'd', '6')).toBe(true)
   expect(queue.crowdOut({ workspaceId: 'more', caller: 'f' })).toMatchObject({ name: '1' })

@@ -23,7 +23,7 @@ const CUSTOMER = key(1)
 /** Journeys of one customer. */
 const journey = journeys(NAMES, { customers: 1 })
 
-/** Takes in events; what is asked is looked up among `stored`, and noted. */
+/** Applies events; look-ups are answered from `stored`, and recorded. */
 function take(
   standing: Standing,
   events: readonly StandingEvent[],
@@ -43,7 +43,7 @@ function take(
   return turn.value
 }
 
-/** What the model says of a standing. */
+/** A standing in the form of the model. */
 function told({ customer_type, entered_ms, reached }: Standing, out_of_order: number[]): ModelStanding {
   return { customer: CUSTOMER, customer_type, entered_ms, reached: [...reached], out_of_order }
 }
@@ -68,7 +68,7 @@ describe('a standing', () => {
         const arrived: StandingEvent[] = []
         for (const slice of slices) {
           arrived.push(...slice)
-          // Others may be stored already that are followed only later.
+          // Some may be stored already that are followed only later.
           standing = take(standing, slice, isAhead ? journey.events : arrived)
         }
         expect(asModel(standing)).toEqual(modelStandings(journey, NAMES)[0])
@@ -85,7 +85,7 @@ describe('a standing', () => {
           enrolled(enrolment?.customer_type ?? 'account', enrolment?.at_ms ?? 0),
           STEPS,
         )
-        // Those of one instant in the order of their keys from behind.
+        // Events with equal timestamps in descending key order.
         const events = journey.events.toReversed().sort((one, other) => one.at_ms - other.at_ms)
         for (const event of events) fold.add(event)
         expect(asModel(fold.standing())).toEqual(modelStandings(journey, NAMES)[0])

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { cursorPosition } from '../../server/domain/cursors.ts'
 import { fittingPage, PAGE_BYTES } from '../../server/domain/paging.ts'
 
-/** Rows of so many bytes of JSON each, in the order of their positions. */
+/** Rows with these sizes in JSON bytes, in the order of their positions. */
 function rowsOf(...sizes: number[]) {
   return sizes.map((size, ms) => ({
     row: 'x'.repeat(size - 2),

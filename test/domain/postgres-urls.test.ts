@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 
-/** Hosts with their ports in the order in which they are tried; what the environment adds is missing. */
+/** Hosts with their ports in the order of connection attempts; what the environment adds is missing. */
 function hosts(url: string): string[] {
   return readAddress(url).hosts.map(({ host = '', port = '' }) => `${host} ${port}`.trim())
 }

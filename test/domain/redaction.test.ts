@@ -10,7 +10,7 @@ const key = newServiceKey('secret')
 const mark = JSON.stringify(REDACTED)
 const basic = Buffer.from('bob:hunter2').toString('base64')
 
-/** A text without secrets, all slices at once. */
+/** A text with its secrets removed, all slices at once. */
 function redacted(text: string): string {
   const slices = redaction(text)
   for (;;) {
@@ -19,7 +19,7 @@ function redacted(text: string): string {
   }
 }
 
-/** A JSON text in a string of a JSON text, so many levels deep. */
+/** A JSON text as a string in a JSON text, nested to this depth. */
 function nested(value: object, levels: number): string {
   const text = JSON.stringify(value)
   return levels === 0 ? text : nested({ a: text }, levels - 1)
@@ -43,7 +43,7 @@ describe('redacted', () => {
     [nested({ password: 'x' }, 4), nested({ password: REDACTED }, 4)],
     [nested({ url: 'https://h/?token=x' }, 3), nested({ url: `https://h/?token=${REDACTED}` }, 3)],
     ['{"a":"log: {\\"password\\":\\"x\\"}"}', `{"a":"log: {\\"password\\":\\"${REDACTED}\\"}"}`],
-    // The head of a text that goes on.
+    // A truncated text.
     ['{"a":1,"password":"abc', `{"a":1,"password":${mark}`],
     [`{"a":"${key.slice(0, 40)}`, `{"a":${mark}`],
     [`{"password"${' '.repeat(40)}:\n"x"}`, `{"password"${' '.repeat(40)}:\n${mark}}`],

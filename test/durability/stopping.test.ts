@@ -14,7 +14,7 @@ import { openConnection } from '../http/requests.ts'
 import { withPatience } from '../patience.ts'
 import { connectTo, holdWrites, storedEvents } from '../storage/store.ts'
 
-/** Begins a request and waits until the server has said that it has taken it and waits for the body. */
+/** Starts a request and waits until the server has accepted it and waits for the body. */
 async function beginRequest(server: ChildServer, secret_key: string): Promise<ClientRequest> {
   const request = startRequest(`${server.url}/v1/events/create`, {
     method: 'POST',
@@ -43,7 +43,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const other = await connectTo(databaseUrl)
     const release = await holdWrites(other)
     const requests = await Promise.all(Array.from({ length: 10 }, () => beginRequest(server, secret_key)))
-    // An answer after theirs: by now they are past the check whether the server is stopping.
+    // A response after theirs: by now they are past the check whether the server is stopping.
     await fetch(`${server.url}/healthz`)
     const replies = requests.map(async (request) => {
       request.end(JSON.stringify(event))
@@ -78,7 +78,7 @@ describe('a connection without a request', () => {
       await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 200'), withPatience)
     }
     if (half !== '') socket.write(half)
-    // Answered on a connection that was made later: by now the server has accepted this one.
+    // A response on a later connection: by now the server has accepted this one.
     await fetch(`${server.url}/healthz`)
     server.kill('SIGTERM')
     await closed
@@ -130,7 +130,7 @@ describe('a second signal', () => {
     ['SIGTERM', 'SIGINT'],
   ] as const)('ends the server at once: %s, then %s', async (first, second) => {
     const { server, secret_key } = await startChildServerWithCustomer()
-    // A request whose body never comes holds up the stop.
+    // A request whose body never arrives delays the stop.
     const request = await beginRequest(server, secret_key)
     request.on('error', () => {})
     server.kill(first)

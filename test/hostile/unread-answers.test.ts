@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 
 type Target = Awaited<ReturnType<typeof startTarget>>
 
-/** Asks many times on one connection, in one piece. */
+/** Sends many requests on one connection, in one write. */
 function ask(socket: Socket, path: string, { times, key = '' }: { times: number; key?: string }) {
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-key: ${key}\r\n\r\n`.repeat(times))
 }
@@ -36,7 +36,7 @@ it('holds bounded memory for sixty clients that request pages and read none of t
   const before = peakBytes(server)
   const sockets = await Promise.all(Array.from({ length: 60 }, () => openSilently(server)))
   for (const socket of sockets) ask(socket, '/v1/events?limit=16', { times: 40, key: secret_key })
-  // Whoever reads is answered, with the same key and while they hold what they can.
+  // A client that reads its responses is served, with the same key, while the others hold what they can.
   for (let count = 0; count < 10; count += 1) {
     await timeOf(target)
     await vi.waitFor(
@@ -44,7 +44,7 @@ it('holds bounded memory for sixty clients that request pages and read none of t
       { timeout: 10_000, interval: 200 },
     )
   }
-  // Each has asked for 40 MB. One page of each is written, another is made; the kernel's buffers are not counted.
+  // Each has requested 40 MB. One page of each is written, another is being built; kernel buffers are not counted.
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)
 })
 

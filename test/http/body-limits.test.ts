@@ -27,7 +27,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A good event of exactly this many bytes. */
+/** A valid event of exactly this many bytes. */
 function eventOf(bytes: number): string {
   const empty = JSON.stringify({ ...event, custom_variables: '' })
   return JSON.stringify({ ...event, custom_variables: 'x'.repeat(bytes - empty.length) })
@@ -175,7 +175,7 @@ describe('the sender of a large body', () => {
     sendMore()
     await closed
     expect(answer()).toContain(`HTTP/1.1 ${status}`)
-    // The rest lies in the buffers of the two sockets.
+    // The rest is in the buffers of the two sockets.
     expect(socket.bytesWritten).toBeGreaterThan(8 * MIB)
     expect(socket.bytesWritten).toBeLessThan(32 * MIB)
     expect(performance.now() - started).toBeLessThan(4000)
@@ -239,7 +239,7 @@ describe('a client that disconnects', () => {
     'transfer-encoding': 'chunked',
   })
 
-  /** How the log tells of the requests with this identifier. */
+  /** The log entries of the request with this identifier. */
   const logged = (requestId: string) =>
     cairn.log.filter(({ request_id }) => request_id === requestId).map(({ status }) => status)
 
@@ -271,7 +271,7 @@ describe('a client that disconnects', () => {
     socket.write(
       head('POST /events/create', { ...headers(), 'content-encoding': 'gzip', 'x-request-id': requestId }),
     )
-    // Zeros may follow a gzip file; the decoder stops before them.
+    // A gzip file may be followed by zeros; the decoder stops before them.
     socket.write(chunk(Buffer.concat([gzipSync(JSON.stringify(event)), Buffer.alloc(100)])))
     await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 201'), withPatience)
     socket.destroy()
@@ -280,7 +280,7 @@ describe('a client that disconnects', () => {
   })
 })
 
-/** A request whose body is written piece by piece. */
+/** A request whose body is written in pieces. */
 function slowRequest(headers: Record<string, string>): ClientRequest {
   const request = startRequest(`${cairn.url}/v1/events/create`, { method: 'POST', headers })
   request.flushHeaders()
@@ -297,9 +297,9 @@ describe('the memory for bodies', () => {
       'content-type': 'application/json',
       'transfer-encoding': 'chunked',
     }
-    // Each may turn out to have 4 MiB: 30 of them are more than there is.
+    // Each may turn out to be 4 MiB: 30 of them exceed the memory budget.
     for (let count = 0; count < 30; count += 1) {
-      // Whatever is changed, keys are looked up again.
+      // After any change, keys are looked up again.
       await workspace.client.createJourney({ body: { name: `J${count}` } })
       const { socket } = await openConnection(cairn)
       socket.write(head('POST /events/batch', headers))

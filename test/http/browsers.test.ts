@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a reply says to a browser of another origin. */
+/** The CORS headers of a response. */
 function corsOf(reply: Response) {
   const header = (name: string) => reply.headers.get(`access-control-${name}`)
   return {
@@ -53,7 +53,7 @@ describe('a preflight', () => {
     expect(corsOf(reply)).toEqual(open)
     expect(reply.headers.get('access-control-allow-methods')).toBe('POST')
     expect(reply.headers.get('access-control-max-age')).toBe('86400')
-    // The star is every header but authorization.
+    // The star stands for every header except authorization.
     expect(reply.headers.get('access-control-allow-headers')).toBe('*, authorization')
   })
 

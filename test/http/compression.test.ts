@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 type Asked = { method?: string; headers?: Record<string, string>; body?: object }
 
-/** What comes over the network, as it comes. */
+/** A response as transferred, without decoding. */
 async function ask(path: string, { method = 'GET', headers, body }: Asked = {}) {
   const text = body && JSON.stringify(body)
   const sent = {

@@ -23,12 +23,12 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** The status that the key gets for reading. */
+/** The status of a read with the key. */
 async function statusOf(key: string, at = cairn): Promise<number> {
   return (await send(at, 'GET /journeys', { key })).status
 }
 
-/** Runs a command of `cairn key` beside the server. */
+/** Runs a command of `cairn key` next to the server. */
 async function keyCommand(at: Cairn, ...args: string[]) {
   const { code, stdout, stderr } = await runCairn(['key', ...args, '--json'], {
     environment: { DATABASE_URL: at.databaseUrl },
@@ -98,7 +98,7 @@ describe('a publishable key', () => {
   it('is refused by every operation that is not for browsers', async () => {
     for (const { method, path, accepts } of operations) {
       if (accepts.includes('PublishableKey')) continue
-      // Anybody may read it.
+      // Everybody may read it.
       if (accepts.length === 0 && method === 'GET') continue
       const line = `${method} ${path.replace(/\{\w+\}/, 'x')}`
       const reply = await send(cairn, line, { key: workspace.publishable_key })
@@ -212,7 +212,7 @@ describe('the life of a key', () => {
     expect(await statusOf(old.key, cairn)).toBe(200)
     const made = await keyCommand(cairn, 'rotate', old.key_id, '--grace', '1d')
     expect([await statusOf(old.key, cairn), await statusOf(made.key, cairn)]).toEqual([200, 200])
-    // Until the server has seen the change, it takes the old key to be without an end.
+    // Until the server has noticed the change, it treats the old key as one without expiry.
     ahead_ms = DAY_MS + 1000
     await vi.waitFor(async () => expect(await statusOf(old.key, cairn)).toBe(401), {
       timeout: 1000,

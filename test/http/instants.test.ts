@@ -21,7 +21,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What the contract takes, at the ends of what it takes. */
+/** Values at the limits of what the contract accepts. */
 const taken = [
   '9999-12-31T23:59:59.999Z',
   '9999-12-31T23:59:59.999999999Z',
@@ -61,7 +61,7 @@ const withInstants = operations
 
 const rows = withInstants.map((operation) => [operation.operationId, operation] as const)
 
-/** What else says how long the periods of an answer are. */
+/** The parameters that determine the length of an answer's periods. */
 const periods = {
   by: ['minute', 'hour', 'day', 'week', 'month'],
   time_zone: ['UTC', 'Pacific/Kiritimati', 'Etc/GMT+12', 'America/Sao_Paulo'],

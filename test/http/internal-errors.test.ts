@@ -18,7 +18,7 @@ describe('an internal error', () => {
   it('is 500, reveals nothing internal and leaves everything else working', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { secret_key: key } = workspace
-    // What the server stands on goes away under it.
+    // Removes a table that the server needs, while it runs.
     await inStore(cairn.databaseUrl, (db) => db.schema.dropTable('events').execute())
 
     for (const [id, line, sent] of [

@@ -23,10 +23,10 @@ const post = (path: string, body: string | Buffer) =>
   send(cairn, `POST ${path}`, { key: workspace.secret_key, body })
 const createEvent = (body: string | Buffer) => post('/events/create', body)
 
-/** The text of a good event with more text behind its last field. */
+/** The text of a valid event with more text after its last field. */
 const eventWith = (more: string) => `${JSON.stringify(event).slice(0, -1)},${more}}`
 
-/** What is read back of an event with these variables, a JSON text. */
+/** The variables of an event as read back, for variables given as JSON text. */
 async function stored(variables: string): Promise<unknown> {
   const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
   const { id } = await reply.json()
@@ -252,7 +252,7 @@ describe('I-JSON', () => {
     ])
   })
 
-  /** A batch of fifty events with these variables each, and an event with the first of them. */
+  /** A batch of fifty events with these variables each, and a single event with the first of them. */
   const batchOf = (variables: (index: number) => string) => {
     const events = Array.from({ length: 50 }, (_, index) =>
       eventWith(`"custom_variables":{"a":${variables(index)}}`),
@@ -290,7 +290,7 @@ describe('I-JSON', () => {
 
   it('accepts a maximum of objects and arrays', async () => {
     const lists = (count: number) => `[${Array(count).fill('[]').join()}]`
-    // The event, its variables and the list around the others are three; the body and its events are two.
+    // The event, its variables and the list around the others make three levels; the body and its events make two more.
     expect((await createEvent(batchOf(() => lists(9_997)).single)).status).toBe(201)
     expect(await refusal(await createEvent(batchOf(() => lists(9_998)).single))).toEqual(
       tooMany(10_000, 'objects and arrays'),
@@ -448,7 +448,7 @@ describe('the shape of a body', () => {
   })
 })
 
-/** What a JSON Pointer (RFC 6901) points to. */
+/** The value that a JSON Pointer (RFC 6901) refers to. */
 function resolve(value: unknown, pointer: string): unknown {
   return pointer
     .split('/')
@@ -533,7 +533,7 @@ describe('the pointer of an unknown field', () => {
 })
 
 describe('a body full of faults', () => {
-  /** Sends a body that must be refused, and tells how much came back and what it cost. */
+  /** Sends a body that must be refused, and measures the size of the response and the cost. */
   async function refused(path: string, body: string) {
     expect(body.length).toBeLessThanOrEqual(65_536)
     let text = ''

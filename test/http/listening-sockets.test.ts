@@ -11,7 +11,7 @@ import { freePort } from '../free-port.ts'
 
 const HOST = '127.0.0.1'
 
-/** Connects so many times from a process of its own and leaves, while this thread stands still. */
+/** Opens this many connections from another process and closes them, while this thread is blocked. */
 function connectAndLeave(port: number, count: number): void {
   const program = `
     const { connect } = require('node:net')
@@ -32,7 +32,7 @@ async function listening() {
 }
 
 describe('the sockets of a server', () => {
-  // Elsewhere there is one, from which one connection is taken in a turn.
+  // Other systems have one socket, from which one connection is accepted per turn.
   it.runIf(process.platform === 'linux')(
     'accept several new connections per iteration of the event loop',
     async () => {
@@ -46,7 +46,7 @@ describe('the sockets of a server', () => {
       let turns = 0
       for (; taken < CONNECTIONS && turns < 10 * CONNECTIONS; turns += 1) await turn()
       expect(taken).toBe(CONNECTIONS)
-      // Of four, among which they are dealt out by chance, the fullest has some forty.
+      // Connections are distributed randomly among four sockets; the fullest has some forty.
       expect(turns).toBeLessThan(0.6 * CONNECTIONS)
     },
   )

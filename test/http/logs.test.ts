@@ -16,7 +16,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** The lines of the request with this identifier, when it has ended. */
+/** The log lines of the request with this identifier, after it has ended. */
 async function linesOf(requestId: string) {
   return await vi.waitFor(() => {
     const lines = cairn.log.filter(({ request_id }) => request_id === requestId)
@@ -218,7 +218,7 @@ describe('the log', () => {
 })
 
 describe('the standard output of a server', () => {
-  /** Lets a server warn as Node does, on a signal. */
+  /** Makes a server emit a Node warning on a signal. */
   const preload = "process.on('SIGUSR2', () => process.emitWarning('careful\\nnow', { code: 'TEST01' }))"
   const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(preload)}` }
 

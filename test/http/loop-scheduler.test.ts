@@ -9,10 +9,10 @@ import { Unavailable } from '../../server/storage/unavailable.ts'
 const greedy = { workspaceId: 'wsp_greedy', caller: 'key_1' }
 const modest = { workspaceId: 'wsp_modest', caller: 'key_2' }
 
-/** Longer than it takes to find out who uses how much. */
+/** Longer than the scheduler needs to find out who uses how much. */
 const LONG_MS = 500
 
-/** Keeps the event loop busy: nineteen parts of twenty of its time for the first, the rest for the second. */
+/** Keeps the event loop busy: 95% of its time for the first owner, the rest for the second. */
 async function keepBusy(scheduler: LoopScheduler, owner: Owner, other?: Owner) {
   const until = performance.now() + LONG_MS
   while (performance.now() < until) {
@@ -50,7 +50,7 @@ describe('a busy event loop', () => {
       order.push(caller)
     })
     await nextRound()
-    // Each turn has taken some ten milliseconds: a slice is one of them.
+    // Each turn has taken some ten milliseconds, so a slice contains one of them.
     expect(order.length).toBeLessThan(waiting.length)
     await Promise.all(waiting)
     expect(order).toEqual(['key_1', 'key_2', 'key_1', 'key_2', 'key_1'])

@@ -16,7 +16,7 @@ async function startServer() {
   return { server: await startChildServer({ databaseUrl }), secret_key }
 }
 
-/** Sends bytes as they stand. @returns the beginning of what comes back; empty where the server only hangs up */
+/** Sends raw bytes. @returns the beginning of the response; empty if the server only disconnects */
 async function exchange({ url }: ChildServer, bytes: string): Promise<string> {
   const socket = connectTo(url)
   socket.write(bytes, 'latin1')
@@ -26,7 +26,7 @@ async function exchange({ url }: ChildServer, bytes: string): Promise<string> {
   })
 }
 
-/** Sends bytes as they stand, hangs up and waits until the server does so too. */
+/** Sends raw bytes, disconnects and waits until the server does too. */
 async function sendAndLeave({ url }: ChildServer, bytes: string): Promise<void> {
   const socket = connectTo(url)
   socket.end(bytes, 'latin1')
@@ -39,7 +39,7 @@ async function sendAndLeave({ url }: ChildServer, bytes: string): Promise<void> 
 function connectTo(url: string): Socket {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // A server may well reset a connection on which such bytes arrive.
+  // A server may reset a connection after such bytes.
   socket.on('error', () => {})
   onTestFinished(() => {
     socket.destroy()
@@ -137,7 +137,7 @@ const key = { 'x-service-key': 'wrong' }
 const json = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
 const LARGEST_HEAD_BYTES = 16 * 1024 - 1
 
-/** A head whose target, names and values take so many bytes. */
+/** A head with a target, names and values of this many bytes in total. */
 function headOf(bytes: number): string {
   const without = '/v1/events'.length + 'host'.length + 'cairn'.length + 'x'.length
   return head('GET /events', { x: 'x'.repeat(bytes - without) })

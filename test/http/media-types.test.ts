@@ -85,7 +85,7 @@ describe('the header Content-Type', () => {
         for (const _ of Array(10)) expect((await createEvent({ 'content-type': type })).status).toBe(415)
       }
     })
-    // 20 requests; where spaces are tried in every combination, each takes 0.2 s.
+    // 20 requests; trying spaces in every combination would take 0.2 s each.
     expect(took_ms).toBeLessThan(2000)
   })
 
@@ -104,7 +104,7 @@ describe('the header Content-Type', () => {
     await flood('warm', 100)
     const before = heapUsed()
     await flood('v', 2_000)
-    // A check compiled and kept for each would be 36 MB per 1,000.
+    // A compiled and cached check for each would take 36 MB per 1,000.
     expect(heapUsed() - before).toBeLessThan(10_000_000)
   })
 })
@@ -128,7 +128,7 @@ describe('the header Content-Encoding', () => {
   )
 })
 
-/** Bytes in use after everything that can be freed was freed. */
+/** Bytes in use after garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -25,7 +25,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Asks for the metrics as they stand: `fetch` would not send every header. */
+/** Requests the metrics with raw headers: `fetch` would not send every one. */
 async function ask(
   { url }: Pick<Cairn, 'url'>,
   headers: Record<string, string> = {},
@@ -43,7 +43,7 @@ async function ask(
   return { status: reply.statusCode, headers: reply.headers, text: String(await buffer(reply)) }
 }
 
-/** Of this machine. */
+/** The addresses of this machine. */
 function addresses() {
   return Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
 }
@@ -76,7 +76,7 @@ describe('the metrics', () => {
   it('are closed to another machine without a token', async () => {
     const other = await startCairnForTest({ host: '0.0.0.0', metricsToken: TOKEN })
     const { port } = new URL(other.url)
-    // The machine's own address stands for another machine's; one without a network has none.
+    // The machine's own address represents another machine's; a machine without a network has none.
     for (const { address } of addresses().filter(({ internal, family }) => !internal && family === 'IPv4')) {
       const from = { url: `http://${address}:${port}` }
       expect((await ask(from)).status).toBe(401)
@@ -306,7 +306,7 @@ describe('the text', () => {
     const known = [...operations.map(({ operationId }) => operationId), 'none']
     expect(known).toEqual(expect.arrayContaining([...labels('operation')]))
     for (const keyId of labels('key_id')) expect(keyId).toMatch(/^key_[0-9a-z]{26}$/)
-    // The secret and the publishable key; no other was valid.
+    // The secret and the publishable key; no other key was valid.
     expect(labels('key_id').size).toBe(2)
     for (const code of labels('code')) expect(code).toMatch(/^[a-z_]*$/)
     for (const status of labels('status')) expect(status).toMatch(/^([1-5]\d\d|aborted)$/)

@@ -12,7 +12,7 @@ const ORIGIN = 'https://app.example.com'
 
 let cairn: Cairn
 let workspace: Workspace
-/** Keys by what is wrong with them; `spent` has used up its rate, `foreign` allows another origin. */
+/** Keys by their defect; `spent` has used up its rate, `foreign` allows another origin. */
 let keys: Record<'none' | 'wrong' | 'publishable' | 'secret' | 'spent' | 'spentReader' | 'foreign', string>
 
 beforeAll(async () => {
@@ -181,7 +181,7 @@ describe('a server that stops', () => {
     const waiting = await Promise.all(
       cases.map(async ({ key, line, headers, status }) => {
         const connection = await openConnection(cairn)
-        // A request of which the server has seen the beginning keeps its connection open.
+        // A request that the server has begun to read keeps its connection open.
         const begun = head(line, { 'x-service-key': key, connection: 'close', ...headers }).slice(0, -2)
         connection.socket.write(head('GET /nowhere') + begun)
         await vi.waitFor(() => expect(connection.answer()).toContain('not_found'), withPatience)

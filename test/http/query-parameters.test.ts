@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const get = (path: string) => send(cairn, `GET ${path}`, { key: workspace.secret_key })
 
-/** What is refused of a query of `/events`: parameter and detail of each fault. */
+/** The faults of a query of `/events`: parameter and detail of each. */
 async function faults(query: string): Promise<[string | undefined, string][]> {
   const { status, code, errors = [] } = await refusal(await get(`/events?${query}`))
   expect([status, code]).toEqual([400, 'invalid_request'])

@@ -10,12 +10,12 @@ import { customerInJourney } from '../operations/customer.ts'
 import { refusal, send } from './requests.ts'
 import { createKey } from './service-keys.ts'
 
-/** What keys without a rate of their own may send a second. */
+/** Rate per second of keys without a rate of their own. */
 const DEFAULT_RATE = 3
 
 let cairn: Cairn
 let workspace: Workspace
-/** The server's clock, which stands until it is moved. */
+/** The server's clock, which stands still until it is advanced. */
 let now_ms = Date.parse('2026-11-20T12:00:00Z')
 
 beforeAll(async () => {
@@ -24,14 +24,14 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A new key, whose bucket is full. */
+/** A new key with a full bucket. */
 async function newKey(rate_limit: number | null = null): Promise<string> {
   return (await createKey(cairn, workspace, 'secret', { rate_limit })).key
 }
 
 const read = (key: string) => send(cairn, 'GET /journeys?limit=1', { key })
 
-/** Sends until the key is refused. @returns how often it was accepted, and the refusal */
+/** Sends until the key is refused. @returns the number of accepted requests, and the refusal */
 async function spend(key: string): Promise<{ accepted: number; refused: Response }> {
   for (let accepted = 0; ; accepted += 1) {
     const reply = await read(key)
@@ -102,7 +102,7 @@ describe('the bucket', () => {
     'at a rate of %i has an event again after the seconds of Retry-After',
     async (rate) => {
       const key = await newKey(rate)
-      // Odd steps, so that the bucket is not filled by whole events.
+      // Odd steps, so that the bucket does not fill by whole events.
       for (const step_ms of [0, 1, 333, 999, 1001]) {
         now_ms += step_ms
         const { refused } = await spend(key)
@@ -237,7 +237,7 @@ describe('a batch', () => {
     event = { journey_id: workspace.journey_id, customer_id: 'unknown', event_id: 'signed_up' }
   })
 
-  /** Sends a batch of so many events, none of which is stored. */
+  /** Sends a batch of this many events, none of which is stored. */
   const batch = (key: string, count: number) =>
     send(cairn, 'POST /events/batch', { key, body: JSON.stringify({ events: Array(count).fill(event) }) })
 
@@ -291,7 +291,7 @@ describe('a batch', () => {
     now_ms += 100
     expect((await read(key)).status).toBe(200)
     now_ms += 1_000
-    // Not full: it has to wait for that.
+    // Less than full: the key has to wait for that.
     const again = await batch(key, 50)
     expect([again.status, again.headers.get('retry-after')]).toEqual([429, '2'])
   })
@@ -306,7 +306,7 @@ describe('a batch', () => {
 
 describe('a publishable key', () => {
   const RATE = 100
-  /** Half of the burst of 200 is for all, and of the other half one network may have a tenth of this. */
+  /** Half of the burst of 200 is shared by all, and one network may use a tenth of the other half in addition. */
   const ALONE = 110
 
   let cairn: Cairn
@@ -316,7 +316,7 @@ describe('a publishable key', () => {
   let networks = 0
 
   beforeAll(async () => {
-    // So that a request can say which address it comes from.
+    // So that a request can choose the address it comes from.
     cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
     workspace = await cairn.workspace()
     customer = {
@@ -352,7 +352,7 @@ describe('a publishable key', () => {
     return await send(cairn, 'POST /events/batch', { key, body, headers: { 'x-forwarded-for': from } })
   }
 
-  /** Sends until it is refused, or so many times. @returns how often it was accepted, and the last answer */
+  /** Sends until refused, or a number of times. @returns the number of accepted requests, and the last response */
   async function spendFrom(from: string, most = Number.POSITIVE_INFINITY, one = initialize) {
     let accepted = 0
     while (accepted < most) {
@@ -383,7 +383,7 @@ describe('a publishable key', () => {
       now_ms += 1000
       accepted += (await spendFrom(from)).accepted
     }
-    // Its own share comes back at the end, and is not there yet in the first second.
+    // Its own share is refilled at the end, and not within the first second.
     expect(accepted).toBeGreaterThanOrEqual(10 * RATE - 5)
     expect(accepted).toBeLessThanOrEqual(10 * RATE)
   })
@@ -427,7 +427,7 @@ describe('a publishable key', () => {
     const rejected = await (await batch(one, 90)).json()
     expect(rejected).toMatchObject({ received: 90, rejected: 90 })
     expect(rateOf(await initialize(other))[0]).toBe(`"default";r=${ALONE - 1};t=1`)
-    // It is counted for the one that sends it, at the key's rate.
+    // It is charged to its sender, at the key's rate.
     const { accepted, reply } = await spendFrom(one, 1000, unknown)
     expect(accepted).toBe(2 * RATE - 92)
     expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=1')
@@ -453,7 +453,7 @@ describe('a publishable key', () => {
     })
     const [first = 0, ...later] = grown_bytes
     expect(first).toBeGreaterThan(5_000_000)
-    // Some more, because it is half of them that are forgotten at a time.
+    // A few more, because half of them are evicted at a time.
     expect(later.reduce((sum, bytes) => sum + bytes)).toBeLessThan(first)
   })
 
@@ -481,7 +481,7 @@ describe('a body without effect', () => {
     expect([small.status, rateOf(small)[0]]).toEqual([400, '"default";r=199;t=1'])
     const large = await post(key, batch([{ padding: 'x'.repeat(1024 * 1024) }]))
     expect(large.status).toBe(400)
-    // Of 200 one is spent by either request, and 256 by the mebibyte.
+    // Of 200 each request costs one, and a mebibyte costs 256.
     const { refused, accepted } = await spend(key)
     expect(accepted).toBe(0)
     expect(refused.headers.get('retry-after')).toBe('1')

@@ -44,6 +44,6 @@ it('a body that has been read retains nothing of its request, compressed or not'
     return requests.every((request) => request.deref() === undefined)
   }
   await vi.waitUntil(areGone, withPatience)
-  // They are known still.
+  // They are still known.
   expect(bodies.map(({ length }) => length)).toEqual([16, 21])
 })

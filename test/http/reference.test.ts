@@ -52,7 +52,7 @@ describe('a file of the API reference', () => {
         for (const known of [etag, `"other", ${etag}`, `W/${etag}`]) {
           const again = await get(path, { 'accept-encoding': coding, 'if-none-match': known })
           expect([again.status, again.text, again.headers.get('etag')], path).toEqual([304, '', etag])
-          // A browser takes them in place of those that it has kept.
+          // Browsers use the headers of a 304 in place of those they have cached.
           const policy = 'content-security-policy'
           expect(again.headers.get(policy), path).toBe(first.headers.get(policy))
         }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A reply to a request with these headers, and its identifier. */
+/** The response to a request with these headers, and its identifier. */
 async function read(headers: Record<string, string | string[]>) {
   const reply = await send(cairn, 'GET /journeys', { key: workspace.secret_key, headers })
   return reply.headers.get('x-request-id')

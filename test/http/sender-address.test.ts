@@ -15,7 +15,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** The address that the log has of a request with these headers, which a trusted proxy at 127.0.0.1 sends. */
+/** The logged address of a request with these headers from a trusted proxy at 127.0.0.1. */
 async function addressWith(headers: Record<string, string | string[]>): Promise<unknown> {
   const id = randomUUID()
   await send(cairn, 'GET /events', { headers: { ...headers, 'x-request-id': id } })
@@ -48,16 +48,16 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     ['[::FFFF:203.0.113.9]:443', '203.0.113.9'],
     ['::ffff:cb00:7109', '203.0.113.9'],
     ['0:0:0:0:0:ffff:203.0.113.9', '203.0.113.9'],
-    // What anybody can have written before it.
+    // Everything before it may be forged.
     ['198.51.100.7, 203.0.113.9:40001', '203.0.113.9'],
     ['unknown, 203.0.113.9', '203.0.113.9'],
     ['", 203.0.113.9', '203.0.113.9'],
-    // Empty elements are none.
+    // Empty elements are ignored.
     ['203.0.113.9, ', '203.0.113.9'],
     ['203.0.113.9 , ,, 10.0.0.2:81', '203.0.113.9'],
-    // Through further proxies that are trusted, in whatever form they are named.
+    // Through further trusted proxies, in any notation.
     ['203.0.113.9:40001, 10.0.0.2:81, [fd00::7]:82, ::ffff:10.0.0.3', '203.0.113.9'],
-    // One that names no address stands for its sender.
+    // An element without an address stands for the proxy that sent it.
     ['unknown', '127.0.0.1'],
     ['203.0.113.9, unknown', '127.0.0.1'],
     ['203.0.113.9, _hidden, 10.0.0.2:81', '10.0.0.2'],
@@ -131,7 +131,7 @@ describe('Forwarded of a trusted proxy', () => {
 })
 
 describe('a proxy that appends ports', () => {
-  /** The status of a wrong sign-in of which the proxy says this. */
+  /** The status of a failed sign-in that the proxy reports from this address. */
   async function guess(email: string, from: string): Promise<number> {
     const reply = await cairn.fetch('/session', {
       method: 'POST',

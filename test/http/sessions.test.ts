@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const other of others.values()) await (await other).stop()
 })
 
-/** The server of these tests that has the settings: `cairn` without any. */
+/** The server of these tests with the settings: `cairn` if there are none. */
 async function cairnWith(settings: Settings): Promise<Cairn> {
   const name = JSON.stringify(settings)
   if (name === '{}') return cairn
@@ -39,12 +39,12 @@ async function cairnWith(settings: Settings): Promise<Cairn> {
 
 type Headers = Record<string, string>
 
-/** The answer to signing in, by a page that sends the headers. */
+/** The response to a sign-in by a page that sends the headers. */
 async function signInReply(at: Cairn, { email, password }: Person, headers: Headers = OWN_PAGE) {
   return await send(at, 'POST /session', { headers, body: JSON.stringify({ email, password }) })
 }
 
-/** What `Set-Cookie` says: the value and the attributes, in any order, of each cookie, by its name. */
+/** The cookies in `Set-Cookie` by name: the value and the attributes, in any order. */
 function cookiesOf(reply: Response) {
   const cookies = reply.headers.getSetCookie().map((line) => {
     const [, name = '', value = '', attributes = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []
@@ -283,7 +283,7 @@ describe('a session', () => {
     const sent = { 'content-type': 'application/json', 'content-length': String(body.length), ...headers }
     socket.write(head('POST /journeys', sent) + body.slice(0, 1))
     const began = performance.now()
-    // Each of them takes a while, in which the request above waits.
+    // Each of them takes a while, and the request above waits in their queue.
     while (performance.now() - began < 100) await other.fetch('GET /session')
     await fetch('DELETE /session')
     socket.write(body.slice(1))
@@ -352,7 +352,7 @@ describe('a session', () => {
       { cookie: `cairn_session="${token}"` },
       { cookie: `Cairn_Session=${token}` },
       { cookie: `cairn_device=${token}` },
-      // What the store holds of it.
+      // What the store contains of it.
       { cookie: `cairn_session=${tokenDigest(token)}` },
       { cookie: "cairn_session=' OR 1=1 --" },
       { cookie: `cairn_session=${'x'.repeat(10_000)}` },
@@ -419,7 +419,7 @@ describe('a cookie', () => {
 })
 
 describe('a cross-origin request', () => {
-  /** What browsers send of other pages, and what they send where nobody knows. */
+  /** Headers that browsers send for other pages, or if they cannot tell. */
   const foreign = (host: string): Headers[] => [
     {},
     { origin: 'https://evil.test' },
@@ -516,7 +516,7 @@ describe('a cross-origin request', () => {
 })
 
 describe('a request from a page of the server', () => {
-  /** The status of signing in, and of a change by cookie. */
+  /** The status of a sign-in, and of a change by cookie. */
   async function statuses(at: Cairn, headers: Headers): Promise<number[]> {
     const member = await newMember(at, await at.workspace(), 'owner')
     const cookie = underBothNames(await signIn(at, member))
@@ -531,7 +531,7 @@ describe('a request from a page of the server', () => {
       { 'sec-fetch-site': 'same-origin' },
       { 'sec-fetch-site': 'same-origin', origin: 'https://elsewhere.test' },
       { origin: `http://${host}` },
-      // TLS ends at a proxy that does not say so.
+      // TLS ends at a proxy that does not report it.
       { origin: `https://${host}` },
       { origin: 'http://localhost:8080', host: 'localhost:8080' },
       { origin: 'https://cairn.example.com', host: 'cairn.example.com' },
@@ -558,7 +558,7 @@ describe('a request from a page of the server', () => {
       { origin: 'http://cairn.lan', host: 'cairn.lan:443' },
       { origin: 'https://cairn.lan', host: 'cairn.lan:80' },
       { origin: 'http://cairn.lan', host: 'cairn.lan:8080' },
-      // Browsers take these for two hosts.
+      // Browsers treat these as two hosts.
       { origin: 'http://cairn.lan.', host: 'cairn.lan' },
       { origin: 'http://cairn.lan', host: 'evil.test@cairn.lan' },
       { origin: 'http://cairn.lan/', host: 'cairn.lan' },

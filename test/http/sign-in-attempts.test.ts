@@ -30,7 +30,7 @@ let cairn: Cairn
 let now = Date.now()
 
 beforeAll(async () => {
-  // So that a request can say which address it comes from.
+  // So that a request can choose the address it comes from.
   cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now })
   return cairn.stop
 })
@@ -49,7 +49,7 @@ function newAddress(): string {
 
 type Guess = { email?: string; password?: string; from?: string; cookie?: string }
 
-/** The answer to a guess. Without more it is a wrong one at an account that does not exist. */
+/** The response to a guess. By default it is a wrong one for an account that does not exist. */
 async function guess({ email = newEmail(), password = 'wrong', from, cookie }: Guess, at = cairn) {
   return await at.fetch('/session', {
     method: 'POST',
@@ -63,13 +63,13 @@ async function guess({ email = newEmail(), password = 'wrong', from, cookie }: G
   })
 }
 
-/** The status, and for how many seconds to wait. */
+/** The status, and the seconds to wait. */
 function outcome({ status, headers }: Response) {
   const wait = headers.get('retry-after')
   return wait === null ? status : { status, wait: Number(wait) }
 }
 
-/** What comes of guesses that are made one after the other. */
+/** The outcomes of guesses that are made one after the other. */
 async function outcomes(guesses: Guess[], at = cairn) {
   const all = []
   for (const one of guesses) all.push(outcome(await guess(one, at)))
@@ -106,7 +106,7 @@ describe('whether there is an account', () => {
 
   it('is not revealed by the response time', async () => {
     const workspace = await cairn.workspace()
-    // What the server itself makes of a password.
+    // The hash that the server itself computes.
     const password_hash = new Passwords().hash('enigma-is-a-machine', 'ada')
     const { person_id, email } = await newPerson(cairn, { password_hash })
     await addMember(cairn, workspace, { person_id }, 'owner')
@@ -120,11 +120,11 @@ describe('whether there is an account', () => {
     const unknown: number[] = []
     for (const [at, from] of addresses.entries()) {
       const taken = at % 2 === 0 ? await time({ email, from }) : await time({ from })
-      // The first of each prepares what the later ones use.
+      // The first of each kind prepares what later ones use.
       if (at >= 4) (at % 2 === 0 ? known : unknown).push(taken)
     }
     const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? 0
-    // Without a hash to compare the answer would take a tenth of the time; a busy machine makes no such difference.
+    // Without a hash to compare, the response would take a tenth of the time; load makes no such difference.
     const ratio = median(unknown) / median(known)
     expect(ratio).toBeGreaterThan(1 / 3)
     expect(ratio).toBeLessThan(3)
@@ -145,10 +145,10 @@ describe('guesses at one account from one address', () => {
     expect(await outcomes(times(4, { email, from }))).toEqual(times(4, 401))
     for (const wait of [1, 2, 4, 8, 16, 32, 60, 60]) {
       expect(await outcomes([{ email, from }])).toEqual([401])
-      // Not even the right one is looked at.
+      // Not even the right password is checked.
       expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait }])
       now += wait * 1000 - 1
-      // Those that were refused have not prolonged the wait.
+      // The refused ones have not extended the wait.
       expect(await outcomes(times(3, { email, from }))).toEqual(times(3, { status: 429, wait: 1 }))
       now += 1
     }
@@ -251,7 +251,7 @@ describe('guesses from one address', () => {
 
   it('are counted by the last address that a trusted proxy has added', async () => {
     const [email, from] = [newEmail(), newAddress()]
-    // Whoever guesses can send a header of its own, to which the proxy adds.
+    // An attacker can send a header, to which the proxy appends.
     const guesses = newAddresses(6).map((invented) => ({ email, from: `${invented}, ${from}` }))
     expect(await outcomes(guesses)).toEqual([...times(5, 401), { status: 429, wait: 1 }])
   })
@@ -280,7 +280,7 @@ describe('guesses at one account from many addresses', () => {
       now += wait * 1000
       expect(await outcomes([{ email, from: addresses[20 + at] ?? '' }])).toEqual([401])
     }
-    // One that has been counted makes the others wait again.
+    // Another counted guess makes the others wait again.
     now += 60_000
     expect(await outcomes([{ email, from: addresses[0] ?? '' }])).toEqual([401])
     expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([{ status: 429, wait: 60 }])
@@ -291,7 +291,7 @@ describe('guesses at one account from many addresses', () => {
   it('from five networks lock out no new browser, however long they continue', async () => {
     const { email, password } = await newPerson(cairn)
     const addresses = newAddresses(5)
-    // As often as each of them may, and then so seldom that each is forgotten between two guesses.
+    // As often as each may guess, and then so rarely that each is forgotten between two guesses.
     for (const pause_ms of [...times(10, 61_000), ...times(6, 3_600_001)]) {
       expect(await outcomes(addresses.map((from) => ({ email, from })))).toEqual(times(5, 401))
       expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([201])
@@ -340,7 +340,7 @@ describe('an outage', () => {
         })
       for (const _ of Array(free - 2)) await guess(undefined)
       for (const _ of Array(100)) await expect(outage()).rejects.toThrow('overloaded')
-      // Side by side with a wrong one, which is the last but one that is free.
+      // Concurrently with a wrong one, the last but one that is free.
       await Promise.allSettled([outage(), guess(undefined)])
       await guess(undefined)
       await expect(guess('right')).rejects.toThrow('too_many_attempts')
@@ -363,7 +363,7 @@ describe('what is remembered of guesses', () => {
     const before = process.memoryUsage().heapUsed
     for (let count = 0; count < 4000; count += 1) await wrong(randomBytes(5000).toString('hex'))
     collect()
-    // As they stand the names would take forty million.
+    // With full names this would take forty million.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
     await expect(Promise.all(times(6, '0').map(wrong))).rejects.toThrow('too_many_attempts')
   })
@@ -375,7 +375,7 @@ describe('a flood of invented names', () => {
   const wrong = async () => undefined
   const right = async () => 'right'
 
-  /** Many guesses, each at an account and from a network of which nobody has heard. */
+  /** Many guesses, each for an unknown account and from an unknown network. */
   async function flood(attempts: Attempts) {
     for (let count = 0; count < FLOOD; count += 1) {
       const value = `made up ${count}`
@@ -389,7 +389,7 @@ describe('a flood of invented names', () => {
 
   const pair = { own: { by: 'pair', value: 'pair' } } as const
 
-  /** Wrong guesses at an account, each from another network. */
+  /** Wrong guesses for an account, each from another network. */
   async function guesses(attempts: Attempts, value: string, from: number, to: number) {
     for (let count = from; count < to; count += 1) await attempts.guess(of(value, count), wrong)
   }
@@ -432,7 +432,7 @@ describe('a flood of invented names', () => {
       return process.memoryUsage().heapUsed
     }
     const full = await link(0, FLOOD)
-    // As many again would take some 15 MB.
+    // Storing as many again would take some 15 MB.
     expect((await link(FLOOD, 2 * FLOOD)) - full).toBeLessThan(8_000_000)
   })
 })
@@ -465,7 +465,7 @@ describe('a browser that has signed in before', () => {
     const change = await own.fetch('POST /session/password', {
       body: { current_password: password, new_password: changed },
     })
-    // The browser in which it was changed stays known.
+    // The browser that changed it stays known.
     const [kept = ''] = change.headers.getSetCookie()[0]?.split(';') ?? []
     await outcomes(times(5, { email, from }))
     for (const unknown of [

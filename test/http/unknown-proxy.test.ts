@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Cairn, startCairnForTest } from '../cairn.ts'
 import { send } from './requests.ts'
 
-/** What the log says of proxies. */
+/** Log entries about proxies. */
 function warnings({ log }: Cairn) {
   return log.filter(({ msg }) => String(msg).includes('CAIRN_TRUSTED_PROXIES'))
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Two created, one of them sent again, and two that are rejected. */
+/** Two created events, one of them sent again, and two that are rejected. */
 async function sent() {
   const { workspace, event } = await customerInJourney(cairn)
   const { client } = workspace

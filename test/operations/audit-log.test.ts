@@ -30,13 +30,13 @@ beforeAll(async () => {
 type Entry = Schemas['AuditEntry']
 type Filter = NonNullable<OperationRequest<'listAuditLog'>['query']>
 
-/** A workspace with an owner who is signed in. */
+/** A workspace with a signed-in owner. */
 async function newWorkspace(at = cairn): Promise<{ workspace: Workspace; owner: SignedUp }> {
   const workspace = await at.workspace()
   return { workspace, owner: await signUp(at, workspace, 'owner') }
 }
 
-/** What the owner sees, newest first. */
+/** The entries that the owner sees, newest first. */
 async function entries(owner: Pick<SignedUp, 'client'>, query: Filter = {}): Promise<Entry[]> {
   const { data, error } = await owner.client().listAuditLog({ query: { limit: 500, ...query } })
   if (error) throw new Error(error.detail)
@@ -52,7 +52,7 @@ const ADDRESS = '192.0.2.17'
 const REQUEST = 'audited-request'
 const from = { 'x-forwarded-for': ADDRESS, 'x-request-id': REQUEST }
 
-/** What an entry of a request says of where it came from. */
+/** The origin of a request, as recorded in an entry. */
 const traced = {
   id: expect.stringMatching(/^aud_/),
   at: expect.any(String),
@@ -388,7 +388,7 @@ describe('the audit log', () => {
         expires_at: null,
       },
     })
-    // And what made the workspace.
+    // And the entry of the workspace's creation.
     expect(await newest(owner, 'workspace_created')).toMatchObject({
       ...nowhere,
       subject: { kind: 'workspace' },
@@ -552,7 +552,7 @@ describe('the list of entries', () => {
   })
 
   it('has each entry once, newest first, in pages of any size, while more arrive', async () => {
-    // Held still: all entries are of one instant, the workspace's own but for those.
+    // Held still, so that all entries have one timestamp, except the workspace's own.
     const now = Date.now() + 60_000
     const at = await startCairnForTest({ now: () => now })
     const { owner } = await newWorkspace(at)
@@ -669,7 +669,7 @@ describe('no secret', () => {
     expect(stored.includes('grace@example.com')).toBe(true)
     expect(secrets).toHaveLength(22)
     for (const text of secrets) {
-      // The form of a key and of a token is no secret; what is in the middle is.
+      // The format of a key or a token is no secret; the middle is.
       const core = text.length > 40 ? text.slice(8, 32) : text
       expect(shown).not.toContain(core)
       expect(JSON.stringify(at.log)).not.toContain(core)

@@ -13,7 +13,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a list says of the customer. */
+/** The customer's fields in a list. */
 const named = { customer_name: 'Ada Lovelace', client_customer_id: 'user-1' }
 
 describe('createEvent', () => {

@@ -28,7 +28,7 @@ async function namesStored({ client }: Workspace): Promise<string[]> {
   return data?.data.map(({ event_id }) => event_id) ?? []
 }
 
-/** The body of a batch, as text. */
+/** The body of a batch as text. */
 const bodyOf = (events: unknown[]) => JSON.stringify({ events })
 
 describe('createEvents', () => {

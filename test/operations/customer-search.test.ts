@@ -15,7 +15,7 @@ type Customer = { name: string; id?: string; type?: 'contact' | 'account' }
 
 let customers = 0
 
-/** Initializes a customer; without an identifier with one that no search of these tests begins. */
+/** Initializes a customer; the default identifier matches no search of these tests. */
 async function customer({ client, journey_id }: Workspace, { name, id, type = 'contact' }: Customer) {
   customers += 1
   const { data, error } = await client.initializeCustomer({
@@ -39,7 +39,7 @@ async function workspaceWith(...names: string[]): Promise<Workspace> {
 
 type Filter = { search: string; customer_type?: 'contact' | 'account'; client_customer_id?: string }
 
-/** Every customer that is found, page by page. */
+/** Every customer found, page by page. */
 async function found({ client }: Workspace, filter: Filter, limit = 500) {
   const all = []
   let cursor: string | undefined
@@ -54,7 +54,7 @@ async function found({ client }: Workspace, filter: Filter, limit = 500) {
   return all
 }
 
-/** The names that are found, newest first. */
+/** The names found, newest first. */
 async function namesFound(workspace: Workspace, search: string): Promise<string[]> {
   return (await found(workspace, { search })).map(({ customer_name }) => customer_name)
 }
@@ -148,7 +148,7 @@ describe('a search for customers', () => {
     const workspace = await cairn.workspace()
     const account = await customer(workspace, { name: 'x', id: 'user-1', type: 'account' })
     const contact = await customer(workspace, { name: 'user-1', id: 'user-1' })
-    // Whose own identifier is one that Cairn gave to another.
+    // Its own identifier equals the one that Cairn gave to another customer.
     const alike = await customer(workspace, { name: 'y', id: contact })
     const others = []
     for (let at = 0; at < 12; at += 1)
@@ -301,7 +301,7 @@ describe('a search that finds more than 10,000 customers', () => {
     expect(positions).toEqual(positions.toSorted().reverse())
     const accounts = await found(workspace, { search: 'ADA', customer_type: 'account' }, 100)
 
-    // One more, and the customers are looked for in another way.
+    // With one more, the search uses another strategy.
     const last = await customer(workspace, { name: 'ada the last' })
     const more = await found(workspace, { search: 'ada' }, 499)
     expect(more.map(({ customer_id }) => customer_id)).toEqual([
@@ -312,7 +312,7 @@ describe('a search that finds more than 10,000 customers', () => {
     expect(accounts).toEqual(all.filter(({ customer_type }) => customer_type === 'account'))
     const { client_customer_id = '' } = all[7] ?? {}
     expect(await found(workspace, { search: 'ada', client_customer_id })).toEqual([all[7]])
-    // By name few, by identifier many.
+    // Few match by name, many by identifier.
     await customer(workspace, { name: 'User of ours', id: 'x-1' })
     await customer(workspace, { name: 'Grace', id: 'user-10001' })
     const byBoth = await found(workspace, { search: 'user' }, 500)

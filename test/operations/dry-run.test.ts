@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const COUNTERS = ['cairn_customers_initialized_total', 'cairn_events_received_total', 'cairn_events_total']
 
-/** How many customers and events there are, and what was counted of them. */
+/** The numbers of customers and events, and the counts of events. */
 async function kept({ client }: Workspace) {
   const [customers, events, activity] = [
     await client.listCustomers(),
@@ -157,7 +157,7 @@ describe('createEvents with dry_run', () => {
   })
 
   it('counts against the rate of the key', async () => {
-    // The clock stands: nothing is refilled, however long a request takes.
+    // The clock stands still, so buckets are not refilled, however long a request takes.
     const now_ms = Date.now()
     const limited = await startCairn({ rateLimit: 1, now: () => now_ms })
     const { workspace, event } = await customerInJourney(limited)

@@ -18,7 +18,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** More than one connection takes that nobody reads. */
+/** More than a connection buffers for a reader that does not read. */
 const LARGE = { events: 300, bytes: 60_000 }
 
 async function newSender() {
@@ -43,9 +43,9 @@ async function newCustomer({ client, journey_id }: Workspace, customer_name: str
   return data?.customer_id ?? ''
 }
 
-/** The cells of lines of CSV, as RFC 4180 has them, behind a mark of the byte order. */
+/** The cells of CSV lines according to RFC 4180, after a byte order mark. */
 function cellsOf(text: string): string[][] {
-  // A reader of text takes the mark away.
+  // Decoding removes the byte order mark.
   const lines: string[][] = [[]]
   for (const [, quoted, plain = '', end = ''] of text.matchAll(
     /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g,
@@ -320,7 +320,7 @@ describe('exportCustomer', () => {
 })
 
 describe('an export that nobody reads', () => {
-  /** One that waits until it is read, little by little, until it is broken off: it goes on for a part or two. */
+  /** An export that waits for its reader, is read in small pieces, and is then disconnected. */
   async function paused({ secret_key }: Workspace, path: string) {
     const answer = await pausedExport(cairn, path, { 'x-service-key': secret_key })
     onTestFinished(() => void answer.destroy())
@@ -356,7 +356,7 @@ describe('an export that nobody reads', () => {
       const refused = await cairn.fetch('/events/export', { headers })
       expect([refused.status, (await refused.json()).code]).toEqual([503, 'overloaded'])
     }
-    // Refused for want of a place, which is no fault of the server.
+    // Refused because all places are taken, which is not an error of the server.
     const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503), withPatience)
     expect(line).toMatchObject({ code: 'overloaded' })
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])

@@ -92,7 +92,7 @@ describe('initializeCustomer', () => {
     const { data } = await client.initializeCustomer({ body })
     const customer_id = data?.customer_id ?? ''
     const before = await client.getCustomer({ path: { customer_id } })
-    // In one of them it takes part, in the other not.
+    // It is enrolled in one of them and not in the other.
     for (const journey_id of [body.journey_id, renewal.data?.journey_id ?? '']) {
       await client.archiveJourney({ path: { journey_id } })
       for (const customer_name of [body.customer_name, 'Ada King']) {

@@ -42,10 +42,10 @@ async function invite(email: string, role: Role = 'viewer', by = owner) {
   return data
 }
 
-/** Somebody with the link and no account. */
+/** A client of somebody with the link but without an account. */
 const nobody = () => browser(cairn, OWN_PAGE).client()
 
-/** The code of the refusal; null where the request was answered. */
+/** The code of the problem; null if the request succeeded. */
 async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
   return (await answer).error?.code ?? null
 }
@@ -266,7 +266,7 @@ describe('an invitation', () => {
     for (const email of emails) {
       const { error } = await owner.client().createInvitation({ body: { email, role: 'viewer' } })
       expect(error).toMatchObject({ status: 400 })
-      // Too long and none at all are two faults.
+      // An empty email and one that is too long are one fault each.
       expect(new Set(error?.errors?.map(({ pointer }) => pointer))).toEqual(new Set(['/email']))
     }
   })

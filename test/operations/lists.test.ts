@@ -324,7 +324,7 @@ describe('a page that ends among rows of the same millisecond', () => {
       expect(invited.response.status).toBe(201)
       await addMember(cairn, workspace, await newPerson(cairn), 'viewer')
     }
-    // The command line and the tests make members by the clock of this machine.
+    // The command line and the tests create members with the clock of this machine.
     await inStore(cairn.databaseUrl, (db) => db.updateTable('members').set({ joined_ms: now }).execute())
 
     const path = { customer_id: event.customer_id }

@@ -34,25 +34,25 @@ async function newWorkspace(): Promise<{ workspace: Workspace; owner: SignedUp }
   return { workspace, owner: await signUp(cairn, workspace, 'owner') }
 }
 
-/** What becomes of giving the member a role: the code of the refusal, or the role that it has. */
+/** Outcome of giving the member a role: the code of the problem, or the new role. */
 async function giveRole(by: SignedUp, person_id: string, role: Role) {
   const { data, error } = await by.client().updateMember({ path: { person_id }, body: { role } })
   return error?.code ?? data?.role
 }
 
-/** What becomes of removing the member: the code of the refusal, or the status. */
+/** Outcome of removing the member: the code of the problem, or the status. */
 async function remove(by: SignedUp, person_id: string) {
   const { error, response } = await by.client().removeMember({ path: { person_id } })
   return error?.code ?? response.status
 }
 
-/** The roles of the members by `person_id`, as the list has them. */
+/** The roles of the members by `person_id`, from the list. */
 async function rolesSeenBy(by: SignedUp): Promise<Record<string, Role>> {
   const { data } = await by.client().listMembers({ query: { limit: 500 } })
   return Object.fromEntries((data?.data ?? []).map(({ person_id, role }) => [person_id, role]))
 }
 
-/** Whether the person may make a journey now; else the code of the refusal. */
+/** Outcome of creating a journey: the status, or the code of the problem. */
 async function makeJourney(by: SignedUp) {
   const { error, response } = await by.client().createJourney({ body: { name: 'Renewal' } })
   return error?.code ?? response.status
@@ -163,7 +163,7 @@ describe('the last owner', () => {
   it('stays one, even if they want to leave', async () => {
     const { workspace, owner } = await newWorkspace()
     await newMember(cairn, workspace, 'admin')
-    // One of another workspace does not count.
+    // An owner of another workspace does not count.
     await newMember(cairn, await cairn.workspace(), 'owner')
     expect(await giveRole(owner, owner.person_id, 'admin')).toBe('last_owner')
     expect(await giveRole(owner, owner.person_id, 'viewer')).toBe('last_owner')
@@ -215,7 +215,7 @@ describe('somebody with several workspaces', () => {
       const { error } = await person.client(id).listJourneys()
       expect([id, error?.code]).toEqual([id, 'not_a_member'])
     }
-    // The role is that of the workspace.
+    // The role in the workspace of the request decides.
     const body = { name: 'Renewal' }
     expect((await person.client(one.workspace_id).createJourney({ body })).response.status).toBe(201)
     expect((await person.client(two.workspace_id).createJourney({ body })).error?.code).toBe(

@@ -19,7 +19,7 @@ async function ownedWorkspace() {
   return { workspace, owner, api: owner.client(workspace.workspace_id) }
 }
 
-/** The names of the journeys that a search finds, newest first. */
+/** The names of the journeys that match a search, newest first. */
 async function journeysFound({ client }: Workspace, search: string) {
   const { data, error } = await client.listJourneys({ query: { search } })
   return data ? data.data.map(({ name }) => name) : error

@@ -87,7 +87,7 @@ describe('a name of white space or invisible characters only', () => {
       components: { schemas: Record<string, { pattern: string }> }
     }
     const { pattern = '' } = components.schemas.GivenName ?? {}
-    // Other programs read it with the flag or without.
+    // Other programs compile it with the flag or without.
     for (const seen of [new RegExp(pattern, 'u'), new RegExp(pattern)]) {
       const differing = []
       for (let code = 0; code < 2 ** 16; code += 1) {

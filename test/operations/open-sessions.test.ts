@@ -28,7 +28,7 @@ beforeEach(async () => {
   person = await newMember(cairn, workspace, 'viewer')
 })
 
-/** A session of the person, begun by a browser that calls itself so. */
+/** A session of the person, started by a browser with this user agent. */
 async function newSession(userAgent = '', { email, password } = person) {
   const reply = await cairn.fetch('/session', {
     method: 'POST',
@@ -46,12 +46,12 @@ async function listed({ client }: Session) {
   return data?.data ?? []
 }
 
-/** The identifier of a session, as it sees itself. */
+/** The identifier of a session, from its own list entry. */
 async function idOf(session: Session): Promise<string> {
   return (await listed(session)).find(({ current }) => current)?.session_id ?? ''
 }
 
-/** What becomes of ending a session: the status, or the code of the refusal. */
+/** Outcome of ending a session: the status, or the code of the problem. */
 async function end(by: Session, session_id: string) {
   const { response, error } = await by.client().endSession({ path: { session_id } })
   return error?.code ?? response.status
@@ -100,7 +100,7 @@ describe("a person's sessions", () => {
     expect(await listed(kept)).toHaveLength(1)
     await newSession()
     expect(await listed(kept)).toHaveLength(2)
-    // Twelve hours without a request end the other.
+    // Twelve hours without a request end the other session.
     now += DAY_MS / 2 - MINUTE_MS
     await kept.fetch('GET /session')
     now += MINUTE_MS

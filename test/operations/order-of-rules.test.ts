@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type Event = { journey_id: string; customer_id: string; event_id: string; occurred_at?: string }
 
-/** Two journeys, with a customer in the second, one in both, and one who was erased. */
+/** Two journeys: one customer in the second, one in both, and one who was erased. */
 async function newScene() {
   const workspace = await cairn.workspace()
   const { client, journey_id } = workspace
@@ -32,7 +32,7 @@ async function newScene() {
   return { workspace, erased, outside, inside, event }
 }
 
-/** What each way of sending an event answers. */
+/** The response to each way of sending an event. */
 async function codesOf({ client }: Workspace, event: Event) {
   const [one, trial, many, trials] = [
     await client.createEvent({ body: event }),

@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 type Role = 'owner' | 'admin' | 'viewer'
 
-/** What becomes of asking for a link: its token, or the code of the refusal. */
+/** Outcome of requesting a link: its token, or the code of the problem. */
 async function linkFor({ person_id }: Pick<Person, 'person_id'>, by = owner, at = workspace.workspace_id) {
   const { data, error } = await by.client(at).createPasswordLink({ path: { person_id } })
   return data?.token ?? error?.code ?? ''
@@ -57,7 +57,7 @@ const reset = async (token: string, password = NEW_PASSWORD) => {
   return error?.code ?? null
 }
 
-/** Whether somebody signs in with the password. */
+/** Whether the person can sign in with the password. */
 async function signsIn({ email }: Pick<Person, 'email'>, password: string): Promise<boolean> {
   return await signIn(cairn, { email, password }).then(
     () => true,
@@ -65,7 +65,7 @@ async function signsIn({ email }: Pick<Person, 'email'>, password: string): Prom
   )
 }
 
-/** The status of a look at the session. */
+/** The status of reading the session. */
 async function sessionStatus({ fetch }: Pick<SignedUp, 'fetch'>): Promise<number> {
   return (await fetch('GET /session')).status
 }
@@ -81,7 +81,7 @@ describe('a link for a new password', () => {
     const { token = '' } = data ?? {}
     const found = await nobody().findPasswordLink({ body: { token } })
     expect(found.data).toEqual({ name, email, expires_at: '2026-11-20T13:00:00.000Z' })
-    // Until it is used nothing changes.
+    // Nothing changes until it is used.
     expect([await sessionStatus(member), await signsIn(member, password)]).toEqual([200, true])
 
     now += 1000

@@ -23,7 +23,7 @@ beforeAll(async () => {
 const named = (client_customer_id: string, customer_name = 'Grace') =>
   ({ client_customer_id, customer_type: 'contact', customer_name }) as const
 
-/** A workspace with a known customer, one who was erased, and another journey in which nobody is. */
+/** A workspace with a known customer, an erased one, and another journey that nobody has entered. */
 async function newScene() {
   const workspace = await cairn.workspace()
   const { client, journey_id, publishable_key } = workspace
@@ -35,7 +35,7 @@ async function newScene() {
   return { workspace, client, journey_id, other_id: other.data?.journey_id ?? '', known, erased, page }
 }
 
-/** Sends a body with the publishable key. @returns all that the answer says, but for what differs between any two answers */
+/** Sends a body with the publishable key. @returns the response without what differs between any two responses */
 async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string, body: object) {
   const headers = { 'x-service-key': workspace.publishable_key, 'content-type': 'application/json' }
   const reply = await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -43,13 +43,13 @@ async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string
     /"(customer_id|message_id|received_at|request_id)":"[^"]*"/g,
     '"$1":""',
   )
-  // The rate goes down with each request by as much.
+  // Each request lowers the remaining rate by the same amount.
   const own = ['x-request-id', 'date', 'ratelimit', 'content-length']
   const told = [...reply.headers].filter(([name]) => !own.includes(name))
   return { status: reply.status, text, said: JSON.parse(text), told, has: [...reply.headers.keys()] }
 }
 
-/** A scene with a customer of the other journey alone, and an identifier that nobody has. */
+/** A scene with a customer of the other journey only, and an identifier that nobody has. */
 async function newCrowd() {
   const scene = await newScene()
   const elsewhere = await initialize({ ...scene, journey_id: scene.other_id }, 'elsewhere')
@@ -69,7 +69,7 @@ type SentEvent = {
 
 const FUTURE = '2090-01-01T00:00:00Z'
 
-/** Each way of sending an event: the path, the body, and where the answer has the code. */
+/** Each way of sending an event: the path, the body, and where the response contains the code. */
 const WAYS = ['', '?dry_run=true'].flatMap((query) => [
   {
     path: `/events/create${query}`,
@@ -88,7 +88,7 @@ type Way = (typeof WAYS)[number]
 
 const isDry = ({ path }: Way) => path.endsWith('?dry_run=true')
 
-/** Sends each event each way, and wants the same answer to all of them. */
+/** Sends each event each way, and expects the same response to all of them. */
 async function expectOneAnswer(
   workspace: Workspace,
   events: SentEvent[],
@@ -179,7 +179,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
       expect(ms).toBeGreaterThanOrEqual(made_ms)
       expect(ms).toBeLessThanOrEqual(Date.now())
     }
-    // Of a hundred at random one in ten is in the last tenth; that half of them are has a chance of 1 in 10^20.
+    // Of a hundred random ones a tenth is in the last tenth; the chance that half of them are is 1 in 10^20.
     expect(times.filter((ms) => ms > Date.now() - 100_000_000).length).toBeLessThan(50)
   })
 
@@ -208,7 +208,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     const many = await page.createEvents({ body: { events }, query: { dry_run: true } })
     expect(many.data).toMatchObject({ created: 3, rejected: 0 })
 
-    // What is no customer's is still said.
+    // Problems that are not about customers are still reported.
     const future = { ...event(known), occurred_at: '9999-01-01T00:00:00Z' }
     const unknown = { ...event(known), journey_id: 'jrn_unknown' }
     const codes = async (body: typeof future | typeof unknown) =>
@@ -255,7 +255,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
       expect(answers[0]).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
       expect(answers).toEqual(answers.map(() => answers[0]))
     }
-    // By each of three ways, of all but the erased one.
+    // By each of three ways, for all except the erased one.
     const refusals = async () => (await client.listRefusals()).data?.data ?? []
     await expect.poll(async () => (await refusals()).length, withPatience).toBe(9)
     const kept = JSON.stringify(await refusals())
@@ -441,7 +441,7 @@ describe('the setting', () => {
     const { workspace_id } = await cairn.workspace()
     const old = { workspace_id: newId('wsp'), name: randomUUID(), created_ms: Date.now() }
     await inStore(cairn.databaseUrl, async (db) => {
-      // As a row that was there before the column.
+      // As a row from before the column existed.
       await db.insertInto('workspaces').values(old).execute()
     })
     const member = await signUp(cairn, old, 'owner')

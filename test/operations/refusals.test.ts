@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Sends a body as it stands, with the secret key. */
+/** Sends a raw body, with the secret key. */
 async function post(path: string, key: string, body: string) {
   const headers = { 'x-service-key': key, 'content-type': 'application/json' }
   return await cairn.fetch(path, { method: 'POST', headers, body })
@@ -155,7 +155,7 @@ describe('a request that is refused for its contents', () => {
 })
 
 describe('a request that is not kept', () => {
-  /** What is only counted, by code, with the key's name. */
+  /** The counts of requests that are not stored, by code, with the key's name. */
   async function counted({ client }: Workspace, names: Record<string, string>) {
     const { data } = await client.getRefusalSummary()
     expect(data?.groups).toEqual([])
@@ -376,7 +376,7 @@ describe('listRefusals', () => {
 })
 
 describe('replayRefusals', () => {
-  /** Refuses two events, one with a `message_id`, and a customer, as the journey is archived. */
+  /** Sends two events, one with a `message_id`, and a customer, which are refused because the journey is archived. */
   async function archived() {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace

@@ -19,7 +19,7 @@ beforeAll(async () => {
 type Scene = {
   workspace: Workspace
   owner: Browser
-  /** The journey that goes, and one that stays, with the same customer in both. */
+  /** The journey to be removed, and one that stays, with the same customer in both. */
   gone: string
   kept: string
   customer_id: string
@@ -57,7 +57,7 @@ async function archived(scene: Scene): Promise<Scene> {
   return scene
 }
 
-/** The entry of the audit log, when nothing is left of the journey. */
+/** The entry of the audit log that says that the removal of the journey is complete. */
 async function completed({ owner, workspace }: Scene) {
   const headers = { 'x-workspace-id': workspace.workspace_id }
   const entry = async () => {
@@ -140,7 +140,7 @@ describe('a journey', () => {
       after: { enrolments: 1, events: 1 },
     })
     expect((await client.listRefusals()).data?.data).toEqual([])
-    // Nor in the bytes of a log.
+    // Nor in the bytes of a write-ahead log.
     expect(await storedText(cairn.databaseUrl)).not.toContain(mark)
     const journeys = await client.listCustomerJourneys({ path: { customer_id } })
     expect(journeys.data?.data).toMatchObject([{ journey_id: kept }])

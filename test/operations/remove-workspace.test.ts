@@ -38,7 +38,7 @@ function eventOf({ workspace, customer_id }: Pick<Scene, 'workspace' | 'customer
   return { journey_id, customer_id, event_id: 'signed_up', message_id, custom_variables: { a: 1 } }
 }
 
-/** What the owner does about the workspace. */
+/** The owner's requests about the workspace. */
 function about({ workspace, owner }: Scene) {
   return owner.client(workspace.workspace_id)
 }
@@ -50,7 +50,7 @@ async function removed(scene: Scene): Promise<Scene> {
   return scene
 }
 
-/** Whether every row of it is gone, but for its own, which has nothing but the identifier. */
+/** Whether all its rows are deleted, except its own row, which contains only the identifier. */
 async function isGone({ workspace }: Scene) {
   const { workspace_id } = workspace
   const rows = () => inStore(cairn.databaseUrl, (db) => rowsOfWorkspace(db, workspace_id))

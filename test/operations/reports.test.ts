@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: `Step ${event_id}` }))
 
-/** The instant so many minutes after one that is long past. */
+/** The time this many minutes after a base in the distant past. */
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
 const minutes = (count: number) => count * 60_000
 
@@ -44,7 +44,7 @@ async function report({ client, journey_id }: Workspace, query: ReportQuery = {}
   return await settled(() => client.getJourneyReport({ path: { journey_id }, query }))
 }
 
-/** Who is listed, by the number that its own identifier ends in. */
+/** The customers listed, by the number at the end of their own identifier. */
 async function listed({ client, journey_id }: Workspace, query: Record<string, unknown> = {}) {
   await report({ client, journey_id } as Workspace)
   const { data, error } = await client.listJourneyCustomers({ path: { journey_id }, query })
@@ -123,7 +123,7 @@ describe('getJourneyReport', () => {
       [0, 1],
       [0, 1],
     ])
-    // Before the plan that was too early, so that both it and the payment come to count.
+    // Before the plan that was out of order, so that both the plan and the payment now count.
     await does(workspace, customer, [['signed_up', at(9)]])
     expect(
       (await report(workspace)).steps.map(({ reached, out_of_order }) => [reached, out_of_order]),

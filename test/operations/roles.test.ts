@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const ofWorkspace = operations.filter(({ roles }) => roles !== undefined)
 
-/** Tries the operation, with a body that it would refuse. @returns status and code; the role comes before the body */
+/** Tries the operation with an invalid body. @returns status and code; the role is checked before the body */
 async function tryAs(who: Who, { method, path }: { method: string; path: string }) {
   const sent = {
     headers: { 'x-workspace-id': workspace.workspace_id },

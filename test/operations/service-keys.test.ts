@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 beforeEach(() => begin(shared))
 
-/** Goes on with a workspace of its own. */
+/** Continues with a new workspace. */
 async function begin(at: Cairn) {
   now = Date.parse('2026-11-20T12:00:00Z')
   cairn = at
@@ -33,7 +33,7 @@ async function begin(at: Cairn) {
 type Creation = OperationRequest<'createServiceKey'>['body']
 type Update = OperationRequest<'updateServiceKey'>['body']
 
-/** A key, and its text. */
+/** Creates a key; returns it with its text. */
 async function create(body: Partial<Creation> = {}) {
   const { data, error } = await owner
     .client()
@@ -55,7 +55,7 @@ async function listedKey(key_id: string) {
   return (await listed()).find((key) => key.key_id === key_id)
 }
 
-/** What the server answers to the key, now. */
+/** The current response of the server to the key. */
 async function status(key: string, origin?: string): Promise<number> {
   const body = JSON.stringify({
     client_customer_id: 'user-1',
@@ -164,7 +164,7 @@ describe('the list of keys', () => {
       keys.push(...(data?.data ?? []))
       cursor = data?.next_cursor ?? undefined
     } while (cursor)
-    // Those of `cairn init` carry the time of this machine.
+    // Keys from `cairn init` have the time of this machine.
     const own = keys.filter(({ created_by }) => created_by !== null)
     expect(own.map(({ key_id }) => key_id)).toEqual(made)
     expect(new Set(own.map(({ created_by }) => created_by))).toEqual(new Set([owner.name]))
@@ -296,7 +296,7 @@ describe('a key that has expired or was revoked stays so', () => {
   it.each(ways)('%s', async (_name, end) => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
-    // A key's use is noted after the answer, and is part of what is compared below.
+    // The use of a key is stored after the response, and is part of what is compared below.
     await expect.poll(async () => (await listedKey(key_id))?.last_used_at).not.toBe(null)
     expect((await end(key_id)).error).toBe(undefined)
     now += 1000
@@ -333,7 +333,7 @@ describe('the rate of a key', () => {
     const made = await runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
     const theirs = JSON.parse(made.stdout)
     expect(theirs.rate_limit).toBe(0)
-    // What an operator gave stays, until a member gives another.
+    // An operator's setting stays until a member changes it.
     const renamed = await update(theirs.key_id, { name: 'Import of 2024', rate_limit: 0 })
     expect(renamed.data).toMatchObject({ name: 'Import of 2024', rate_limit: 0 })
     expect(await codeOf(5, theirs.key_id)).toBe(undefined)
@@ -436,7 +436,7 @@ describe('a rotated key', () => {
 
 describe('keys of the command line and of members', () => {
   it('are the same: each side sees and revokes those of the other', async () => {
-    // Where there are several workspaces the command asks which one.
+    // With several workspaces the command requires a choice.
     await begin(await startCairnForTest({ now: () => now }))
     const environment = { DATABASE_URL: cairn.databaseUrl }
     const run = async (...args: string[]) =>

@@ -31,7 +31,7 @@ function tokenOf(link = ''): string {
   return token
 }
 
-/** A link of the command line, for the workspace or for one to be made. */
+/** A link from the command line, for the workspace or for a new one. */
 async function newToken(workspace_id: string | null = null): Promise<string> {
   const link = { workspace_id, baseUrl: cairn.url, now_ms: now }
   return tokenOf(await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link)))
@@ -39,13 +39,13 @@ async function newToken(workspace_id: string | null = null): Promise<string> {
 
 const nobody = () => browser(cairn, OWN_PAGE).client()
 
-/** What somebody fills in. */
+/** The fields of the form. */
 function form(token: string, change: Partial<Setup> = {}): Setup {
   const person = { name: 'Grace Hopper', email: newEmail(), password: 'nine-lives-of-a-moth' }
   return { token, ...person, ...change }
 }
 
-/** The code of the refusal; null where the request was answered. */
+/** The code of the problem; null if the request succeeded. */
 async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
   return (await answer).error?.code ?? null
 }
@@ -53,7 +53,7 @@ async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>)
 const find = (token: string) => codeOf(nobody().findSetupLink({ body: { token } }))
 const setUp = (body: Setup) => codeOf(nobody().setUp({ body }))
 
-/** The browser in which somebody has set up. */
+/** The browser that has completed the setup. */
 async function browserAfter(body: Setup) {
   const { error, response } = await nobody().setUp({ body })
   if (error) throw new Error(error.detail)
@@ -171,7 +171,7 @@ describe('the link of a new store, when cairn init has created workspaces in the
     const { workspace_id } = await init('Acme')
     const found = await nobody().findSetupLink({ body: { token } })
     expect(found.data).toEqual({ workspace_name: 'Acme', expires_at: '2026-11-20T13:00:00.000Z' })
-    // Who opened the page before, and was asked for a name, makes no second one.
+    // A visitor who opened the page earlier, and was asked for a name, does not create a second one.
     expect(await setUp(form(token, { workspace_name: 'Babbage' }))).toBe('workspace_exists')
 
     const { client } = await browserAfter(form(token))
@@ -224,7 +224,7 @@ describe('a setup that is refused', () => {
     expect(await setUp(unnamed)).toBe('workspace_name_required')
 
     expect(await find(token)).toBe(null)
-    // Neither the person nor the workspace is there yet.
+    // Neither the person nor the workspace exists yet.
     const { client } = await browserAfter(good)
     const [workspace] = (await client().getSession()).data?.workspaces ?? []
     expect(workspace).toMatchObject({ name: 'Acme', role: 'owner' })
@@ -272,12 +272,12 @@ describe('the link for an existing workspace', () => {
 describe('a server', () => {
   const link = /http:\/\/[^ ]+#token=setup_[0-9A-Za-z]{43}/g
 
-  /** Starts `cairn serve`, lets something happen, and ends it. @returns all that it printed */
+  /** Starts `cairn serve`, does something, and stops it. @returns everything that it printed */
   async function serveOnce(databaseUrl: string, work: (url: string) => Promise<void> = async () => {}) {
     const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
     await work(server.url)
     const { stdout, stderr }: Ended = await server.end('SIGTERM')
-    // The link goes beside the log, which is kept and read by others.
+    // The link is not printed to the log, which is stored and read by others.
     expect(stdout).not.toMatch(link)
     return { stdout, stderr }
   }
@@ -300,7 +300,7 @@ describe('a server', () => {
           headers: { ...OWN_PAGE, 'content-type': 'application/json' },
           body: JSON.stringify(form(token, { workspace_name: 'Acme' })),
         })
-      // The store is still empty: this start has made another link, which voids those before.
+      // The store is still empty: this start has created another link, which voids earlier ones.
       expect((await setUp(tokenOf(first[0]))).status).toBe(404)
       expect((await setUp(token)).status).toBe(404)
       const again = await runCairn(['setup-link', '--json'], { environment })

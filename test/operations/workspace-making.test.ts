@@ -21,13 +21,13 @@ async function newOwner(at = cairn) {
   return { workspace, owner: await signUp(at, workspace, 'owner') }
 }
 
-/** What becomes of making a workspace: its identifier, or the code of the refusal. */
+/** Outcome of creating a workspace: its identifier, or the code of the problem. */
 async function make(by: SignedUp, at: string, name: string = randomUUID()) {
   const { data, error } = await by.client(at).createWorkspace({ body: { name } })
   return data?.workspace_id ?? error?.code ?? ''
 }
 
-/** What becomes of renaming the workspace: its name, or the code of the refusal. */
+/** Outcome of renaming the workspace: its name, or the code of the problem. */
 async function rename(by: SignedUp, at: string, name: string) {
   const { data, error } = await by.client(at).updateWorkspace({ body: { name } })
   return data?.name ?? error?.code
@@ -102,7 +102,7 @@ describe('a workspace that an owner makes', () => {
       ...answers.filter((answer) => answer.startsWith('wsp_')).sort(),
     ])
     expect(answers.filter((answer) => answer.startsWith('wsp_'))).toHaveLength(2)
-    // Each person has a share of its own.
+    // Each person has a limit of its own.
     expect(await make(await signUp(cairn, workspace, 'owner'), workspace.workspace_id)).toEqual(MADE)
   })
 
@@ -136,7 +136,7 @@ describe('a workspace', () => {
       after: { name },
     }
     expect(await renamed()).toMatchObject([entry])
-    // What changes nothing is no change.
+    // Setting the same name is not a change.
     expect(await rename(owner, workspace.workspace_id, name)).toBe(name)
     expect(await renamed()).toHaveLength(1)
   })

@@ -15,7 +15,7 @@ import { installPackage, writeIn } from './installation.ts'
 
 const run = promisify(execFile)
 
-/** A project of somebody else, in which the package is installed as it would be published. */
+/** A foreign project in which the package is installed as it would be published. */
 const project = temporaryFolder()
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('the installed package', () => {
     expect(Object.keys(packages).filter(Boolean)).toEqual([
       'node_modules/cairn-client',
       'node_modules/openapi-fetch',
-      // Types alone.
+      // Types only.
       'node_modules/openapi-typescript-helpers',
     ])
     expect(Object.values<object>(packages).filter((found) => 'hasInstallScript' in found)).toEqual([])
@@ -104,7 +104,7 @@ export const session: Schemas['Session'] | undefined = data
 export const journeys: Schemas['JourneyPage'] | undefined = (await person.listJourneys()).data
 export const removed: undefined = (await person.removeMember({ path: { person_id: 'per_1' } })).data
 
-// @ts-expect-error: a session opens no ingestion
+// @ts-expect-error: a session cannot ingest events
 person.createEvent
 `
 

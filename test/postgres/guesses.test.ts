@@ -24,12 +24,12 @@ it('wrong guesses count on every server, and so does the right one', async () =>
     expect(await guess(count % 2 === 0 ? first : second, wrong)).toBe(401)
   }
   for (const replica of replicas) expect(await guess(replica, { email, password })).toBe(429)
-  // Others need not wait.
+  // Other people need not wait.
   expect(await guess(second, { email: newEmail(), password: WRONG })).toBe(401)
 
   now += 60_000
   expect(await guess(second, { email, password })).toBe(201)
-  // It is forgotten everywhere what the person got wrong.
+  // Everywhere the person's wrong guesses are forgotten.
   for (let count = 0; count < 4; count += 1) expect(await guess(first, wrong)).toBe(401)
   expect(await guess(second, { email, password })).toBe(201)
 })

@@ -23,7 +23,7 @@ import { newDatabase } from './databases.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** In the statement that stores events, and in that for customers. */
+/** Found in the statement that stores events, and in the one for customers. */
 const EVENTS = 'INSERT INTO event_messages'
 const CUSTOMERS = 'INSERT INTO customers'
 
@@ -129,8 +129,8 @@ describe('a connection that dies under a write', () => {
     await other.query('LOCK TABLE event_messages IN EXCLUSIVE MODE')
     proxy.cutAt(EVENTS, 'during')
     const outcome = insert(store, subject, { message_id: 'waits' })
-    // The lost statement and the one that finds out what has become of it.
-    // Whoever follows the store may wait for the latter.
+    // The lost statement, and the one that finds out its outcome.
+    // A follower of the store may wait for the latter.
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
       AND query LIKE '%${EVENTS}%'`
     await vi.waitUntil(async () => (await runSql(url, waiting)).length === 2, withPatience)
@@ -145,10 +145,10 @@ describe('a connection that dies under a write', () => {
     const proxy = await startProxy(url)
     const store = await openStoreForTest({ databaseUrl: proxy.url, onKeyChange })
     const { workspace_id } = await newSubject(store)
-    // Behind that nothing else is committed by this store.
+    // After this nothing else is committed by this store.
     await followedCustomers(store, workspace_id)
     const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
-    // The statement alone; the isolation level is called so too.
+    // Only the statement, because the isolation level contains the same word.
     proxy.cutAt('COMMIT\0', 'after')
     const revoking = store.db
       .transaction()
@@ -191,7 +191,7 @@ describe('two transactions that wait for each other', () => {
     const other = await session(url)
     const take = (message: string) =>
       other.query('INSERT INTO event_messages SELECT workspace_id, $1, $1 FROM events', [message])
-    // So that it is Cairn's statement that is given up, and not this one.
+    // So that PostgreSQL cancels Cairn's statement, and not this one.
     await other.query("SET LOCAL deadlock_timeout = '1h'")
     await take(second)
     const events = [first, second].map((message_id) => newEvent(subject, { message_id }))

@@ -14,7 +14,7 @@ import { ownServer } from './own-server.ts'
 import { postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
-/** As many connections as deploy/postgres.md tells operators to leave room for. */
+/** The number of connections that deploy/postgres.md tells operators to reserve. */
 const CONNECTIONS = 21
 
 describe('a command that is for files', () => {
@@ -94,7 +94,7 @@ describe('the connections of a server', () => {
       )
       return Number(row?.count)
     }
-    // Look-ups, a list, a group of events and a transaction stand before the lock.
+    // Look-ups, a list, a group of events and a transaction wait for the lock.
     await vi.waitUntil(async () => (await open()) >= 7, withPatience)
     const told = sumOf(await scrape(cairn), 'cairn_database_connections')
     await other.query('ROLLBACK')

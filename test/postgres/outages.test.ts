@@ -32,7 +32,7 @@ describe('a PostgreSQL server that is killed under load', () => {
       await vi.waitUntil(() => sent.lastAcknowledged_ms() > started_ms, withPatience)
       expect(sent.lastAcknowledged_ms() - started_ms).toBeLessThan(2_000)
     }
-    // Of what was refused nobody knew; sent again, each is there once.
+    // The outcome of the refused requests was unknown; sent again, each event is stored once.
     const again = await sent.sendAgain()
     expect([...sent.reasons].filter((reason) => reason !== 'storage_unavailable')).toEqual([])
     for (const [message_id, id] of sent.acknowledged) expect(again.get(message_id)).toBe(id)
@@ -80,7 +80,7 @@ describe('a PostgreSQL server that is unavailable', () => {
 
 describe('a server with synchronous_commit off by default', () => {
   it('forgets none that was answered', async () => {
-    // The log would be written a long time after the commit.
+    // The write-ahead log would be flushed long after the commit.
     const server = await ownServer({ synchronous_commit: 'off', wal_writer_delay: '10000ms' })
     const databaseUrl = postgresUrl(server.folder)
     const store = await openStoreForTest({ databaseUrl })
@@ -111,7 +111,7 @@ describe('a server with serializable transactions by default', () => {
       expect(events.map(({ status }) => status).sort()).toEqual(['created', 'duplicate'])
       expect(new Set(events.map(idOf)).size).toBe(1)
     }
-    // Each connection has set another level, in which none fails for what runs beside it.
+    // Each connection has set another isolation level, at which concurrent transactions do not fail.
     expect(server.log()).not.toContain('could not serialize')
   })
 
@@ -165,7 +165,7 @@ describe('a standby', () => {
     await runSql(standbyUrl, 'SELECT pg_promote()')
     const recovered = { timeout: 2_000, interval: 20 }
     await vi.waitUntil(() => insert(both, subject, { message_id: 'after' }).catch(() => undefined), recovered)
-    // One that had connected to it as a standby, too.
+    // Also through a connection that was opened while the server was a standby.
     expect(await insert(alone, subject, { message_id: 'beside' })).toMatchObject({ status: 'duplicate' })
   })
 })
@@ -209,7 +209,7 @@ describe('a list whose client disconnected', () => {
   })
 })
 
-/** A lock on events that nobody reads through, until it is told to end. */
+/** A lock that blocks readers of events until it is released. */
 async function openLock(databaseUrl: string): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()

@@ -11,7 +11,7 @@ import { runSql } from './sql.ts'
 
 const NOVEMBER = Date.parse('2026-11-30T23:59:59.999Z')
 
-/** Of the events, where each lies. */
+/** The partition of each event. */
 async function partitions(databaseUrl: string): Promise<unknown[]> {
   const rows = await runSql(
     databaseUrl,
@@ -88,7 +88,7 @@ describe('events of different months', () => {
     const store = await openStoreForTest({ databaseUrl, now: () => now })
     const servers = new Servers(readAddress(databaseUrl))
     const pool = new Pool({ servers, most: 2, mostWaiting: 10, statement_ms: 10_000 })
-    // Somebody reads a part for long: it is left for another time.
+    // A long-running reader of a partition: it is left for another time.
     const found = await pool.use(async (connection) => {
       await connection.run('BEGIN')
       await connection.run('SELECT count(*) FROM events')
@@ -98,7 +98,7 @@ describe('events of different months', () => {
       return during
     })
     expect(found).toContain('events_2026_04')
-    // The standings read the events by themselves, and may be about it once more.
+    // The standings read events on their own, and may be in the middle of it.
     await vi.waitFor(async () => {
       await dropEmptyPartitions(pool)
       expect((await made()).slice(0, 2)).toEqual(['events_2026_03', 'events_2026_05'])

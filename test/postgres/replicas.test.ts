@@ -24,7 +24,7 @@ import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** Within a second; a little of it is the request's own. */
+/** Within a second, plus a little for the request itself. */
 const withinASecond = { timeout: 1000, interval: 20 }
 
 async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<Store[]> {
@@ -129,7 +129,7 @@ describe('two replicas', () => {
     const rest = await followed(behind, workspace_id, { ...(next && { from: next }) })
     seen.push(...rest.rows.map(({ id }) => id))
     expect(seen.toSorted()).toEqual(stored.toSorted())
-    // Whoever begins later sees the same.
+    // A walk that begins later sees the same.
     const again = await followed(ahead, workspace_id, { limit: 17 })
     expect(again.rows.map(({ id }) => id)).toEqual(seen)
   })
@@ -165,7 +165,7 @@ describe('two replicas', () => {
     await other.run(
       `INSERT INTO event_messages VALUES ('${uuidOf(workspace_id)}', '${message_id}', gen_random_uuid())`,
     )
-    // Waits for whoever has taken its message.
+    // Waits for the transaction that has inserted its message.
     const late = insert(first, subject, { message_id })
     const meanwhile = [idOf(await insert(second, subject)), idOf(await insert(second, subject))]
     const before = await followed(second, workspace_id)
@@ -186,7 +186,7 @@ describe('two replicas', () => {
     const { workspace, event } = await customerInJourney(first)
     const client = second.client(workspace.secret_key)
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
-    // As an operation of the first one does it, without its rights.
+    // With the statements of an operation of the first server, but not with its rights.
     await runSql(
       databaseUrl,
       `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';

@@ -23,9 +23,9 @@ const EVERYWHERE = [
   'cairn_store',
   'wrong_guesses',
 ]
-/** Of Kysely's, on the coordinator alone. */
+/** Kysely's tables, on the coordinator only. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
-/** How events are kept, and in which order all arrives, is each engine's own. */
+/** Tables for events, order of arrival and so on, which differ by engine. */
 const OWN = /^(event.*|enrolment.*|standing_.*|customer_strays|refusals|cairn_store|wrong_guesses|kysely_.*)$/
 
 let url: string
@@ -44,7 +44,7 @@ beforeAll(async () => {
   url = await migratedDatabase()
 })
 
-/** One column of what a query finds. */
+/** One column of a query's result. */
 async function column(sql: string): Promise<unknown[]> {
   return (await runSql(url, sql)).map((row) => Object.values(row)[0])
 }

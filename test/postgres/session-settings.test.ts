@@ -8,7 +8,7 @@ import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** What a role, a database or a server may have set, each otherwise than PostgreSQL comes. */
+/** Settings of a role, a database or a server that differ from PostgreSQL's defaults. */
 const otherwise = {
   array_nulls: 'off',
   bytea_output: 'escape',
@@ -23,7 +23,7 @@ const otherwise = {
   transform_null_equals: 'on',
 }
 
-/** A database of which all sessions begin with these settings. */
+/** A database whose sessions start with these settings. */
 async function databaseWith(settings: Record<string, string>): Promise<string> {
   const url = await newDatabase()
   const database = new URL(url).pathname.slice(1)
@@ -58,7 +58,7 @@ describe('a database whose sessions start with other settings', () => {
     const again = await client.createEvents({ body: { events: sent.slice(0, 1) } })
     expect(again.data?.results.map(({ status }) => status)).toEqual(['duplicate'])
 
-    // In the order in which they are followed, which is settled a moment later.
+    // In the order of following, which is settled a moment later.
     const followed = async () => (await client.listEvents({ query: { order: 'oldest' } })).data?.data
     await expect.poll(followed).toMatchObject(sent)
     const found = await client.listCustomers({ query: { search: String.raw`100% C:\new` } })

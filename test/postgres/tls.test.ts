@@ -16,11 +16,11 @@ import { postgresUrl, startPostgresServer } from './server.ts'
 import { runSql } from './sql.ts'
 
 const password = randomUUID()
-/** The file of the authority that has signed the server's certificate, which is for `localhost`, and of another. */
+/** Files of the authority that signed the server's certificate, which is for `localhost`, and of another authority. */
 let authority: string
 let stranger: string
 let port: number
-/** The URL of the server's owner, through the socket. */
+/** The URL for the server's owner, through the socket. */
 let owner: string
 let removeServer: () => Promise<void>
 
@@ -80,7 +80,7 @@ function urlOf(parameters: Record<string, string>, host = 'localhost') {
   return `postgres://cairn:${password}@${host}:${port}/cairn?${new URLSearchParams(parameters)}`
 }
 
-/** How a connection is encrypted, as the server sees it. */
+/** The encryption of a connection, as reported by the server. */
 async function encryption(url: string) {
   const connection = await Connection.open(readAddress(url), { statement_ms: 10_000 }, 0)
   try {

@@ -34,12 +34,12 @@ const DAY = PERIOD_MS.day
 const KEY = newId('key')
 const OTHER_KEY = newId('key')
 
-/** Long enough ago that the clocks of tests only go on from there. */
+/** Long enough ago for the clocks of the tests to start from there. */
 const START = Date.UTC(2026, 5, 1)
 
 const none: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
 
-/** A store whose clock is the test's. */
+/** A store whose clock the test controls. */
 async function openClocked() {
   const clock = { ms: START }
   const store = await openStoreForTest({ now: () => clock.ms })
@@ -51,7 +51,7 @@ function read(store: Store, { workspace_id }: Subject, request: Partial<Activity
   return countedActivity(store.activity(workspace_id, { ...all, ...request }, readingIn(workspace_id)))
 }
 
-/** What was sent, as the test remembers it. */
+/** Events sent, as recorded by the test. */
 type Sent = {
   at_ms: number
   journey: string | null
@@ -66,7 +66,7 @@ function countsOf(sent: readonly Sent[]): ActivityCounts {
   return counts
 }
 
-/** The same answer, counted from what was sent. */
+/** The answer computed from the recorded events. */
 function modelOf(sent: readonly Sent[], request: ActivityRequest): Omit<Activity, 'kept_from_ms'> {
   const { by, from_ms, to_ms, journey_id, event_id, key_id, group_by } = request
   const startOf = ({ at_ms }: Sent) => Math.floor(at_ms / PERIOD_MS[by]) * PERIOD_MS[by]
@@ -125,7 +125,7 @@ describe('counts of events', () => {
         for (const wave of waves) {
           for (const { later_ms } of wave) clock.ms += later_ms
           const at_ms = clock.ms
-          // Together: what a wave sends may be one group.
+          // Concurrently, so that a wave may become one group.
           const answers = wave.map(async ({ key, events }) => {
             const rows = events.map(({ journey, customer, name, message, variables, size }) => ({
               ...newEvent(subject, {
@@ -244,7 +244,7 @@ describe('counts of events', () => {
     expect([groups.length, groups_omitted]).toEqual([GROUPS, NAMED_SERIES + 1 - GROUPS])
     const { total } = await read(store, subject, { journey_id: subject.journey_id, key_id: KEY })
     expect(total.created).toBe(NAMED_SERIES + 32)
-    // In another block of thirty days other names come first.
+    // In the next block of thirty days names appear in another order.
     clock.ms += 60 * DAY
     await send(1, 'beyond ')
     const later = await read(store, subject, { from_ms: clock.ms, group_by: 'event' })
@@ -260,7 +260,7 @@ describe('counts of events', () => {
     }
     expect(await kept('minute')).toBe(Math.floor(clock.ms / MINUTE) * MINUTE - 8 * DAY)
     expect(await kept('hour')).toBe(Math.floor(clock.ms / HOUR) * HOUR - 400 * DAY)
-    // Since the store was made.
+    // Since the store was created.
     const made_ms = await kept('day')
     expect(made_ms).toBeLessThanOrEqual(Date.now())
     expect(made_ms).toBeGreaterThan(Date.now() - 2 * DAY)

@@ -30,7 +30,7 @@ it('erases again who was erased before an older store was put back, also who is 
   const noted = readFileSync(erasuresFile, 'utf8')
   expect(noted).toContain(customer_id)
   expect(noted).not.toContain('user-1')
-  // The process was killed, and another store has noted something too.
+  // The process was killed, and another store has added an entry too.
   const strange = { workspace_id: randomUUID(), customer_id: randomUUID(), own_digest: null, erased_ms: 1 }
   appendFileSync(erasuresFile, `{"workspace_id":"w\n${JSON.stringify(strange)}\n`)
 

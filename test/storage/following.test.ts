@@ -117,7 +117,7 @@ describe('oldestEvents', () => {
     const filter = { event_id: 'rare', journey_id: subject.journey_id }
     await followed(store, workspace_id)
     const page = await forwardPage(store, workspace_id, { limit: 10 }, filter)
-    // Where an index finds them, nothing has to be looked at.
+    // With an index for them nothing has to be examined.
     if (engine === 'postgres') expect(page).toMatchObject({ rows: [], caughtUpTo: null })
     const { rows } = await followed(store, workspace_id, { filter })
     expect(rows.map(({ id }) => id)).toEqual([rare])
@@ -169,7 +169,7 @@ describe('oldestCustomers', () => {
     })
     const first = await followedCustomers(store, workspace_id, { limit: 7 })
     await Promise.all(making)
-    // Whoever comes again in another journey does not come again here.
+    // A customer who enters another journey does not arrive here again.
     const journey_id = newId('jrn')
     const journey = { journey_id, name: 'Renewal', description: '', steps: [] }
     await store.db
@@ -194,7 +194,7 @@ describe('oldestErasures', () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const later = idOf(await initialize(store, subject, 'user-2'))
-    // A server has its transactions one after the other; a file has one server.
+    // A server runs its transactions one after another; a file has one server.
     const other = engine === 'sqlite' ? store : await openStoreForTest({ databaseUrl: store.databaseUrl })
     const erase = (db: Transaction, customer_id: string) =>
       eraseCustomer(db, store.removals, { workspace_id, customer_id, may_return: true }, author)

@@ -5,7 +5,7 @@ import { withPatience } from '../patience.ts'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from './counted-lists.ts'
 import { newSubject, openStoreForTest, readingIn } from './store.ts'
 
-/** As many as may wait for one caller, and in all. */
+/** Queue limits per caller, and in total. */
 const WAITING_PER_CALLER = 100
 const WAITING = 1_000
 
@@ -15,7 +15,7 @@ describe('a look-up', () => {
   it('does not wait for lists, however many there are', async () => {
     const store = await openWithReaders()
     const { workspace_id } = await newSubject(store)
-    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    // On a busy machine the last of them may reach their deadline, which does not matter here.
     const lists = Promise.allSettled(
       Array.from({ length: 2 * READERS }, (_, index) => count(store, readingIn(`workspace-${index}`), LONG)),
     )
@@ -79,7 +79,7 @@ describe('a list', () => {
     const taken = Array.from({ length: WAITING }, (_, index) =>
       count(store, readingIn('one', `caller-${index}`), SHORT),
     )
-    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    // On a busy machine the last of them may reach their deadline, which does not matter here.
     const left = Promise.allSettled([...running, ...taken])
     await expect(count(store, readingIn('two'), SHORT)).rejects.toMatchObject(overloaded)
     expect(await store.db.selectFrom('workspaces').select('workspace_id').execute()).toEqual([])
@@ -96,7 +96,7 @@ describe('a list', () => {
         count(store, { ...readingIn('one'), signal: controller.signal }, LONG),
       ),
     )
-    // The next is in the queue behind them.
+    // The next one is queued behind them.
     const next = count(store, readingIn('one'), SHORT)
     await new Promise((resolve) => setImmediate(resolve))
     expect(store.statistics().listReads).toMatchObject({ waiting: 21 })
@@ -130,7 +130,7 @@ describe('a list', () => {
 
   it('is refused at its deadline, whether it waits or is being read', async () => {
     const store = await openWithReaders()
-    // The fastest of three: a machine that was busy for a moment must not look slow.
+    // The fastest of three, so that a short load on the machine does not matter.
     let fastest_ms = Number.POSITIVE_INFINITY
     for (let read = 0; read < 3; read += 1) {
       const before_ms = performance.now()
@@ -150,7 +150,7 @@ describe('a list', () => {
       answered: READERS + 4,
       overdue: 2,
     })
-    // What nobody waits for any more has ended: the next is read.
+    // The abandoned list has ended, so the next one is read.
     await expect
       .poll(
         () =>

@@ -21,7 +21,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Does it as a command does, beside the server. */
+/** Runs a change next to the server, as a command does. */
 function outside<Result>(work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inStore(cairn.databaseUrl, work)
 }
@@ -40,7 +40,7 @@ function newKey(workspace_id: string, token: string) {
   }
 }
 
-/** Within a second; a little of it is the request's own. */
+/** Within a second, plus a little for the request itself. */
 const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('what another program has made', () => {

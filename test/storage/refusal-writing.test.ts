@@ -16,7 +16,7 @@ it('what was rejected is redacted in slices, between which others get their turn
   while ((await Promise.race([closing, nextRound('open' as const)])) === 'open') rounds += 1
   expect(refusals.statistics()).toMatchObject({ waiting: 0, kept: 990 })
   expect(written).toContain(head.toString())
-  // Each is read three times; 16 Ki characters make a slice.
+  // Each is read three times; a slice is 16 Ki characters.
   expect(rounds).toBeGreaterThan((990 * head.length * 2) / (16 * 1024))
 })
 

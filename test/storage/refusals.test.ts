@@ -142,7 +142,7 @@ describe('refusals', () => {
     await expect.poll(settled, withPatience).toBe(1_510)
     const rows = await listed(store)
     const flooded = rows.filter(({ code }) => code === 'customer_not_found')
-    // Some more where the machine was slow.
+    // A few more on a slow machine.
     expect(flooded.length).toBeGreaterThanOrEqual(1_000)
     expect(flooded.length).toBeLessThan(1_400)
     expect(flooded.length + flooded.reduce((sum, { left_out }) => sum + left_out, 0)).toBe(1_500)
@@ -166,7 +166,7 @@ describe('refusals', () => {
     offer(store, 12, wrong('/customer_type', { operation: 'initializeCustomer' }))
     const summed = (filter: RefusalFilter = {}) =>
       store.refusals.summary(workspace_id, filter, 1, readingIn(workspace_id))
-    // A reader waits for what is being written, but not for long.
+    // A reader waits for writes in progress, but only briefly.
     await expect.poll(async () => (await summed()).count).toBe(1_736)
     const ofFields = await summed()
     expect(ofFields.groups.map(({ field, count }) => [field, count])).toEqual([
@@ -208,7 +208,7 @@ describe('refusals', () => {
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 100 } })
     offer(store, 20, { key_id: 'key_quiet' })
     offer(store, 300, { key_id: 'key_loud' })
-    // A list waits a second for what is being written; a busy machine may take longer.
+    // A list waits a second for writes in progress; a busy machine may take longer.
     await expect.poll(async () => (await listed(store)).length, withPatience).toBe(100)
     const rows = await listed(store, {}, 'oldest')
     expect(rows.filter(({ key_id }) => key_id === 'key_quiet')).toHaveLength(20)

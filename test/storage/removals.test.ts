@@ -21,7 +21,7 @@ import {
   type Subject,
 } from './store.ts'
 
-/** Takes a customer out, as whoever erases it does. */
+/** Starts the removal of a customer, like an erasure. */
 async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {
   await store.db.transaction().execute(async (db) => {
     await store.removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: Date.now() })
@@ -32,7 +32,7 @@ async function allRemoved(store: Store) {
   await expect.poll(() => removals(store.db), withPatience).toEqual([])
 }
 
-/** Takes a customer out, and waits until all of it is gone. */
+/** Removes a customer, and waits until the removal is complete. */
 async function remove(store: Store, subject: Subject) {
   await takeOut(store, subject)
   store.removals.begin()
@@ -51,7 +51,7 @@ async function insertMany(store: Store, subject: Subject, count: number, name: s
   }
 }
 
-/** Names of all events of a workspace, walked from either end, each list to its end. */
+/** Names of all events of a workspace, read page by page from both ends, each list to its end. */
 async function walked(store: Store, { workspace_id, journey_id }: Subject, begun_ms = Date.now()) {
   const names: string[] = []
   for (let after: { ms: number; id: string } | undefined, pages = 0; ; pages += 1) {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Two workspaces of one store that have chosen the same names for everything that they may name. */
+/** Two workspaces of one store that use the same names for everything that they can name. */
 async function neighbours() {
   const [ours, theirs] = [await newSubject(store), await newSubject(store)]
   idOf(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' }))

@@ -24,7 +24,7 @@ import { connect } from '../../storage/sqlite/file-store.ts'
 
 const SENDERS = 8
 
-/** A store without a server, with some megabytes of other data where `filled`. */
+/** A store without a server, with some megabytes of other data if `filled`. */
 async function newStore({ filled = false } = {}) {
   const path = join(temporaryFolder(), 'cairn.db')
   const DATABASE_URL = `sqlite:${path}`
@@ -186,7 +186,7 @@ describe('cairn backup', () => {
 describe('cairn backup --keep', () => {
   const NAME = /^cairn-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/
 
-  /** A store with a folder in which there are backups of it that were made on these days, and what gives their names. */
+  /** A store, and a folder with backups of it from these days; returns a function that gives the backups' names. */
   async function newSeries(days: readonly string[]) {
     const store = await newStore()
     const { folder, backup } = store

@@ -8,7 +8,7 @@ import { runCairn } from '../../command.ts'
 import { initialize } from '../../operations/customer.ts'
 import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../../people.ts'
 
-/** `cairn ARGS` on the store of a server. */
+/** Runs `cairn ARGS` on the store of a server. */
 function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {
   return runCairn(args, { environment: { DATABASE_URL: databaseUrl } })
 }
@@ -37,7 +37,7 @@ async function newBackup() {
   return { cairn, workspace, owner, admin, event, tokens, file, backUp }
 }
 
-/** What the server answers to a session's own look at itself. */
+/** The status of reading a session. */
 async function sessionStatus(cairn: Cairn, { headers }: Pick<SignedUp, 'headers'>): Promise<number> {
   return (await cairn.fetch('/session', { headers })).status
 }
@@ -116,7 +116,7 @@ describe('cairn restore', () => {
     expect(since(admin.email)).toBe('was removed')
     expect(since(viewer.email)).toBe('was owner')
     expect(since(owner.email)).toBe('had a different password')
-    // The key that was rotated has ended, and the one that took its place was made after the backup.
+    // The rotated key has expired, and its successor was created after the backup.
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
   })
 

@@ -8,7 +8,7 @@ import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { insert, newSubject } from '../store.ts'
 import { connect, openStoreForTest, type Store } from './file-store.ts'
 
-/** The threads that a test has started, in the order of starting: the writer's first, then the readers'. */
+/** The threads that a test has started, in order: first the writer's, then the readers'. */
 let threads: Worker[]
 const record = (thread: Worker) => threads.push(thread)
 

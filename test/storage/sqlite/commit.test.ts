@@ -50,7 +50,7 @@ describe('a group', () => {
     const customer_id = idOf(await initialize(store, workspace, 'user-1'))
     const client = createClient({ baseUrl: `${url}/v1`, serviceKey: secret_key, retries: 0 })
     const create = () => client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
-    // The first use of a key is a write of its own.
+    // The first use of a key causes a write of its own.
     await create()
     const before = commitsInLog(sqlitePath(store.databaseUrl))
     let answers: ReturnType<typeof create>[] = []
@@ -75,7 +75,7 @@ describe('a commit', () => {
   })
 
   it('is never made on a connection that cannot have such a log', () => {
-    // A file of that name is made first; the engine does not look at it.
+    // A file with that name is created first; SQLite does not read it.
     onTestFinished(() => rmSync(':memory:', { force: true }))
     expect(() => openWritable(':memory:', { create: true })).toThrow(
       /needs journal_mode wal and synchronous 2, has memory/,
@@ -90,7 +90,7 @@ describe('a commit', () => {
 
   it.runIf(machine.canTrace())('has flushed the log before the answer goes out', async () => {
     const calls = join(temporaryFolder(), 'calls')
-    // -D: the server is the child of the test and ends with it.
+    // -D: the server remains a child of the test and ends with it.
     const strace = ['strace', '-D', '-f', '-qq', '-e', 'trace=fsync,fdatasync', '-o', calls]
     const { client, event } = await startChildServerWithCustomer({ under: strace })
     const flushes = () => readFileSync(calls, 'utf8').match(/f(data)?sync\(.* = 0/g)?.length ?? 0

@@ -16,7 +16,7 @@ import { initialize } from '../../operations/customer.ts'
 import { withPatience } from '../../patience.ts'
 import { connect, storedEvents } from './file-store.ts'
 
-/** Lets the process write no file beyond this size, as a full disk would. */
+/** Limits the size of files that the process writes, like a full disk. */
 function limitFiles(pid: number, bytes: number | 'unlimited') {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`])
 }
@@ -100,7 +100,7 @@ it.runIf(canMount)(
     const filler = join(folder, 'filler')
     writeFileSync(filler, Buffer.alloc(16 * MIB))
     const acknowledged: string[] = []
-    // A commit that is larger than what is left fails by itself, and leaves room again.
+    // A commit that is larger than the free space fails, and frees its space again.
     await vi.waitUntil(async () => {
       let refusal: string | undefined
       while (refusal === undefined) {
@@ -114,7 +114,7 @@ it.runIf(canMount)(
       return !(await isReady())
     }, withPatience)
     expect(acknowledged.length).toBeGreaterThan(0)
-    // One that is small enough for the room that is left: it is refused all the same.
+    // Small enough for the free space, but refused as well.
     const small = { journey_id, customer_id, event_id: 'small' }
     expect((await client.createEvent({ body: small })).error?.code).toBe('storage_full')
     expect((await client.createJourney({ body: { name: 'Renewal' } })).error?.code).toBe('storage_full')
@@ -133,7 +133,7 @@ it.runIf(canMount)(
   },
 )
 
-/** A server on a small disk, whose file it reaches through a link, and what fills the disk beside it. */
+/** A server on a small disk, whose file it opens through a link, and a function that fills the rest of the disk. */
 async function startOnSmallDisk(folder: string) {
   const path = join(temporaryFolder(), 'cairn.db')
   symlinkSync(join(folder, 'cairn.db'), path)
@@ -149,7 +149,7 @@ async function startOnSmallDisk(folder: string) {
     event_id: 'filled',
   }
   const events = Array(100).fill({ ...event, custom_variables: 'x'.repeat(20_000) })
-  /** Sends events of 20 kilobytes, a hundred at a time, until they are refused. @returns how they are */
+  /** Sends events of 20 kilobytes, a hundred at a time, until they are refused. @returns the refusal */
   const fill = async () => {
     while (true) {
       const { error } = await client.createEvents({ body: { events } })
@@ -163,7 +163,7 @@ async function startOnSmallDisk(folder: string) {
     server,
     fill,
     refusing,
-    /** A commit that is larger than what is left fails by itself, and leaves room again. */
+    /** Commits that are larger than the free space fail, and free their space again. */
     async fillUntilRefusing() {
       await vi.waitUntil(async () => {
         expect(await fill()).toBe('503 storage_full')
@@ -198,7 +198,7 @@ it.runIf(canMount)(
     const reader = connect(path, { readonly: true })
     reader.exec('BEGIN; SELECT count(*) FROM events')
     await fillUntilRefusing()
-    // There is room on the disk, but not for what is still to be moved.
+    // The disk has free space, but not enough for the rest of the checkpoint.
     const { bavail, bsize } = statfsSync(folder)
     expect(bavail * bsize).toBeGreaterThan(24 * MIB)
     reader.exec('COMMIT')
@@ -222,7 +222,7 @@ it.runIf(canMount)(
       withPatience,
     )
     const log = sumOf(await scrape(server), 'cairn_log_bytes')
-    // A quarter of this disk, and what was on its way.
+    // A quarter of this disk, and what was being written.
     expect(log).toBeGreaterThan(32 * MIB)
     expect(log).toBeLessThan(64 * MIB)
     reader.exec('COMMIT')

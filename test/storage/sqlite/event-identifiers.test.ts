@@ -64,7 +64,7 @@ describe('identifiers of events', () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const sent: { id: string; message_id: string; received_ms: number }[] = []
-    // Also with a clock that steps back: then they are kept whole by this version too.
+    // Also with a clock that steps back: then this version stores them whole too.
     for (const step of [0, 0, 5, -3, 0, 1, 10, 0, -20, 0, 40, 0]) {
       now += step
       const message_id = `message ${sent.length}`
@@ -78,7 +78,7 @@ describe('identifiers of events', () => {
       'SELECT seq, id, received_ms FROM events ORDER BY seq LIMIT 2',
     )
     const keep = file.prepare<[Uint8Array, number]>('UPDATE events SET id = ? WHERE seq = ?')
-    // As an earlier version kept all.
+    // As an earlier version stored all of them.
     for (const row of firstOfThem.all()) keep.run(wholeId(row), row.seq)
     expect(lengths.all().slice(0, 3)).toEqual([16, 16, 10])
 

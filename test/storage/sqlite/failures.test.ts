@@ -12,13 +12,13 @@ import { withPatience } from '../../patience.ts'
 import { initialize, insert, newSubject, readingIn, type Subject } from '../store.ts'
 import { connect, openStoreForTest, type Store, storedEvents } from './file-store.ts'
 
-/** The engine's codes for a disk that is read-only and for one that is full. */
+/** SQLite's codes for a read-only and for a full disk. */
 const failures = [
   ['may not be written', 'PRAGMA query_only = 1', 'storage_unavailable'],
   ['is full', 'PRAGMA max_page_count = 1', 'storage_full'],
 ] as const
 
-/** Changes the writing connection, until it is opened again. */
+/** Changes the writing connection, until it is reopened. */
 async function disturb({ db }: Store, pragma: string) {
   await db.transaction().execute(async (db) => sql.raw(pragma).execute(db))
 }
@@ -131,7 +131,7 @@ describe('a write lock that another program keeps', () => {
       expect(response.headers.get('retry-after')).toBe('1')
     }
     expect((await ready).status).toBe(503)
-    // The engine waits 5 s. What waits behind it must not wait as long again.
+    // SQLite waits 5 s. Queued work must not wait as long again.
     expect(performance.now() - started_ms).toBeLessThan(9_000)
     other.exec('ROLLBACK')
 

@@ -20,7 +20,9 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Lets every event and customer named `poison` fail, and every `venom` end the transaction, as faults of the program would. */
+/**
+ * Makes every event and customer named `poison` fail, and every `venom` end the transaction, like a bug in the program.
+ */
 function poison(path: string) {
   const connection = new Database(path)
   for (const [name, resolution] of [
@@ -43,7 +45,7 @@ async function eventNames({ workspace_id }: Subject) {
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 
-/** Sends one event of each name in the same turn, so that they are one group. */
+/** Sends one event of each name in the same turn of the event loop, so that they form one group. */
 async function insertGroup(subject: Subject, event_ids: string[]) {
   return await Promise.allSettled(event_ids.map((event_id) => insert(store, subject, { event_id })))
 }
@@ -113,7 +115,7 @@ describe('an event that the engine refuses', () => {
       answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'failed'))
     const mixed = ['created', 'failed', 'created', 'failed', 'created']
     expect(statuses(await send(before, names, '1-'))).toEqual(mixed)
-    // Whole groups that fail, and one after them with the numbers that they would have had.
+    // Whole groups that fail, and then one that gets the numbers that they would have had.
     for (const name of ['poison', 'venom']) {
       expect(statuses(await send(before, [name], `alone-${name}-`))).toEqual(['failed'])
     }

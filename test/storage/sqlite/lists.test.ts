@@ -21,16 +21,16 @@ import { openStore } from './file-store.ts'
 
 const CUSTOMERS = 200_000
 const ENTRIES = 25_000
-/** Journeys, keys and members of another workspace, more than a page looks at. */
+/** Journeys, keys and members of another workspace: more than a page examines. */
 const MANY = 15_000
-/** Found by a search, more than are sorted. */
+/** Matches of a search: more than are sorted. */
 const ADAS = 12_000
-/** Customers and entries are numbered by their instants, from 1 on. */
+/** Customers and entries are numbered by their timestamps, from 1. */
 const NOW = CUSTOMERS + VALID_MS
 
 /** The statements that a test has run, with their parameters. */
 let statements: { sql: string; parameters: readonly unknown[] }[] = []
-/** How many rows of all tables the engine has looked at for them. */
+/** How many rows of all tables SQLite has read for them. */
 let rowsRead = 0
 let database: Database.Database
 let db: Kysely<DB>
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const store = await openStore({ path })
   await store.close()
   database = new Database(path)
-  // All accounts and all who are called "Ada" are among the oldest; the newest alone is called "Zoe".
+  // All accounts and all customers named "Ada" are among the oldest; only the newest is named "Zoe".
   database.exec(`
     ${counted(1000)} INSERT INTO workspaces (workspace_ref, workspace_id, name, created_ms)
       SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value FROM counter;
@@ -95,11 +95,11 @@ beforeAll(async () => {
   return () => db.destroy()
 })
 
-/** Runs a list. @returns how the engine looks for what it reads, and how many rows it has looked at */
+/** Runs a list. @returns SQLite's query plan, and how many rows it has read */
 async function cost(list: () => Promise<unknown>) {
   statements = []
   rowsRead = 0
-  // In the place of each table a view that counts. The engine flattens it, and so reads as it reads the table.
+  // Each table is replaced by a view that counts. SQLite flattens the view, so it reads the same way as the table.
   for (const [table, column] of Object.entries(TABLES)) {
     database.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} WHERE read(${column})`)
   }
@@ -112,7 +112,7 @@ async function cost(list: () => Promise<unknown>) {
   return { plans: [...new Set(plans)], rows: rowsRead }
 }
 
-/** Each with a column by which the rows are counted. */
+/** Tables, with a column by which rows are counted. */
 const TABLES = {
   customers: 'customer_ref',
   customer_words: 'customer_id',
@@ -132,14 +132,14 @@ const customers = (filter: CustomerFilter, at: { limit: number; after?: Position
 const entries = (filter: AuditFilter, at: { limit: number; after?: Position } = page) =>
   newestAuditEntries(db, 'wsp_1', filter, at)
 
-/** Twice what a page shows: its keys with one more, its rows, and what a row is joined with. */
+/** Twice what a page shows: its keys plus one, its rows, and what a row is joined with. */
 const EXACT = 4 * (page.limit + 1)
-/** To find where the page ends and to walk up to there; before that to ask for identifiers and four words how many there are. */
+/** To find the end of the page and walk there; before that to count the matches of identifiers and four words. */
 const WALKED = 7 * WALKED_ROWS + EXACT
-/** To ask how many customers have identifiers or words, and to look them up. */
+/** To count the customers that match identifiers or words, and to look them up. */
 const LOOKED_UP = 7 * WALKED_ROWS + EXACT
 
-/** How the engine reads what an index finds. A page's positions are such too. */
+/** Query plan for rows found through an index, and for a page of positions. */
 const OF_AN_INDEX =
   /^(SEARCH|USE TEMP B-TREE FOR (ORDER BY|DISTINCT)|SCAN (some|positions|found)|CO-ROUTINE|COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL)/
 
@@ -210,7 +210,7 @@ describe('a page of a list', () => {
       () => newestServiceKeys(db, 'wsp_2', { kind: 'publishable', status: 'active' }, page, NOW),
     ],
     ['members', EXACT, () => newestMembers(db, 'wsp_1', {}, page)],
-    // Each is looked at as a member and as a person.
+    // Each is examined as a member and as a person.
     ['members by name', 2 * WALKED, () => newestMembers(db, 'wsp_2', { search: 'ada' }, page)],
     ['invitations, of which most have expired', 50, () => newestInvitations(db, 'wsp_1', page, NOW)],
     ['workspaces of a person', EXACT, () => membershipsOf(db, 'per_1')],
@@ -284,7 +284,7 @@ function cus(number: number): string {
   return `cus_${String(number).padStart(26, '0')}`
 }
 
-/** Reads a list from page to page to its end. */
+/** Reads a list page by page to its end. */
 async function walk(
   list: (at: { limit: number; after?: Position }) => Promise<PageRows<Record<string, unknown>>>,
 ) {

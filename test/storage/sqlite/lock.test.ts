@@ -92,7 +92,7 @@ describe('a second server on one file', () => {
   })
 })
 
-/** A store with a workspace, and a place in another folder that has another name of the same file. */
+/** A store with a workspace, and a hard link to its file in another folder. */
 async function newLinkedStore({ isServed = false } = {}) {
   const path = join(temporaryFolder(), 'cairn.db')
   const link = join(temporaryFolder(), 'other.db')
@@ -111,7 +111,7 @@ const refusedAsLinked = {
   stderr: expect.stringMatching(/^cairn: .*the file has 2 names \(hard links\).* && mv .+\n$/),
 }
 
-/** What writes to a store, or reads it as a whole. */
+/** Commands that write to a store, or read all of it. */
 const uses: [string, (path: string) => Promise<unknown>][] = [
   ['a server', (path) => serve({ databaseUrl: `sqlite:${path}` }).ended],
   ['cairn key list', (path) => run(path, 'key', 'list')],
@@ -152,7 +152,7 @@ describe('a hard link to a store', () => {
     expect((await client?.createJourney({ body: { name: 'Renewal' } }))?.response.status).toBe(201)
     expect(await run(path, 'key', 'list')).toMatchObject({ code: 0 })
     expect(await run(path, 'backup', join(temporaryFolder(), 'backup.db'))).toMatchObject({ code: 0 })
-    // Nor has a command taken the lock away from the server.
+    // The commands have not taken the lock away from the server either.
     expect(await serve({ databaseUrl: `sqlite:${path}` }).ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(another),
@@ -173,9 +173,9 @@ describe('a hard link to a store', () => {
   })
 })
 
-// Only the administrator may mount, or whom the system lets make a namespace of users.
+// Only root may mount, or a user who may create a user namespace.
 describe.runIf(machine.canUnshareMounts())('a store that is mounted', () => {
-  /** Runs a server where what is at the first path is at the second one too. */
+  /** Runs a server in which the first path is also mounted at the second. */
   function serveMounted(from: string, to: string, databaseUrl: string) {
     const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
     const server = [process.execPath, cairnFile, 'serve']

@@ -18,12 +18,12 @@ import { cairnFile, runCairn, startCommand } from '../../command.ts'
 import { connect, openStoreForTest } from './file-store.ts'
 
 /**
- * Runs a program to which the modes of files apply. Root passes over them, until it has given that up: another user could
- * not run what lies in a folder of root's own.
+ * Runs a program to which file modes apply. Root ignores them unless it gives up these capabilities; another user could
+ * not run files in a folder of root's.
  */
 const keptOut = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : []
 
-/** Not where root has no such program, as on systems other than Linux. */
+/** False if root lacks that program, as on systems other than Linux. */
 const canBeKeptOut = keptOut.length === 0 || spawnSync('setpriv', [...keptOut.slice(1), 'true']).status === 0
 
 function init(databaseUrl: string, workspace: string) {
@@ -43,7 +43,7 @@ describe('a new file', () => {
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE; CREATE TABLE other (a)')
     const store = openStoreForTest({ path })
-    // Then it is about to open the file, where the engine would not wait by itself.
+    // By then it is about to open the file, for which SQLite does not wait by itself.
     await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
     other.exec('COMMIT')
     other.close()
@@ -152,7 +152,7 @@ describe('a file of the first migration', () => {
 
   it('is brought up to date: its keys work, and its customers are found by name', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
-    // More than are named in one statement, and more than are looked up one by one.
+    // More than one statement names, and more than are looked up one by one.
     const names = Array.from({ length: 2500 }, (_, at) => (at < 2100 ? `Grace ${at}` : `ＡＤＡ ${at}`))
     const odd = [
       'Żółć-Łódź  ẞ',
@@ -177,7 +177,7 @@ describe('a file of the first migration', () => {
     expect(await namesFound('user-2499')).toEqual(names.slice(2499 - odd.length, 2500 - odd.length))
     expect(await namesFound('lodz zolc')).toEqual([odd[0]])
 
-    // The words that the migration finds are those that are found now.
+    // The words that the migration extracts are those extracted now.
     const { data: journey } = await client.createJourney({ body: { name: 'Onboarding' } })
     for (const [at, customer_name] of odd.entries()) {
       const ids = { client_customer_id: `new-${at}`, customer_type: 'contact' } as const

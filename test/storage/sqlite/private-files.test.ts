@@ -10,7 +10,7 @@ import { startChildServer, startChildServerWithCustomer } from '../../child-serv
 
 const names = { workspace: 'Acme', journey: 'Onboarding' }
 
-/** The modes of what lies in a folder, and of the folder itself as `.`. */
+/** The modes of the files in a folder, and of the folder itself as `.`. */
 function modes(folder: string): Record<string, string> {
   const files = ['.', ...readdirSync(folder)]
   return Object.fromEntries(files.map((name) => [name, modeOf(join(folder, name))]))
@@ -50,7 +50,7 @@ describe("a store is its owner's alone", () => {
     const databaseUrl = `sqlite:${folder}/cairn.db`
     mkdirSync(folder)
     const first = await startChildServer({ databaseUrl })
-    // What a killed server leaves: its log too.
+    // A killed server leaves its write-ahead log too.
     await first.end('SIGKILL')
     expect(modes(folder)).toEqual(whileServing)
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)

@@ -40,7 +40,7 @@ it('a damaged file of refusals is made anew, and stops nobody', async () => {
   expect(await listed(first)).toHaveLength(10)
   await first.close()
   const path = `${sqlitePath(first.databaseUrl)}-refusals`
-  // Its head stays, so that it still looks like one.
+  // The header stays valid, so that it still looks like a database.
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0x5a, 4096))
   const { databaseUrl } = first

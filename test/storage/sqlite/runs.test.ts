@@ -10,7 +10,7 @@ import { TimelinePacker, timelineBefore } from '../../../server/storage/sqlite/i
 
 const FIRST_SEQ = 5_000_000
 
-/** What a run is beside its pages. */
+/** A run without its pages. */
 const outline: Run = {
   run: 1,
   level: 0,
@@ -44,7 +44,7 @@ describe('numbers as bytes', () => {
 })
 
 describe('postings', () => {
-  /** Keys with the numbers of their events: some have one, some go over many pages. */
+  /** Keys with the numbers of their events: some have one event, some fill many pages. */
   const lists = fc.dictionary(
     fc.oneof(fc.nat(20), fc.nat(2 ** 50)).map(String),
     fc.record({ count: fc.oneof(fc.constant(1), fc.nat(9000)), step: fc.integer({ min: 1, max: 300 }) }),
@@ -126,7 +126,7 @@ describe('timelines', () => {
 describe('the filter of a run', () => {
   it('knows all of its keys, and few others', () => {
     const keys = (from: number) => Array.from({ length: 50_000 }, (_, index) => from + index * 3)
-    // Neighbours, as messages of one time are, and such as are spread by their hash.
+    // Adjacent keys, like those of messages from the same time, and keys spread by their hash.
     for (const own of [
       keys(123_456_789 * 2 ** 18),
       keys(0).map((index) => (index * 7_919 * 2 ** 13) % 2 ** 45),

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../cairn.ts'
 import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../store.ts'
 import { openStore, openStoreForTest } from './file-store.ts'
 
-/** After so many events a slot of the ring is used again. */
+/** After this many events a slot of the ring is used again. */
 const ROUND = 2 * GREATEST_TAIL_EVENTS
 
 describe('a message that is stored and in no run', () => {
@@ -40,7 +40,7 @@ describe('a message that is stored and in no run', () => {
   })
 })
 
-/** A writing connection of a server that has ended, on a store with a journey and two customers. */
+/** A writing connection without a server, on a store with a journey and two customers. */
 async function writeDirectly(ring: TailRing) {
   const store = await openStore()
   const subject = await newSubject(store)
@@ -70,7 +70,7 @@ describe('the ring of the tail', () => {
     expect(ring.isIntactBehind(0)).toBe(true)
     expect(ring.at_ms(1)).toBe(1)
     for (let behind = 0; behind < 3; behind += 1) {
-      // Before anything is written: a reader may see half of it.
+      // Before anything is written, because a reader may see half of it.
       ring.reserve(ROUND + behind + 1)
       expect(ring.isIntactBehind(behind)).toBe(false)
       write(ROUND + behind + 1)
@@ -96,7 +96,7 @@ describe('the ring of the tail', () => {
     }
     const ring = new WatchedRing()
     const { path, subject, writing, commit } = await writeDirectly(ring)
-    // At the start far more is announced than there may be.
+    // At the start far more is reserved than there can be.
     ring.reserve(0)
     for (const size of [1, 3, 200]) commit(Array.from({ length: size }, () => newEvent(subject)))
     writing.close()
@@ -108,7 +108,7 @@ describe('the ring of the tail', () => {
 })
 
 describe('a reader that is held up', () => {
-  /** A page of a list: the newest of a customer, or its timeline. */
+  /** Requests for a page: a customer's newest events, or its timeline. */
   const requests = ({ workspace_id, customer_id }: Subject, filter: EventFilter = {}): EventsRequest[] => [
     { list: 'newest', workspace_id, filter: { ...filter, customer_id }, page: { limit: 50 } },
     { list: 'timeline', workspace_id, customer_id, page: { limit: 50 } },
@@ -117,7 +117,7 @@ describe('a reader that is held up', () => {
   it('while the tail goes all its way round begins again, and misses nothing', async () => {
     let goOn: (() => void) | undefined
     let overtaken = 0
-    /** Lets the writer go on as soon as a reader has begun. */
+    /** Makes the writer continue as soon as a reader has begun. */
     class SlowRing extends TailRing {
       override lastMatch(...search: Parameters<TailRing['lastMatch']>): number {
         const next = goOn

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../cairn.ts'
 import { startChildServer } from '../../child-server.ts'
 
-/** Run before the server: ends its thread of that number at the signal SIGUSR2. */
+/** Loaded before the server: on the signal SIGUSR2 ends its thread with that number. */
 function threadKiller(index: number): string {
   const source = `
     import threads from 'node:worker_threads'
@@ -31,7 +31,7 @@ describe('a server', () => {
     })
     const ended = await server.end('SIGUSR2')
     expect(ended.code).toBe(1)
-    // Behind the link of the first start.
+    // After the setup link of the first start.
     expect(ended.stderr.trimEnd().split('\n').at(-1)).toBe(`cairn: ${thread} has ended`)
     await startChildServer({ databaseUrl })
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Lets the engine end every transaction that makes a journey of the name `ends`. */
+/** Makes SQLite end every transaction that creates a journey named `ends`. */
 function endTransactions() {
   connect(store.path).exec(`CREATE TRIGGER IF NOT EXISTS ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
     BEGIN SELECT RAISE(ROLLBACK, 'ended by the engine'); END`)
@@ -25,7 +25,7 @@ function endTransactions() {
 describe('a transaction', () => {
   it('is left alone by what the writer does when nothing else waits', async () => {
     const subject = await newSubject(store)
-    // More than the indexes are filled for at once, so that there is something to do.
+    // More than are indexed at once, so that there is indexing to do.
     for (let count = 0; count < 12; count += 1) {
       const many = Array.from({ length: 1000 }, () => newEvent(subject))
       await store.events.insertEvents(subject.workspace_id, many)
@@ -82,7 +82,7 @@ describe('a transaction', () => {
     const seen = await store.db.transaction().execute(async (db) => {
       const first = await names.execute(db)
       during = insert(store, subject, { event_id: 'during' })
-      // Time enough for the event to be sent to the writer, if it could be.
+      // Enough time for the event to be sent to the writer, if it could be.
       for (let turn = 0; turn < 10; turn += 1) await names.execute(db)
       const second = await names.execute(db)
       return [first.rows, second.rows]

@@ -8,21 +8,21 @@ import { connect, openStoreForTest, type Store } from './file-store.ts'
 
 const MIB = 1024 * 1024
 
-/** What the log may take when nobody reads for long. */
+/** Size limit of the log while there is no long-running reader. */
 const LOG_KEPT_BYTES = 64 * MIB
 
 function logBytes({ path }: Store): number {
   return statSync(`${path}-wal`).size
 }
 
-/** Stores events of twenty kilobytes each until the log takes so much. */
+/** Stores events of twenty kilobytes each until the log has this size. */
 async function growLog(store: Store, subject: Subject, bytes: number) {
   const event = newEvent(subject, { custom_variables: JSON.stringify('x'.repeat(20_000)) })
   while (logBytes(store) < bytes)
     await store.events.insertEvents(subject.workspace_id, Array(100).fill(event))
 }
 
-/** Another program that reads, as a backup does, until it is told to end. */
+/** Another program that reads, like a backup, until it is stopped. */
 function readForLong({ path }: Store) {
   const reader = connect(path, { readonly: true })
   reader.exec('BEGIN')

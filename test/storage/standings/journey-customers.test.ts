@@ -36,7 +36,7 @@ const filters: fc.Arbitrary<CustomerFilter> = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 )
 
-/** Whom the list is to have, in its order. */
+/** The expected list of customers, in order. */
 function expectedCustomers(standings: readonly ModelStanding[], filter: CustomerFilter, asOf_ms: number) {
   const { reached, not_reached, standing: course, out_of_order, window_ms } = filter
   const isUnknown = [reached, not_reached, out_of_order].some((step = 0) => step > NAMES.length)

@@ -35,7 +35,7 @@ describe('what is known of a standing', () => {
       false,
       true,
     ])
-    // The next one is reached by it.
+    // It reaches the next step.
     expect(changesNothing(1, 500)).toBe(false)
   })
 

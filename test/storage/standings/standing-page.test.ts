@@ -29,7 +29,7 @@ const standing: fc.Arbitrary<Standing> = fc
     }
   })
 
-/** Writes pages and reads them again. */
+/** Encodes pages and decodes them again. */
 function kept(rows: readonly PageRow[]) {
   return rows.flatMap((row) => [...new StandingPage(row).standings()])
 }

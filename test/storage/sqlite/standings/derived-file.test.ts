@@ -11,7 +11,7 @@ import { expectExact } from './kept-standings.ts'
 
 const STEPS = ['signed_up', 'verified', 'paid'].map((event_id) => ({ event_id, name: event_id }))
 
-/** A journey with steps, of which the customer has done some. */
+/** A journey with steps, some of which the customer has completed. */
 async function subjectWithSteps(store: Store): Promise<Subject> {
   const subject = await newSubject(store)
   const { workspace_id, journey_id } = subject
@@ -27,7 +27,7 @@ async function reachedOf(store: Store, { workspace_id, journey_id }: Subject) {
   return report?.steps.map(({ reached }) => reached)
 }
 
-/** Closes a store, does something to its file of standings, and opens it again. */
+/** Closes a store, changes its file of standings, and reopens it. */
 async function reopened(store: Store, change: (path: string) => void): Promise<Store> {
   await store.close()
   change(standingsPath(store.path))
