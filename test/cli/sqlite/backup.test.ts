@@ -125,7 +125,7 @@ describe('cairn backup', () => {
     expect(readFileSync(path).equals(store)).toBe(true)
     writeFileSync(`${file}-wal`, 'left over')
     const stray = await backup(file)
-    expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal is there') })
+    expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal exists') })
     expect(existsSync(file)).toBe(false)
   })
 
