@@ -38,7 +38,7 @@ class Refusal extends Error {
 
 type ManualOptions = {
   db: Kysely<ManualTables>
-  /** Returns the owner of a key. */
+  /** Returns the key_id of a valid key. */
   checkKey: (key: string | undefined) => Promise<string | undefined> | string | undefined
   port: number
 }
