@@ -65,7 +65,7 @@ function query(page: Page): Record<string, string> {
 }
 
 describe('Events', () => {
-  it('have one line each, can be filtered by chips in the URL, and open beside the list at their own URL', async () => {
+  it('have one line each, can be filtered by chips in the URL, and open next to the list at their own URL', async () => {
     const { client, journey_id } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })

@@ -362,7 +362,7 @@ describe('Members', () => {
 })
 
 describe('A member', () => {
-  it('who is removed is told at the next request, and whom to ask', async () => {
+  it('who is removed learns it with the next request, and whom to ask', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()

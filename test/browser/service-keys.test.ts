@@ -340,7 +340,7 @@ describe('the list of keys', () => {
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
   })
 
-  it('is searched by name, by the last four characters and by a whole key, of which the URL keeps four', async () => {
+  it('is searched by name, by the last four characters and by a whole key, whose last four the URL keeps', async () => {
     const { key } = await createKey(cairn, workspace, 'secret')
     const page = await openKeys()
     const search = page.getByRole('searchbox', { name: 'Search keys' })

@@ -377,7 +377,7 @@ describe('Two tabs', () => {
     await other.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
   })
 
-  it('show nothing of one person to another who signs in beside', async () => {
+  it('show nothing of one person to another who signs in meanwhile', async () => {
     const admin = await newMember(cairn, workspace, 'admin')
     const one = await openAdministration({
       cairn,

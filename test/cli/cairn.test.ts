@@ -102,7 +102,7 @@ describe('an old Node', () => {
     'which uses the Node installed with Cairn. If npm was told not to run scripts, that Node is missing; ' +
     'install it with: npm rebuild node --ignore-scripts=false\n'
 
-  it.each(['20.20.2', '22.17.9', '9.11.2'])('as %s is told what to do', async (found) => {
+  it.each(['20.20.2', '22.17.9', '9.11.2'])('with version %s gets instructions', async (found) => {
     const refused = await runUnder(found)
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: message(found) })
   })

@@ -124,7 +124,7 @@ describe.each([
   ['a page', ['person'], TABLES_OF_PAGES],
   ['a visitor', ['nobody'], TABLES_OF_PAGES],
 ])(
-  'with the tables gone, every operation answers %s with 500 and the log has the cause',
+  'without the tables, every operation answers %s with 500 and the log has the cause',
   (name, callers, tables) => {
     const rows = declaring('500').filter(([, , caller]) => callers.includes(caller))
     let cairn: Cairn

@@ -266,7 +266,7 @@ describe('I-JSON', () => {
     errors: [{ pointer: '', detail: `must not hold more than ${most} ${what}` }],
   })
 
-  it('accepts a maximum of different names, of which a few percent may be missed, and any number of equal ones', async () => {
+  it('accepts a maximum of different names, with an error of a few percent, and any number of equal ones', async () => {
     const different = (count: number) =>
       batchOf((item) => {
         const names = Array.from(
@@ -555,7 +555,7 @@ describe('a body full of faults', () => {
     ['repeated names', '/events/create', `{"custom_variables":{${Array(4_500).fill('"a":1').join()}}}`],
     ['endless numbers', '/events/create', `{"custom_variables":[${Array(10_000).fill('1e999').join()}]}`],
     [
-      'repeated names behind a value that nests too deep',
+      'repeated names after a value that nests too deep',
       '/events/create',
       `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)},"b":{${Array(4_500).fill('"a":1').join()}}}`,
     ],

@@ -87,7 +87,7 @@ describe('the cookie of a session', () => {
     ['a trusted proxy says so', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
     ['the page says so', {}, { origin: 'https://cairn.example.com', host: 'cairn.example.com' }],
     [
-      'the page says so beside a port',
+      'the page says so next to a port',
       {},
       { origin: 'https://cairn.example.com', host: 'cairn.example.com:443' },
     ],
@@ -372,7 +372,7 @@ describe('a session', () => {
   })
 })
 
-describe('a key beside a cookie', () => {
+describe('a key next to a cookie', () => {
   it('decides: its workspace, its rights, and whether there is a response at all', async () => {
     const member = await signUp(cairn, workspace, 'owner')
     const other = await cairn.workspace()

@@ -171,7 +171,7 @@ describe('guesses at one account from one address', () => {
     expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
   })
 
-  it('start anew after the right one', async () => {
+  it('start from zero after the right one', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     const wrong = times(4, { email, from })

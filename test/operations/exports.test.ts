@@ -340,7 +340,7 @@ describe('an export that nobody reads', () => {
     return { read }
   }
 
-  it('takes a place, of which a caller has two and a workspace four', async () => {
+  it('takes one of two places per caller and four per workspace', async () => {
     const { workspace, sendLarge } = await newSender()
     await sendLarge()
     const callers = [

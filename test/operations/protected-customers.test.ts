@@ -348,7 +348,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
   })
 
-  it('learns of no message_id by a dry run, also beside one with a secret key', async () => {
+  it('learns of no message_id from a dry run, even next to one with a secret key', async () => {
     const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
     await client.createEvent({ body: event })

@@ -386,7 +386,7 @@ describe('a rotated key', () => {
     return { ...data, token: data.token ?? '' }
   }
 
-  it('is valid beside the new one until the grace period is over', async () => {
+  it('is valid together with the new one until the grace period is over', async () => {
     const rules = { allowed_origins: ['https://www.example.com'], rate_limit: 900 }
     const old = await create({ ...rules, name: 'Shop', expires_at: '2027-11-20T12:00:00Z' })
     const made = await rotate(old.key_id, 60)

@@ -134,7 +134,7 @@ describe('a server with serializable transactions by default', () => {
 })
 
 describe('a standby', () => {
-  it('makes writes fail and lets lists be read; a primary beside it is used, and the standby after promotion', async () => {
+  it('makes writes fail but not reads; a primary next to it is used, and the standby after promotion', async () => {
     const primary = await ownServer()
     const primaryUrl = postgresUrl(primary.folder)
     const before = await openStoreForTest({ databaseUrl: primaryUrl })

@@ -155,7 +155,7 @@ describe('two replicas', () => {
     expect(again.own).toEqual([...first.own, ...rest.own])
   })
 
-  it('give followers what is committed late once it is there', async () => {
+  it('give followers what is committed late (late arrivals)', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     const { workspace_id } = subject

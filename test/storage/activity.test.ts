@@ -99,7 +99,7 @@ const byName = (activity: Pick<Activity, 'groups'>) =>
   activity.groups.toSorted((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1))
 
 describe('counts of events', () => {
-  it('are exact by minute, hour and day, journey, name and key, whatever becomes of events and in which order', async () => {
+  it('are exact by minute, hour and day, journey, name and key, for every outcome and order of events', async () => {
     const { store, clock, subject } = await openClocked()
     const { workspace_id } = subject
     const other = await createWorkspace(store.databaseUrl, { workspace: randomUUID(), journey: 'B' })
@@ -174,7 +174,7 @@ describe('counts of events', () => {
     for (const count of Object.values(countsOf(sent))) expect(count).toBeGreaterThan(0)
   })
 
-  it('are of the workspace alone', async () => {
+  it('cover only their own workspace', async () => {
     const { store, subject } = await openClocked()
     const other = await newSubject(store)
     await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
@@ -182,7 +182,7 @@ describe('counts of events', () => {
     expect((await read(store, subject)).total).toEqual({ ...none, created: 1 })
   })
 
-  it('say that a message with another content was rejected, also where it is found out late', async () => {
+  it('count a message with different content as rejected, even if that is noticed late', async () => {
     const { store, subject } = await openClocked()
     const send = (...variables: (string | null)[]) =>
       store.events.insertEvents(
@@ -198,7 +198,7 @@ describe('counts of events', () => {
     expect(groups).toEqual([{ group: KEY, created: 1, duplicate: 1, rejected: 2, last_ms: START }])
   })
 
-  it('are the same when the store is opened again', async () => {
+  it('are the same after the store is reopened', async () => {
     const { store, clock, subject } = await openClocked()
     await store.events.insertEvents(subject.workspace_id, [newEvent(subject), newEvent(subject)], KEY)
     const before = await read(store, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })
@@ -211,7 +211,7 @@ describe('counts of events', () => {
     expect((await read(again, subject)).total).toEqual({ ...none, created: 3 })
   })
 
-  it('are none the less where the clock goes back', async () => {
+  it('lose nothing if the clock steps back', async () => {
     const { store, clock, subject } = await openClocked()
     for (const ms of [2 * HOUR, MINUTE, 2 * HOUR, 0]) {
       clock.ms = START + ms
@@ -225,7 +225,7 @@ describe('counts of events', () => {
     ])
   })
 
-  it('tell names apart up to a bound, and journeys and keys beyond it', async () => {
+  it('distinguish names up to a limit, and journeys and keys beyond it', async () => {
     const { store, clock, subject } = await openClocked()
     const send = (names: number, prefix: string) =>
       store.events.insertEvents(
@@ -251,7 +251,7 @@ describe('counts of events', () => {
     expect(later.groups).toMatchObject([{ group: 'beyond 0', created: 1 }])
   })
 
-  it('say since when they are kept', async () => {
+  it('report since when they are kept', async () => {
     const { store, clock, subject } = await openClocked()
     clock.ms = Date.now() + 1_000 * DAY + 1
     const kept = async (by: ActivityRequest['by']) => {
@@ -266,7 +266,7 @@ describe('counts of events', () => {
     expect(made_ms).toBeGreaterThan(Date.now() - 2 * DAY)
   })
 
-  it('are kept by the minute for eight days, and by the day thereafter', async () => {
+  it('are kept by the minute for eight days, and by the day after that', async () => {
     const { store, clock, subject } = await openClocked()
     const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     await send()
@@ -280,14 +280,14 @@ describe('counts of events', () => {
     expect((await read(store, subject)).total.created).toBe(3)
   })
 
-  it('are read for so many periods at the most', async () => {
+  it('are returned for a limited number of periods', async () => {
     const { store, subject } = await openClocked()
     const span = (periods: number) => read(store, subject, { by: 'minute', to_ms: START + periods * MINUTE })
     await expect(span(PERIODS)).resolves.toMatchObject({ total: none })
     await expect(span(PERIODS + 1)).rejects.toThrow()
   })
 
-  it('have what a customer of several workspaces has sent in each, and what was sent without a key', async () => {
+  it('cover each workspace separately, and events sent without a key', async () => {
     const { store, subject } = await openClocked()
     const second = await newSubject(store)
     const customer_id = idOf(await initialize(store, second, 'user-2'))

@@ -126,7 +126,7 @@ async function breaker({ db, databaseUrl }: Store): Promise<() => Promise<unknow
 }
 
 describe('the metrics of a load with duplicates, rejections, refusals and failing commits', () => {
-  it('add up at any moment, and are what the answers said and what the file holds', async () => {
+  it('add up at any moment, and match the responses and the stored events', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const breakNextWrite = await breaker(store)
     // With customer protection a publishable key would be told that every customer is known, and responses would say

@@ -50,7 +50,7 @@ function storeOfOne() {
   return { db, statements }
 }
 
-it('erased names are found among tens of thousands of texts with few statements, each within the limits of engines', async () => {
+it('erased names are found among tens of thousands of texts with few statements, each within the engines’ limits', async () => {
   const { db, statements } = storeOfOne()
   const names = await erasedNames(db, 'wsp_1')
   const texts = new Set(Array.from({ length: 36_000 }, (_, index) => `text-${index}`)).add('bob')

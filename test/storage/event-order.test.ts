@@ -52,7 +52,7 @@ async function walk(
 }
 
 describe('identifiers of events', () => {
-  it('ascend in the order of storing, also where the clock steps back or stands still', async () => {
+  it('ascend in the order of storing, even if the clock steps back or stands still', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
@@ -67,7 +67,7 @@ describe('identifiers of events', () => {
 })
 
 describe('a span of time', () => {
-  it('has all events received in it, and no others, also where the clock stepped back among them', async () => {
+  it('contains exactly the events received in it, even if the clock stepped back meanwhile', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
@@ -112,14 +112,14 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     now = NOON
   })
 
-  it('lists events of one instant latest stored first', async () => {
+  it('lists events with the same timestamp in reverse order of storing', async () => {
     const subject = await newSubject(store)
     for (const event_id of ['a', 'b', 'c']) await insert(store, subject, { event_id })
     const { rows } = await lists[name](store, subject, { limit: 10 })
     expect(rows.map(({ event_id }) => event_id)).toEqual(['c', 'b', 'a'])
   })
 
-  it('gives each event once, however many are on a page', async () => {
+  it('returns each event once, whatever the page size', async () => {
     const subject = await newSubject(store)
     const stored: { event_id: string; at_ms: number; id: string }[] = []
     // Three at the same time, a clock that steps back, and events dated by their sender.
@@ -149,7 +149,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     }
   })
 
-  it('gives each event once while new ones arrive between the pages', async () => {
+  it('returns each event once while new ones arrive between pages', async () => {
     const subject = await newSubject(store)
     const old = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     for (const event_id of old) await insert(store, subject, { event_id })
@@ -174,7 +174,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     }
   })
 
-  it('has a position for every cursor of the declared form', async () => {
+  it('accepts every cursor of the declared form', async () => {
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'now' })
     await insert(store, subject, { event_id: 'first', occurred_ms: Date.parse('1900-01-01T00:00:00Z') })

@@ -49,7 +49,7 @@ async function use(
 }
 
 describe('the last use of a key', () => {
-  it('is written once, however many first requests come at once', async () => {
+  it('is written once for any number of concurrent first requests', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     now += MINUTE_MS
     const { uses } = await recordUses()
@@ -58,7 +58,7 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is written again after a minute and not before', async () => {
+  it('is written again after a minute, not earlier', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { uses } = await recordUses()
     now += MINUTE_MS - 1
@@ -71,7 +71,7 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is not written more often because other things change', async () => {
+  it('is not written more often when other data changes', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()
     now += MINUTE_MS
@@ -86,7 +86,7 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is not that of a request without a valid key', async () => {
+  it('ignores requests without a valid key', async () => {
     const { workspace } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()
     await connection.run(`UPDATE service_keys SET expires_ms = ${NOON}`)

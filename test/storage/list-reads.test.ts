@@ -29,7 +29,7 @@ describe('a look-up', () => {
 })
 
 describe('a report', () => {
-  it('is counted among the lists that are read', async () => {
+  it('counts as a list that is being read', async () => {
     const store = await openStoreForTest()
     const { workspace_id, journey_id } = await newSubject(store)
     await store.standings.report(workspace_id, journey_id, {}, readingIn(workspace_id))
@@ -39,7 +39,7 @@ describe('a report', () => {
 })
 
 describe('a list', () => {
-  it('does not wait for those of another workspace', async () => {
+  it('does not wait for lists of another workspace', async () => {
     const store = await openWithReaders()
     const { ended, note } = inOrder()
     const hog = readingIn('hog')
@@ -49,7 +49,7 @@ describe('a list', () => {
     await lists
   })
 
-  it('waits for one of each other caller in its workspace and no more', async () => {
+  it('waits for at most one list of each other caller in its workspace', async () => {
     const store = await openStoreForTest()
     const { ended, note } = inOrder()
     const lists = ['ada', 'ada', 'ada', 'bob', 'bob', 'bob', 'eve'].map((caller, index) =>
@@ -59,7 +59,7 @@ describe('a list', () => {
     expect(ended).toEqual(['ada 0', 'ada 1', 'bob 3', 'eve 6', 'ada 2', 'bob 4', 'bob 5'])
   })
 
-  it('is refused where as many of its caller wait as may, and others are not', async () => {
+  it('is refused if its caller’s queue is full, while other callers’ lists are not', async () => {
     const store = await openStoreForTest()
     const running = count(store, readingIn('one'), LONG)
     const taken = Array.from({ length: WAITING_PER_CALLER }, () => count(store, readingIn('one'), SHORT))
@@ -71,7 +71,7 @@ describe('a list', () => {
     expect(store.statistics().listReads).toEqual({ ...none, answered, refused: 1 })
   })
 
-  it('is refused where as many wait in all as may, and a look-up is not', async () => {
+  it('is refused if the whole queue is full, while look-ups are not', async () => {
     const store = await openStoreForTest()
     const running = Array.from({ length: READERS }, (_, index) =>
       count(store, readingIn(`busy-${index}`), LONG),
@@ -86,7 +86,7 @@ describe('a list', () => {
     await left
   })
 
-  it('is not read when its caller has gone before its turn', async () => {
+  it('is not read if its caller disconnects before its turn', async () => {
     const store = await openStoreForTest()
     const controller = new AbortController()
     const gone = new Error('gone')
@@ -114,7 +114,7 @@ describe('a list', () => {
     await expect(count(store, { ...readingIn('one'), signal: controller.signal }, LONG)).rejects.toBe(gone)
   })
 
-  it('keeps its place in the thread when its caller has gone, until the engine is done', async () => {
+  it('occupies its thread after its caller has disconnected, until the statement ends', async () => {
     const store = await openWithReaders()
     const controller = new AbortController()
     const { ended, note } = inOrder()
@@ -128,7 +128,7 @@ describe('a list', () => {
     await next
   })
 
-  it('is refused at its deadline, whether it waits or is being read', async () => {
+  it('is refused at its deadline, whether queued or being read', async () => {
     const store = await openWithReaders()
     // The fastest of three, so that a short load on the machine does not matter.
     let fastest_ms = Number.POSITIVE_INFINITY

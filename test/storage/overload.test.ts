@@ -50,7 +50,7 @@ async function holdWriter(store: Store, subject: Subject) {
 }
 
 describe('a full queue', () => {
-  it('refuses at once, and what it had taken is stored', async () => {
+  it('refuses at once, and stores what it had accepted', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
@@ -70,7 +70,7 @@ describe('a full queue', () => {
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
   })
 
-  it('of one workspace leaves as much room to others as it takes', async () => {
+  it('of one workspace leaves as much room for others as it uses', async () => {
     const store = await openStoreForTest()
     const greedy = await newSubject(store)
     const modest = await newSubject(store)
@@ -96,7 +96,7 @@ describe('a full queue', () => {
     await release()
   })
 
-  it('takes what fits and refuses the next', async () => {
+  it('accepts what fits and refuses the next', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
@@ -106,7 +106,7 @@ describe('a full queue', () => {
     expect(await storedEvents(other)).toHaveLength(WAITING_ROWS + 1)
   })
 
-  it('is answered over HTTP with 503 before the body is looked at', async () => {
+  it('causes a 503 over HTTP before the body is read', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const subject = { ...workspace, customer_id: idOf(await initialize(store, workspace, 'user-1')) }
     const { taken, release } = await holdWriter(store, subject)
@@ -136,7 +136,7 @@ describe('a full queue', () => {
 })
 
 describe('transactions that wait', () => {
-  it('do not hold up events, however many there are', async () => {
+  it('do not block events, however many there are', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     let finished = 0

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { processorTime_ms } from '../processor-time.ts'
 import { hostileEvent, refusalsToNowhere, refusedItem } from './refusal-table.ts'
 
-it('a batch of events that take long to redact holds nobody up when it is rejected', async () => {
+it('rejecting a batch of events that take long to redact blocks nobody', async () => {
   const { refusals } = refusalsToNowhere()
   const head = hostileEvent()
   const offered_ms = await processorTime_ms(async () => {

@@ -57,7 +57,7 @@ async function listed(store: Store, filter: RefusalFilter = {}, order: RefusalOr
 }
 
 describe('refusals', () => {
-  it('are kept with all that is known of them, also where the store is opened again', async () => {
+  it('are kept with all their fields, even after the store is reopened', async () => {
     const store = await openStore(atNow)
     const errors = [{ pointer: '/a"b\u0000', detail: 'is wrong' }]
     const odd = refused({
@@ -84,7 +84,7 @@ describe('refusals', () => {
     )
   })
 
-  it('keep 16 KiB of what was sent, and its size', async () => {
+  it('contain 16 KiB of what was sent, and its size', async () => {
     const store = await openStoreForTest(atNow)
     store.refusals.offer(refused(), () => bytes(`${'x'.repeat(16_383)}ä`))
     store.refusals.offer(refused(), () => bytes('x'.repeat(16_384)))
@@ -134,7 +134,7 @@ describe('refusals', () => {
     }
   })
 
-  it('are a thousand of a burst, and the rest is counted with those that are kept', async () => {
+  it('keep a thousand of a burst, and count the rest with those that are kept', async () => {
     const store = await openStoreForTest(atNow)
     offer(store, 1_500)
     offer(store, 10, { code: 'journey_archived' })
@@ -154,7 +154,7 @@ describe('refusals', () => {
     })
   })
 
-  it('are counted with their own field after a burst, and what is of too many fields without content', async () => {
+  it('are counted by field after a burst, and without content if there are too many fields', async () => {
     const store = await openStoreForTest(atNow)
     const wrong = (pointer: string, change: Partial<Refused> = {}) => {
       const errors = [{ pointer, detail: 'is wrong' }]
@@ -191,7 +191,7 @@ describe('refusals', () => {
     expect(unsaved?.kinds).toEqual({ events: 0, requests: unsaved?.count, customers: 0 })
   })
 
-  it('are added up in at most 100 groups, however many fields somebody makes up, and none is missing in the sums', async () => {
+  it('are summed in at most 100 groups, however many fields somebody invents, and the sums miss none', async () => {
     const store = await openStoreForTest(atNow)
     const code = 'invalid_request'
     const names = [...Array.from({ length: 149 }, (_, index) => `/f${index}`), `/${'~1'.repeat(200)}\u0000`]
@@ -204,7 +204,7 @@ describe('refusals', () => {
     expect(summary.groups[0]).toMatchObject({ field: '/f7', count: 2, counts: [0, 2], detail: 'is new' })
   })
 
-  it('are removed of the key that has the most, its oldest first', async () => {
+  it('are removed first of the key that has the most, oldest first', async () => {
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 100 } })
     offer(store, 20, { key_id: 'key_quiet' })
     offer(store, 300, { key_id: 'key_loud' })
@@ -216,7 +216,7 @@ describe('refusals', () => {
     expect(rows[20]?.request_id).toBe('request-220')
   })
 
-  it('take no more bytes than they may', async () => {
+  it('take no more bytes than the limit', async () => {
     const limit = 100_000
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, bytes: limit } })
     for (let index = 0; index < 40; index += 1) {
@@ -229,7 +229,7 @@ describe('refusals', () => {
     expect(sum).toBeGreaterThan(limit / 2)
   })
 
-  it('are gone after their days, and none are kept where a limit is 0', async () => {
+  it('are deleted after their retention, and none are kept if a limit is 0', async () => {
     let now_ms = NOW
     const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
     offer(store, 1)

@@ -7,7 +7,7 @@ import { engine } from '../engine.ts'
 import { inStore } from '../in-store.ts'
 import { signUp } from '../people.ts'
 
-it('goes on writing after transactions that the engine refused to commit', async () => {
+it('continues to write after transactions that the engine refused to commit', async () => {
   const cairn = await startCairnForTest()
   const owner = await signUp(cairn, await cairn.workspace(), 'owner')
   const create = (name: string) => owner.client().createJourney({ body: { name } })

@@ -38,7 +38,7 @@ async function newStore({ filled = false } = {}) {
 }
 
 describe('cairn backup', () => {
-  it('beside a server under load copies every event answered before, once, and the copy can be served', async () => {
+  it('next to a server under load copies every event acknowledged before, once, and the copy can be served', async () => {
     const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     const answered: string[] = []
     const state = { isOver: false }

@@ -165,7 +165,7 @@ describe('cairn restore', () => {
     expect(await keyStatus(again, workspace.secret_key)).toBe(200)
   })
 
-  it('refuses beside a running server, or without a valid backup, and leaves the store unchanged', async () => {
+  it('refuses while a server is running, or without a valid backup, and leaves the store unchanged', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     const running = await command(cairn, 'restore', file)

@@ -22,7 +22,7 @@ function limitFiles(pid: number, bytes: number | 'unlimited') {
 }
 
 it.runIf(machine.canLimitFiles())(
-  'acknowledges nothing while the disk takes nothing, and all again by itself when it does',
+  'acknowledges nothing while the disk accepts no writes, and recovers by itself',
   async () => {
     const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
     const path = sqlitePath(databaseUrl)
@@ -83,7 +83,7 @@ function smallDisk(bytes: number): string {
 }
 
 it.runIf(canMount)(
-  'refuses before a full disk fails, keeps what it acknowledged, and goes on when there is room',
+  'refuses writes before a full disk fails, keeps what it acknowledged, and continues when there is room',
   async () => {
     const folder = smallDisk(32 * MIB)
     const path = join(folder, 'cairn.db')
@@ -176,7 +176,7 @@ async function startOnSmallDisk(folder: string) {
   }
 }
 
-it.runIf(canMount)('sees the room on the disk that a link leads to', async () => {
+it.runIf(canMount)('measures the disk that a link leads to', async () => {
   const folder = smallDisk(32 * MIB)
   const { server, fillUntilRefusing, createsEvent, refusing } = await startOnSmallDisk(folder)
   const filler = join(folder, 'filler')
@@ -189,7 +189,7 @@ it.runIf(canMount)('sees the room on the disk that a link leads to', async () =>
 })
 
 it.runIf(canMount)(
-  'counts what the log has yet to move, and goes on by itself when it has been moved',
+  'counts the space that a checkpoint still needs, and continues by itself after the checkpoint',
   async () => {
     const folder = smallDisk(256 * MIB)
     const { path, server, fillUntilRefusing, createsEvent } = await startOnSmallDisk(folder)
@@ -209,7 +209,7 @@ it.runIf(canMount)(
 )
 
 it.runIf(canMount)(
-  'refuses when the log is too long behind a reader, says why, and goes on when the reader ends',
+  'refuses when the log has grown too long because of a reader, says why, and continues when the reader ends',
   async () => {
     const folder = smallDisk(128 * MIB)
     const { path, server, fill, createsEvent, refusing } = await startOnSmallDisk(folder)

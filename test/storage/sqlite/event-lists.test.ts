@@ -133,8 +133,8 @@ beforeAll(async () => {
   return () => store.close()
 })
 
-describe('lists of events that are in several runs, in a merged one and in the tail', () => {
-  it('find the events merged and yet unmerged', async () => {
+describe('lists of events in several runs, in a compacted one and in the tail', () => {
+  it('find events in compacted runs and in others', async () => {
     const runs = connect(store.path)
       .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
       .pluck()
@@ -143,7 +143,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(store.statistics().unindexedEvents).toBeGreaterThan(0)
   })
 
-  it('rest on runs that say what the events say', () => {
+  it('use runs that match the events', () => {
     const file = connect(store.path)
     expect(entriesInRuns(file)).toEqual(entriesOfEvents(file))
   })
@@ -173,7 +173,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(await walk(read, 500)).toEqual(expected.map(({ id }) => id))
   })
 
-  it('fill a page, but where two conditions rarely meet: there it ends after so many events', async () => {
+  it('fill a page, except if two conditions rarely hold together: then it ends after a number of events', async () => {
     const [customer_id = ''] = customers
     const read = (filter: EventFilter) =>
       eventPage(store.events.newestEvents(subject.workspace_id, filter, { limit: 50 }, reading))
@@ -194,7 +194,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(passed).toBeLessThan(LOOKED_AT + TAIL)
   })
 
-  it('end a page where the next event would bring it over a megabyte', async () => {
+  it('end a page if the next event would make it exceed a megabyte', async () => {
     const { workspace_id, journey_id } = subject
     const customer_id = idOf(await initialize(store, { workspace_id, journey_id }, 'user-of-large'))
     const event_id = 'large'
@@ -217,7 +217,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     }
   })
 
-  it('give each event of a customer once, the latest first', async () => {
+  it('return each event of a customer once, latest first', async () => {
     for (const [customer_id, limit] of [
       [customers[0], 499],
       [customers[7], 33],
@@ -251,7 +251,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
 })
 
 describe('a slice of an export', () => {
-  it('ends after so many events that it looked for and did not find', async () => {
+  it('ends after a number of events that it looked for in vain', async () => {
     const kept = 100
     const removed = 2 * LOOKED_AT + 500
     const store = await openStoreForTest()
@@ -287,7 +287,7 @@ describe('a slice of an export', () => {
 })
 
 describe('pages of a run that was never finished', () => {
-  it('are removed, and no run takes their place before', async () => {
+  it('are removed before another run uses their place', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStoreForTest({ path })
     await insert(before, await newSubject(before))

@@ -34,7 +34,7 @@ async function makeJourney({ db }: Store, { workspace_id }: Subject) {
 describe.each(failures)('a disk that %s', (_name, pragma, code) => {
   const unavailable = { reason: { name: 'Unavailable', reason: code } }
 
-  it('lets nothing be acknowledged, and everything again when it can be written', async () => {
+  it('prevents every acknowledgement, until it can be written again', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
@@ -51,7 +51,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
     expect(storedEvents(connect(store.path))).toEqual(['after'])
   })
 
-  it('is told by a transaction as an outage, and left behind', async () => {
+  it('makes a transaction report an outage, and does not affect later ones', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
@@ -79,7 +79,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
 describe('a file that is away', () => {
   const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
 
-  it('is not replaced by an empty one, and served again when it is back', async () => {
+  it('is not replaced by an empty one, and is served again when it is back', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'before' })
@@ -95,7 +95,7 @@ describe('a file that is away', () => {
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 
-  it('has no list, and no server ends for it; the next list is read when it is back', async () => {
+  it('makes lists fail without ending the server; the next list is read when it is back', async () => {
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const { workspace_id, journey_id } = await newSubject(store)
@@ -109,8 +109,8 @@ describe('a file that is away', () => {
   })
 })
 
-describe('a write lock that another program keeps', () => {
-  it('is waited for once, then all is answered with 503 and nothing stored', async () => {
+describe('a write lock held by another program', () => {
+  it('is waited for once, then every request gets 503 and nothing is stored', async () => {
     const cairn = await startCairnForTest()
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace

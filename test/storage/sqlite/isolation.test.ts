@@ -56,7 +56,7 @@ describe('an event that the engine refuses', () => {
     ['last', ['a', 'b', 'c', 'poison']],
     ['alone', ['poison']],
     ['not the only one', ['a', 'poison', 'poison', 'b', 'poison']],
-  ])('leaves its neighbours stored where it is %s', async (_place, event_ids) => {
+  ])('does not prevent its neighbours from being stored if it is %s', async (_place, event_ids) => {
     const subject = await newSubject(store)
     const answers = await insertGroup(subject, event_ids)
     expect(answers.map(({ status }) => status)).toEqual(
@@ -65,13 +65,13 @@ describe('an event that the engine refuses', () => {
     expect(await eventNames(subject)).toEqual(event_ids.filter((name) => name !== 'poison'))
   })
 
-  it('leaves its neighbours stored where the engine undoes the whole transaction', async () => {
+  it('does not prevent its neighbours from being stored if the engine rolls back the whole transaction', async () => {
     const subject = await newSubject(store)
     await insertGroup(subject, ['a', 'venom', 'b'])
     expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
-  it('takes with it the events that were to be stored with it, whole', async () => {
+  it('fails its whole request, with all events in it', async () => {
     const subject = await newSubject(store)
     const batch = ['x', 'poison', 'y'].map((event_id) => newEvent(subject, { event_id }))
     const answers = await Promise.allSettled([
@@ -83,7 +83,7 @@ describe('an event that the engine refuses', () => {
     expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
-  it('does not make its neighbours forget what a resend is', async () => {
+  it('does not break the deduplication of its neighbours', async () => {
     const subject = await newSubject(store)
     const answers = await Promise.allSettled([
       insert(store, subject, { message_id: 'm-1' }),
@@ -101,7 +101,7 @@ describe('an event that the engine refuses', () => {
     ])
   })
 
-  it('leaves no trace: what was stored is recognised and listed, also after a restart, and nothing else', async () => {
+  it('leaves no trace: exactly the stored events are recognised and listed, even after a restart', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStore({ path })
     poison(path)
@@ -148,7 +148,7 @@ describe('an event that the engine refuses', () => {
     expect(await Promise.all(harmless)).toMatchObject(Array(3).fill({ status: 'created' }))
   })
 
-  it('leaves the list in its order where its group would have begun a span', async () => {
+  it('keeps lists in order if its group would have begun a span', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const named = (event_ids: string[]) => event_ids.map((event_id) => newEvent(subject, { event_id }))
@@ -193,7 +193,7 @@ describe('an event that the engine refuses', () => {
 })
 
 describe('a customer that the engine refuses', () => {
-  it('leaves the events before and behind it stored, once', async () => {
+  it('does not prevent the events before and after it from being stored, once', async () => {
     const subject = await newSubject(store)
     const answers = await Promise.allSettled([
       insert(store, subject, { event_id: 'a' }),
@@ -205,8 +205,8 @@ describe('a customer that the engine refuses', () => {
   })
 })
 
-describe('a table that is gone', () => {
-  it('leaves working what does not need it', async () => {
+describe('a missing table', () => {
+  it('does not affect what does not need it', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     connect(store.path).exec('DROP TABLE events')

@@ -5,7 +5,7 @@ import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from '../counte
 import { readingIn } from '../store.ts'
 
 describe('a list', () => {
-  it('waits for one of each other workspace and no more', async () => {
+  it('waits for at most one list of each other workspace', async () => {
     const store = await openWithReaders()
     const { ended, note } = inOrder()
     // One reader is free long before the others, and then reads queued requests, in order.

@@ -169,7 +169,7 @@ describe('a page of a list', () => {
     ['entries of a subject', EXACT, () => entries({ subject_id: 'per_2' }, { ...page, after })],
     ['entries before a time', EXACT, () => entries({ to_ms: 12_000 }, { ...page, after })],
     [
-      'entries behind a position before a time',
+      'entries after a position, before a time',
       EXACT,
       () => entries({ to_ms: ENTRIES }, { ...page, after: { ms: 9000, id: 'x' } }),
     ],
@@ -192,7 +192,7 @@ describe('a page of a list', () => {
     ],
     ['journeys by their names', WALKED, () => newestJourneys(db, 'wsp_2', { search: 'first' }, page)],
     [
-      'journeys by their names behind a position',
+      'journeys by name, after a position',
       WALKED,
       () =>
         newestJourneys(
@@ -232,7 +232,7 @@ describe('a page of a list', () => {
     },
   )
 
-  it('shows at once what a search finds among the newest, or an index among all', async () => {
+  it('returns at once what a search finds among the newest, or an index among all', async () => {
     expect(
       (await customers({ search: 'user' }, { limit: 2 })).rows.map(({ customer_id }) => customer_id),
     ).toEqual([cus(CUSTOMERS), cus(CUSTOMERS - 1)])
@@ -242,7 +242,7 @@ describe('a page of a list', () => {
     expect(accounts).toMatchObject({ rows: [{ customer_id: cus(10) }, { customer_id: cus(1) }], next: null })
   })
 
-  it('ends early where few entries are of both an actor and an area, and goes on', async () => {
+  it('ends early if few entries match both an actor and an area, and continues', async () => {
     const filter = { area: 'members', actor_id: 'per_1' } as const
     expect((await entries(filter)).next).toMatchObject({ ms: ENTRIES - WALKED_ROWS + 1 })
     expect(await walk((at) => entries(filter, at))).toMatchObject({ ids: [], sizes: [0, 0, 0] })
@@ -254,7 +254,7 @@ describe('a page of a list', () => {
     expect(spanned).toMatchObject({ rows: [{}, {}], next: null })
   })
 
-  it('ends early where few journeys, keys or members are found among many, and goes on', async () => {
+  it('ends early if few of many journeys, keys or members match, and continues', async () => {
     const numbered = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, index) => `${prefix}_${String(count - index).padStart(26, '0')}`)
     const first = await walk((at) => newestJourneys(db, 'wsp_2', { search: 'FIRST' }, at))
@@ -271,7 +271,7 @@ describe('a page of a list', () => {
     expect(oldest.sizes).toEqual([0, 1])
   })
 
-  it('has as many journeys as fit into its bytes, and the list has each once', async () => {
+  it('contains as many journeys as fit into its size, and the list contains each once', async () => {
     const { sizes, ids } = await walk((at) => newestJourneys(db, 'wsp_1', {}, at))
     expect(ids).toHaveLength(1000)
     expect(new Set(ids).size).toBe(1000)
@@ -301,7 +301,7 @@ async function walk(
 }
 
 describe('deleteExpiredSessions', () => {
-  it('removes a bounded number, the longest expired first', async () => {
+  it('removes a limited number, earliest expired first', async () => {
     await db.transaction().execute((db) => deleteExpiredSessions(db, 900))
     const left = database.prepare('SELECT min(expires_ms), count(*) FROM sessions').raw().get()
     expect(left).toEqual([101, 900])

@@ -8,7 +8,7 @@ import { connect, openStoreForTest } from './file-store.ts'
 const WAITING = 40_000
 
 describe('transactions that wait', () => {
-  it('count like rows', async () => {
+  it('count as rows', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { workspace_id } = subject

@@ -31,21 +31,21 @@ const whileServing = {
   'cairn.db.lock': '600',
 }
 
-describe("a store is its owner's alone", () => {
-  it('in a folder of its own, while it serves', async () => {
+describe('only its owner can access a store', () => {
+  it('in a folder of its own, while it is served', async () => {
     const folder = join(temporaryFolder(), 'data')
     mkdirSync(folder)
     await startChildServer({ databaseUrl: `sqlite:${folder}/cairn.db` })
     expect(modes(folder)).toEqual(whileServing)
   })
 
-  it('made by a command, too', async () => {
+  it('created by a command', async () => {
     const folder = join(temporaryFolder(), 'data')
     await createWorkspace(`sqlite:${folder}/cairn.db`, names)
     expect(modes(folder)).toEqual({ '.': '700', 'cairn.db': '600' })
   })
 
-  it('where everybody could read what is there, from the next start on', async () => {
+  it('that everybody could read, from the next start on', async () => {
     const folder = join(temporaryFolder(), 'data')
     const databaseUrl = `sqlite:${folder}/cairn.db`
     mkdirSync(folder)
@@ -59,7 +59,7 @@ describe("a store is its owner's alone", () => {
     expect(modes(folder)).toEqual(whileServing)
   })
 
-  it('behind a link to it', async () => {
+  it('reached through a link', async () => {
     const { databaseUrl, server } = await startChildServerWithCustomer()
     const path = sqlitePath(databaseUrl)
     await server.end('SIGTERM')
@@ -72,7 +72,7 @@ describe("a store is its owner's alone", () => {
 })
 
 describe('a folder', () => {
-  it('with something else in it stays as it is', async () => {
+  it('with other content is left unchanged', async () => {
     const folder = join(temporaryFolder(), 'shared')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
@@ -82,7 +82,7 @@ describe('a folder', () => {
     expect(modes(folder)).toEqual({ '.': '755', 'cairn.db': '600', 'index.html': '644' })
   })
 
-  it("that is everybody's stays everybody's", async () => {
+  it('with the sticky bit is left unchanged', async () => {
     const folder = join(temporaryFolder(), 'tmp')
     mkdirSync(folder)
     chmodSync(folder, 0o1777)

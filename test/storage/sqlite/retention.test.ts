@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 /** More than an idle store indexes at a time. */
 const EVENTS = 12_000
 
-it('uses the room again of events that have aged, and of their indexes', async () => {
+it('reuses the space of events removed by age, and of their indexes', async () => {
   let now_ms = Date.now()
   const store = await openStoreForTest({ now: () => now_ms })
   const subject = await newSubject(store)

@@ -51,7 +51,7 @@ describe('postings', () => {
     { minKeys: 1, maxKeys: 40, noNullPrototype: true },
   )
 
-  it('are found by key, below any number, latest first', () => {
+  it('are found by key, below a number, latest first', () => {
     fc.assert(
       fc.property(lists, fc.nat(40), fc.nat(3_000_000), (sizes, which, below) => {
         const keys = Object.keys(sizes)
@@ -86,7 +86,7 @@ describe('postings', () => {
 })
 
 describe('timelines', () => {
-  it('are found by customer, before any position, latest first', () => {
+  it('are found by customer, before a position, latest first', () => {
     const entry = fc.record({
       customer: fc.oneof(fc.nat(2), fc.nat(2 ** 31)),
       at_ms: fc.oneof(fc.nat(3), fc.integer({ min: -(2 ** 41), max: 2 ** 41 })),
@@ -124,7 +124,7 @@ describe('timelines', () => {
 })
 
 describe('the filter of a run', () => {
-  it('knows all of its keys, and few others', () => {
+  it('matches all of its keys, and few others', () => {
     const keys = (from: number) => Array.from({ length: 50_000 }, (_, index) => from + index * 3)
     // Adjacent keys, like those of messages from the same time, and keys spread by their hash.
     for (const own of [
@@ -140,7 +140,7 @@ describe('the filter of a run', () => {
     }
   })
 
-  it('of no keys knows none', () => {
+  it('without keys matches nothing', () => {
     expect(KeyFilter.ofPages(KeyFilter.forKeys(0).pages()).mayHave(1)).toBe(false)
   })
 })

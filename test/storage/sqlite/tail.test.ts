@@ -19,7 +19,7 @@ import { openStore, openStoreForTest } from './file-store.ts'
 /** After this many events a slot of the ring is used again. */
 const ROUND = 2 * GREATEST_TAIL_EVENTS
 
-describe('a message that is stored and in no run', () => {
+describe('a stored message that is in no run', () => {
   it('is recognised after a restart, whatever its form', async () => {
     const uuid = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
     const ofTime = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
@@ -59,7 +59,7 @@ async function writeDirectly(ring: TailRing) {
 }
 
 describe('the ring of the tail', () => {
-  it('says of no slot that it is intact, where it may be of a later event', () => {
+  it('reports no slot as intact that may belong to a later event', () => {
     const ring = new TailRing()
     const event = { workspace_ref: 1, journey_ref: 1, customer_ref: 1, name: 1, message_key: null }
     const write = (seq: number) => {
@@ -79,7 +79,7 @@ describe('the ring of the tail', () => {
     }
   })
 
-  it('knows of every slot before it is written, from the start on', async () => {
+  it('reserves every slot before it is written, from the start on', async () => {
     const unannounced: number[] = []
     class WatchedRing extends TailRing {
       #reserved = 0
@@ -107,14 +107,14 @@ describe('the ring of the tail', () => {
   })
 })
 
-describe('a reader that is held up', () => {
+describe('a delayed reader', () => {
   /** Requests for a page: a customer's newest events, or its timeline. */
   const requests = ({ workspace_id, customer_id }: Subject, filter: EventFilter = {}): EventsRequest[] => [
     { list: 'newest', workspace_id, filter: { ...filter, customer_id }, page: { limit: 50 } },
     { list: 'timeline', workspace_id, customer_id, page: { limit: 50 } },
   ]
 
-  it('while the tail goes all its way round begins again, and misses nothing', async () => {
+  it('starts again if the ring is overwritten meanwhile, and misses nothing', async () => {
     let goOn: (() => void) | undefined
     let overtaken = 0
     /** Makes the writer continue as soon as a reader has begun. */
@@ -157,7 +157,7 @@ describe('a reader that is held up', () => {
     }
   })
 
-  it('again and again gives up', async () => {
+  it('gives up after several restarts', async () => {
     const ring = new TailRing()
     const { path, subject, commit } = await writeDirectly(ring)
     commit([newEvent(subject)])

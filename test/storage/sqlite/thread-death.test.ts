@@ -23,7 +23,7 @@ describe('a server', () => {
   it.each([
     ['the writing thread', 0],
     ['a reading thread', 1],
-  ])('that has lost %s ends and says so, and can be started again', async (thread, index) => {
+  ])('that has lost %s ends with a message, and can be started again', async (thread, index) => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const server = await startChildServer({
       databaseUrl,

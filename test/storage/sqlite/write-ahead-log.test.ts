@@ -31,8 +31,8 @@ function readForLong({ path }: Store) {
   return { count: () => count.get(), end: () => reader.close() }
 }
 
-describe('a log that has grown behind a long reader', () => {
-  it('is moved into the file and cut off when the reader has ended, though nothing is written', async () => {
+describe('a log that has grown because of a long reader', () => {
+  it('is checkpointed and truncated when the reader has ended, even without writes', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = readForLong(store)
@@ -62,7 +62,7 @@ describe('a log that has grown behind a long reader', () => {
     )
   })
 
-  it('is moved whole when the store is closed', async () => {
+  it('is checkpointed completely when the store is closed', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = readForLong(store)

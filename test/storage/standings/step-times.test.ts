@@ -29,7 +29,7 @@ const times = fc.array(
   { maxLength: 200 },
 )
 
-describe('the percentiles of what a step took', () => {
+describe('the percentiles of how long a step took', () => {
   it('are those of the sorted times', () => {
     fc.assert(
       fc.property(times, (times_ms) => {
@@ -41,7 +41,7 @@ describe('the percentiles of what a step took', () => {
     )
   })
 
-  it('are found where times crowd too closely to be collected', () => {
+  it('are found if times cluster too densely to be collected', () => {
     // 200,000 within a second, after 300 years: in one bucket.
     const times_ms = Array.from({ length: 200_000 }, (_, index) => 2 ** 43 + ((index * 7_919) % 1_000))
     const { times, walks } = walked(times_ms)

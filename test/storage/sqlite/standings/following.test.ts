@@ -136,7 +136,7 @@ class Subject {
 }
 
 describe('standings', () => {
-  it('are those of a computation from nothing, whatever the order of events, edits and restarts', async () => {
+  it('equal those of a full rebuild, whatever the order of events, edits and restarts', async () => {
     let store = await Subject.open()
     await fc.assert(
       fc.asyncProperty(steps, acts, async (names, acts) => {
