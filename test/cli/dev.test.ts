@@ -64,7 +64,7 @@ describe('cairn dev', () => {
   it('shows its keys to its user, and never touches the store of DATABASE_URL', async () => {
     const { folder, command } = startDev()
     mkdirSync(join(folder, 'other'))
-    await vi.waitUntil(() => command.stdout().includes('What it is sent'), withPatience)
+    await vi.waitUntil(() => command.stdout().includes('Requests:'), withPatience)
     expect(command.stdout()).toMatch(/^url +http:\/\/127\.0\.0\.1:\d+\nworkspace_id +wsp_\w{26}\n/)
     expect(command.stdout()).toMatch(/\nsecret_key +sk_\w{49}\npublishable_key +pk_\w{49}\n/)
     command.process.kill('SIGTERM')
