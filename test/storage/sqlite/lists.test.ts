@@ -221,7 +221,7 @@ describe('a page of a list', () => {
   })
 
   it.each([{}, { customer_type: 'contact' }] as const)(
-    'ends early where a search finds many customers, but none of these (%o), and goes on',
+    'ends early if a search matches many customers, but none with %o, and continues',
     async (filter) => {
       const first = await customers({ search: 'ada', ...filter })
       expect(first).toMatchObject({ rows: [], next: { ms: CUSTOMERS - WALKED_ROWS + 1 } })
