@@ -15,13 +15,16 @@ export type ClientOptions = ServerOptions & {
 }
 
 /**
- * The one operation that is not sent again when nobody knows whether the attempt before was carried out, but only after a
- * 429: it would make a second journey. All others read, or do the same however often they are sent, events by their
- * message_id.
+ * The only operation that is not idempotent: a repeated call would create a second journey. It is retried after a 429
+ * only, never when the outcome of the previous attempt is unknown. All other operations either read or are idempotent;
+ * events by their `message_id`.
  */
 const unrepeatable = 'createJourney' satisfies keyof Client
 
-/** Operations that a page may send as its last act: they go on when the page is gone. */
+/**
+ * Operations that may be sent while the page unloads. They use `keepalive`, so the browser finishes them without the
+ * page.
+ */
 const outlivesPage: readonly string[] = [
   'initializeCustomer',
   'createEvent',
@@ -29,10 +32,10 @@ const outlivesPage: readonly string[] = [
 ] satisfies (keyof Client)[]
 
 /**
- * A client for one server and one service key.
+ * Creates a client for one server and one service key.
  *
- * `createEvent` and `createEvents` give each event a `message_id` (UUIDv7) if it has none, the same in every attempt,
- * so that a retry never stores an event twice. What is passed in is never changed.
+ * `createEvent` and `createEvents` add a `message_id` (UUIDv7) to each event that has none. It is an idempotency key:
+ * it stays the same across retries, so a retry never stores an event twice. Your objects are not modified.
  */
 export function createClient(options: ClientOptions): Client {
   const { serviceKey, retries } = options
@@ -57,7 +60,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** The event with a message_id. @throws {TypeError} where its variables are no JSON */
+/** Returns the event with a `message_id`. @throws {TypeError} if its variables are not JSON */
 function sendable(event: Schemas['EventCreation'], pointer: string): Schemas['EventCreation'] {
   const { custom_variables = null } = event
   assertJson(custom_variables, `${pointer}/custom_variables`)

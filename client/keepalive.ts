@@ -1,13 +1,13 @@
-/** The bodies in flight that may outlive a page; beyond that, fetch fails (Fetch standard, keepalive). */
+/** Maximum bytes of all `keepalive` bodies in flight per page; above that, `fetch` fails (Fetch standard). */
 const limit_bytes = 65_536
 
 /**
- * Every one counts for at least this much, because their number is limited too: Chromium 153 fails beyond 256,
- * Firefox beyond 250 for an origin. 64 leave room for other tabs.
+ * Minimum bytes counted per request, because browsers also limit the number of keepalive requests: Chromium 153 fails
+ * above 256, Firefox above 250 per origin. This allows 64, which leaves room for other tabs.
  */
 const leastShare_bytes = 1024
 
-/** One figure for all clients, because the browser has one for the page. */
+/** Shared by all clients, because the browser's limit is per page. */
 let inFlight_bytes = 0
 
 /** Whether a request with a body of this size would outlive the page if it were sent now. */
@@ -15,7 +15,9 @@ export function canOutlivePage(size_bytes: number): boolean {
   return inFlight_bytes + Math.max(size_bytes, leastShare_bytes) <= limit_bytes
 }
 
-/** Calls `send`, with `keepalive` if the body may outlive the page, and counts the body until it has settled. */
+/**
+ * Calls `send`, with `keepalive` if the body may outlive the page. The body counts as in flight until `send` settles.
+ */
 export async function sendCounted<T>(
   body: string | undefined,
   send: (keepalive: boolean) => Promise<T>,
@@ -31,7 +33,7 @@ export async function sendCounted<T>(
   }
 }
 
-/** The size of a text in UTF-8; 0 if there is none. */
+/** Returns the size of the text in UTF-8, or 0 if there is none. */
 export function bytesOf(text: string | undefined): number {
   return new TextEncoder().encode(text).length
 }

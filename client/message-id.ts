@@ -1,9 +1,9 @@
 /**
- * A new UUIDv7 (RFC 9562, section 5.7): 48 bits of Unix time in milliseconds, then 74 random bits. Identifiers made
- * later sort later, to the millisecond.
+ * Returns a new UUIDv7 (RFC 9562, section 5.7): 48 bits of Unix time in milliseconds, then 74 random bits. Identifiers
+ * sort by creation time, to the millisecond.
  */
 export function newMessageId(): string {
-  // getRandomValues and not randomUUID: browsers offer the latter to pages served over HTTPS only.
+  // getRandomValues, not randomUUID: browsers offer randomUUID only to pages served over HTTPS.
   const random = crypto.getRandomValues(new Uint8Array(10))
   const time = Date.now().toString(16).padStart(12, '0')
   const rest = Array.from(random, (byte, index) => {

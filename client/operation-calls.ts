@@ -10,82 +10,85 @@ import type { components, operations } from '../generated/contract.ts'
 /** The contract's schemas by name, for example `Schemas['Journey']`. */
 export type Schemas = components['schemas']
 
-/** Why a request was refused and what to change (RFC 9457). Programs decide by `code`. */
+/** Why a request was refused and what to change (RFC 9457). Branch on `code`; it is stable. */
 export type Problem = Schemas['Problem']
 
 /** The contract's operationIds. */
 export type OperationId = keyof operations
 
 /**
- * What an operation takes: `body`, `path` and `query` as the contract declares them, each required where the
- * contract requires it. Aborting `signal` rejects the call at once with the signal's reason, also while it waits
- * for a retry.
+ * The input of an operation: `body`, `path` and `query` as the contract declares them, each required if the contract
+ * requires it. Aborting `signal` rejects the call immediately with the signal's reason, even while it waits to retry.
  */
 export type OperationRequest<Id extends OperationId> = Body<operations[Id]> &
   Pick<operations[Id]['parameters'], 'path' | 'query'> & { signal?: AbortSignal | undefined }
 
 /**
- * What an operation answers: `data` for a 2xx, else `error`. The body of `response` has been read, but for an export, whose
- * `data` is the stream of its bytes: reading it fails where it is cut short by a connection that breaks.
+ * The result of an operation: `data` for a 2xx response, otherwise `error`. The body of `response` has already been
+ * read, except for an export: there `data` is the stream of bytes, and reading it fails if the connection breaks early.
  */
 export type OperationResult<Id extends OperationId> = Result<Data<operations[Id]['responses']>>
 
 /**
- * One method per operation of the table.
+ * One method per operation in the table.
  *
- * Each resolves with `{ data, response }` for a 2xx and with `{ error, response }` for a problem of the contract,
- * after the retries that are safe. It rejects with
- * - the error of `fetch`, if the last attempt found no answer or half of one;
- * - `UnexpectedResponseError`, if something answered, but not in the way of this API;
- * - the signal's reason, once aborted;
- * - a `TypeError`, if the request cannot be put into words: a cyclic body, `..` as an identifier, and in the variables of an
- *   event what JSON would change silently, such as NaN, undefined or a Map.
+ * Each resolves with `{ data, response }` for a 2xx response and with `{ error, response }` for a problem declared in
+ * the contract, after any safe retries. It rejects with
+ * - the error from `fetch`, if the last attempt got no response or an incomplete one;
+ * - `UnexpectedResponseError`, if the response did not come from Cairn, for example a proxy's error page;
+ * - the signal's reason, if the call is aborted;
+ * - a `TypeError`, if the request cannot be serialized: a cyclic body, `..` as an identifier, or event variables that
+ *   JSON would silently change, such as `NaN`, `undefined` or a `Map`.
  */
 export type OperationCalls<Routes> = { readonly [Id in keyof Routes]: OperationCall<Id & OperationId> }
 
-/** How to reach a Cairn server, whoever asks. */
+/** How to reach a Cairn server, with any credential. */
 export type ServerOptions = {
-  /** Scheme, host and version, for example `https://cairn.example.com/v1`; `/v1` in pages of the same origin. */
+  /** Scheme, host and version, for example `https://cairn.example.com/v1`, or `/v1` in pages of the same origin. */
   baseUrl: string
-  /** How often a request is sent again at the most, where that is safe. Default: 4. */
+  /** Maximum number of retries, where a retry is safe. Default: 4. */
   retries?: number | undefined
-  /** Takes the place of the global `fetch`, for example to go through a proxy. `init` carries the signal. */
+  /** Replaces the global `fetch`, for example to go through a proxy. `init` carries the signal. */
   fetch?: ((request: Request, init: { signal: AbortSignal | null }) => Promise<Response>) | undefined
 }
 
-/** An answer that this API does not give: a proxy's HTML page, a redirect, a 2xx without JSON. */
+/** The response did not come from Cairn: for example a proxy's HTML page, a redirect, or a 2xx without JSON. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
-  /** The answer; its body has been read. */
+  /** The response; its body has already been read. */
   declare readonly response: Response
-  /** What came instead: a JSON value, or else the text. */
+  /** The response body: a JSON value if it parses as JSON, otherwise text. */
   declare readonly body: unknown
 
   constructor(response: Response, body: unknown) {
-    const type = response.headers.get('content-type') ?? 'no type'
-    super(`Not from Cairn: status ${response.status}, ${type}. Check baseUrl.`)
+    const type = response.headers.get('content-type') ?? 'no content type'
+    super(`Unexpected response (status ${response.status}, ${type}), not from Cairn. Check baseUrl.`)
     this.response = response
     this.body = body
   }
 }
 
-/** A request of an operation. */
+/** One request of an operation. */
 type Call = {
   id: string
   method: Method
-  /** The body, if there is one. */
+  /** The serialized body, if there is one. */
   json: string | undefined
   signal: AbortSignal | undefined
 }
 
-/** The methods of the operations in `routes`, whose requests carry `headers`. `send` decides on retries and keepalive. */
+/**
+ * Returns the methods of the operations in `routes`; their requests carry `headers`. `send` decides on retries and
+ * keepalive.
+ */
 export function operationCalls<Routes extends Record<string, Route>>(
   routes: Routes,
   { baseUrl, fetch = globalThis.fetch }: ServerOptions,
   headers: Record<string, string | undefined>,
   send: (call: Call, attempt: (keepalive: boolean) => Promise<Response>) => Promise<Response>,
 ): OperationCalls<Routes> {
-  // Of openapi-fetch what puts a request into words. Its client has middleware and more, which every page would load.
+  // Only the serializers of openapi-fetch: its full client includes middleware and more, which every page would
+  // download.
   const address = {
     baseUrl: removeTrailingSlash(baseUrl),
     pathSerializer: defaultPathSerializer,
@@ -94,7 +97,7 @@ export function operationCalls<Routes extends Record<string, Route>>(
 
   async function call(id: string, [method, pathname]: Route, request: AnyRequest): Promise<Result<unknown>> {
     const { body, path = {}, query = {}, signal } = request
-    // No URL can carry these two as a name: `/customers/../events` would reach `/events`, another operation.
+    // A URL cannot carry these two as a path segment: `/customers/../events` would reach `/events`, another operation.
     const unsendable = Object.keys(path).find((name) => /^\.\.?$/.test(path[name] ?? ''))
     if (unsendable) throw new TypeError(`${unsendable} must not be . or ..`)
 
@@ -102,15 +105,15 @@ export function operationCalls<Routes extends Record<string, Route>>(
     const prepared = new Request(createFinalURL(pathname, { ...address, params: { path, query } }), {
       method,
       headers: mergeHeaders({ 'content-type': json && 'application/json' }, headers),
-      // The contract has no redirects. To follow one would show the key to another host, or turn a POST into a GET.
+      // The contract has no redirects. Following one would send the key to another host or turn a POST into a GET.
       redirect: 'manual',
     })
     const response = await send({ id, method, json, signal }, async (keepalive) => {
       const sent = new Request(prepared, { body: json ?? null, keepalive })
-      // The signal goes to fetch itself: in Node a request may lose its own to the garbage collector.
+      // Pass the signal to fetch itself: in Node a Request's own signal may be garbage-collected.
       const response = await fetch(sent, { signal: signal ?? null })
-      // Read to its end, because a connection that breaks in the middle of a body is a network error too. A file may be of
-      // any length: it is for the caller to read.
+      // Read the whole body here, because a connection that breaks in the middle is a network error too and must be
+      // retried. A file may be of any length, so the caller reads it.
       if (!isFile(response)) await response.clone().arrayBuffer()
       return response
     })
@@ -138,13 +141,13 @@ function toResult(response: Response, text: string): Result<unknown> {
     if (response.ok) return { data: body, response }
     if (isProblem(body)) return { error: body, response }
   } catch {
-    // Then the text tells.
+    // Not JSON; the text goes into the error.
   }
   throw new UnexpectedResponseError(response, body)
 }
 
 function isProblem(value: unknown): value is Problem {
-  // A gateway may answer with JSON of its own, even with a `code`; `request_id` tells ours apart.
+  // A gateway may answer with JSON of its own, even with a `code`. Only Cairn's has a `request_id` too.
   const problem = value as Partial<Problem> | null | undefined
   return !!problem?.code && !!problem.request_id
 }
@@ -159,17 +162,17 @@ type OperationCall<Id extends OperationId> = (
     : [request: OperationRequest<Id>]
 ) => Promise<OperationResult<Id>>
 
-/** A table, because the compiler would decide too early what `OperationRequest<Id>` requires of an open `Id`. */
+/** A mapped type, because the compiler would resolve `OperationRequest<Id>` too early for an open `Id`. */
 type Requests = { [Id in OperationId]: OperationRequest<Id> }
 
-/** `body`, optional or never where `requestBody` is. */
+/** The type of `body`; optional or absent where `requestBody` is. */
 type Body<Operation extends { requestBody?: JsonContent }> = {
   [Part in keyof Pick<Operation, 'requestBody'> as 'body']: NonNullable<
     Operation['requestBody']
   >['content']['application/json']
 }
 
-/** What a declared 2xx has: its JSON, of a file its bytes as they come, undefined for one without. */
+/** The body of a declared 2xx: its JSON, a byte stream for a file, or undefined if there is none. */
 type Data<Responses> = DataOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
 
 type DataOf<Declared> = Declared extends { headers: { 'Content-Disposition': string } }

@@ -11,29 +11,29 @@ export {
   UnexpectedResponseError,
 } from './operation-calls.ts'
 
-// Ingestion never accepts a session.
+// The ingestion operations never accept a session.
 const { initializeCustomer, createEvent, createEvents, ...sharedPaths } = operationPaths
 const paths: Paths = { ...personOperationPaths, ...sharedPaths }
 
-/** Not inferred, because a declaration file would have it without the contract's descriptions. */
+/** Declared explicitly, because the inferred type would lose the contract's descriptions in the declaration file. */
 type Paths = typeof personOperationPaths &
   Omit<typeof operationPaths, 'initializeCustomer' | 'createEvent' | 'createEvents'>
 
-/** The operations for somebody who signs in. */
+/** The operations for a person who signs in. */
 export type PersonClient = OperationCalls<Paths>
 
 /** How to reach the Cairn server that serves the page. */
 export type PersonClientOptions = ServerOptions & {
-  /** Sent as `x-workspace-id`: the workspace that the requests are about, needed where the person has several. */
+  /** Sent as `x-workspace-id`: the workspace that the requests are about. Required if the person has several. */
   workspaceId?: string | undefined
 }
 
 /**
- * A client for pages of the server's own origin. `signIn`, `setUp` and `acceptInvitation` make the browser keep the
- * session's cookie and send it from then on; no script sees it.
+ * Creates a client for pages of the server's own origin. After `signIn`, `setUp` and `acceptInvitation` the browser
+ * keeps the session cookie and sends it with each request; scripts cannot read it.
  *
- * Only GETs are sent again. Whoever waits for anything else decides: a wrong password must not be tried twice, and
- * the wait after `too_many_attempts` is for the page to show.
+ * Only GET requests are retried. Other calls return to the page: a wrong password must not be tried twice, and after
+ * `too_many_attempts` the page should show how long to wait.
  */
 export function createPersonClient(options: PersonClientOptions): PersonClient {
   const { workspaceId, retries } = options

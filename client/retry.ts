@@ -1,7 +1,7 @@
-/** The first wait is random up to this; the bound doubles with each further one. */
+/** Upper bound of the first random wait; it doubles with each further attempt. */
 const firstBackoff_ms = 500
 
-/** No caller expects a single wait to be longer: where the server asks for more, the call gives up. */
+/** Maximum length of one wait. If the server asks for more, the call returns its response instead of retrying. */
 const longestWait_ms = 60_000
 
 type RetryOptions = {
@@ -11,14 +11,14 @@ type RetryOptions = {
 }
 
 /**
- * Calls `send` until it has an answer worth handing on.
+ * Calls `send` until the response needs no retry.
  *
- * 429 is always sent again, because nothing was taken. A network error and 503 leave open what happened: they are
- * sent again only if the request is `repeatable`. The wait is exponential with full jitter, on top of what
+ * A 429 is always retried, because nothing was stored. A network error or a 503 leaves the outcome unknown, so it is
+ * retried only if the request is `repeatable`. The wait is exponential backoff with full jitter, added to what
  * `Retry-After` asks for (RFC 9110, section 10.2.3).
  *
- * Resolves with the last response after `retries` further attempts, or at once if the server wants to be left alone
- * for more than 60 seconds. Rejects with the last network error, or with the signal's reason.
+ * Resolves with the last response after `retries` retries, or immediately if `Retry-After` is more than 60 seconds.
+ * Rejects with the last network error, or with the signal's reason.
  */
 export async function fetchWithRetries(
   send: () => Promise<Response>,
@@ -27,7 +27,7 @@ export async function fetchWithRetries(
 ): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const last = attempt >= retries
-    // Without jitter, clients that were refused together would come back together.
+    // Without jitter, clients that were refused together would retry together.
     const backoff_ms = Math.random() * firstBackoff_ms * 2 ** attempt
     let asked_ms = 0
     try {
@@ -42,7 +42,7 @@ export async function fetchWithRetries(
   }
 }
 
-/** What `Retry-After` asks for, as seconds or as an HTTP date; 0 where it is absent or neither. */
+/** Reads `Retry-After`, in seconds or as an HTTP date; 0 if it is absent or invalid. */
 function retryAfter_ms(response: Response): number {
   const value = response.headers.get('retry-after') ?? ''
   const wait_ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()

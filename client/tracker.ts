@@ -4,58 +4,62 @@ import { newMessageId } from './message-id.ts'
 import { type OperationResult, type Schemas, UnexpectedResponseError } from './operation-calls.ts'
 import { assertJson } from './variables.ts'
 
-/** The most events that the contract takes in one batch. */
+/** Maximum events per batch in the contract. */
 const batchLimit = 1000
 
-/** A batch grows up to this: the contract takes four times as much, but many a proxy refuses more than 1 MiB. */
+/** Maximum bytes per batch. The contract allows four times as much, but many proxies refuse more than 1 MiB. */
 const batchLimit_bytes = 1_000_000
 
-/** What a batch has around its events and the commas between them. */
+/** Bytes of a batch without its events and the commas between them. */
 const frame_bytes = 13 // {"events":[]}
 
-/** Whose events are tracked, and how to reach the server. */
+/** The customer whose events are tracked, and how to reach the server. */
 export type TrackerOptions = ClientOptions & {
-  /** Initialized once; every event is this customer's, in this journey. */
+  /** Initialized once. Every tracked event belongs to this customer and journey. */
   customer: Schemas['CustomerInitialization']
-  /** How many events may be without an outcome at a time. Default: 1000. */
+  /** Maximum number of events without an outcome. Default: 1000. */
   queueLimit?: number | undefined
 }
 
-/** An event as it was tracked. Survives `JSON.stringify`. */
+/** An event as it was tracked. It survives `JSON.stringify`. */
 export type TrackedEvent = Omit<Schemas['EventCreation'], 'journey_id' | 'customer_id'> & {
   message_id: string
 }
 
 export type TrackOptions = {
-  /** When it happened. The tracker sets none by itself: a customer's wrong clock must not get events refused. */
+  /**
+   * When the event happened. The tracker sets none: a wrong clock on the customer's device must not get events refused.
+   */
   occurred_at?: string | undefined
-  /** Default: a new UUIDv7. Pass the one of `handOver` when you track its event again. */
+  /** Idempotency key. Default: a new UUIDv7. When you track an event from `handOver` again, pass its own. */
   message_id?: string | undefined
   /**
-   * Aborting rejects at once with the signal's reason; an event that waits is not sent any more. The other events of
-   * its batch are not touched: a request ends when all its events are aborted.
+   * Aborting rejects immediately with the signal's reason, and an event still in the queue is not sent. Other events in
+   * its batch are unaffected: the request is cancelled only when all its events are aborted.
    */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Sends the events of one customer in one journey, in the order of tracking: one request at a time, with all events
- * that wait for it, up to 1000 and 1 MB. Several go by `createEvents`, a single one by `createEvent`.
+ * Sends the events of one customer in one journey, in the order they were tracked. One request runs at a time; it
+ * carries all events that are waiting, up to 1000 events and 1 MB (`createEvents`, or `createEvent` for a single one).
  */
 export type Tracker = {
   /**
-   * Queues an event, as it is at this moment, until the customer is initialized and the request before it has ended.
-   * Without `occurred_at` it occurs when it arrives at the server.
+   * Queues a copy of the event until the customer is initialized and the previous request has finished. Without
+   * `occurred_at`, its time is when the server receives it.
    *
-   * Resolves like `createEvent` with `{ data, response }` once it is stored, and with `{ error, response }` if it is
-   * refused; `response` is that of its request, which may have carried other events too. No event is refused because
-   * of another: where the form or the size of a batch is refused, its events are sent one by one. If the initialization
-   * fails, that is the outcome of every event that waits for it, and the next event tracked starts it again.
+   * Resolves like `createEvent`: with `{ data, response }` once the event is stored, or with `{ error, response }` if
+   * it is refused. `response` belongs to the request, which may have carried other events too. One event never causes
+   * another to be refused: if the server refuses a batch for its shape or size, the events are sent one by one. If
+   * initialization fails, every waiting event gets that problem, and the next tracked event starts initialization
+   * again.
    *
-   * Rejects like `createEvent`, and at once with
-   * - `QueueFullError`, if `queueLimit` events are without an outcome;
+   * Rejects like `createEvent`, and immediately with
+   * - `QueueFullError`, if `queueLimit` events have no outcome yet;
    * - `TrackerClosedError`, after `close`;
-   * - a `TypeError` that names the place, if the variables are not JSON values: NaN, undefined, a Map, a class's object.
+   * - a `TypeError` that names the value, if the variables are not JSON, such as `NaN`, `undefined`, a `Map` or a class
+   *   instance.
    */
   readonly track: (
     event_id: string,
@@ -63,50 +67,51 @@ export type Tracker = {
     options?: TrackOptions,
   ) => Promise<OperationResult<'createEvent'>>
 
-  /** The outcome of the initialization, of the latest if it was started again. */
+  /** Returns the outcome of the latest initialization. */
   readonly initialization: () => Promise<OperationResult<'initializeCustomer'>>
 
-  /** Resolves when every event tracked so far has its outcome. */
+  /** Resolves when every event tracked so far has an outcome. */
   readonly flush: () => Promise<void>
 
-  /** Refuses further events from now on, and resolves when those tracked so far have their outcome. */
+  /** Refuses new events, and resolves when every event tracked so far has an outcome. */
   readonly close: () => Promise<void>
 
   /**
-   * For the page's `pagehide` event: before it returns, every event without an outcome that fits is in a request that
-   * the browser finishes without the page (64 KiB and 64 requests at a time, with all others of this package). Events
-   * go together in one request, so that they are stored in order and as many as possible fit. Where nobody can send
-   * them one by one any more, one of a form that the contract refuses, such as an empty `event_id`, costs the others.
+   * Call it in the page's `pagehide` handler. It synchronously starts requests for the events without an outcome, which
+   * the browser finishes after the page is gone (up to 64 KiB and 64 requests at a time, shared by all clients on the
+   * page). Events share one request, so that they are stored in order and as many as possible fit. If the server
+   * refuses that request for the shape of one event, such as an empty `event_id`, the others are lost with it: the page
+   * is no longer there to send them one by one.
    *
-   * Returns the events that are in none, because they did not fit or the customer is not initialized yet. Keep them,
-   * and track them again on the next page with their `message_id`: what did arrive after all is stored once. Nobody
-   * sees the answer to a request that outlives its page; should the page live on, every event gets its outcome.
+   * Returns the events that were not sent, because they did not fit or the customer is not initialized yet. Save them
+   * and track them on the next page with their `message_id`: an event that did arrive is not stored twice. The response
+   * of a request that outlives its page is lost; if the page stays open after all, every event still gets its outcome.
    */
   readonly handOver: () => TrackedEvent[]
 }
 
-/** `queueLimit` events are without an outcome; the event was not taken. */
+/** `queueLimit` events have no outcome yet; the event was not queued. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 
   constructor(queueLimit: number) {
-    super(`${queueLimit} events wait. Track later, or raise queueLimit.`)
+    super(`The queue is full (${queueLimit} events). Track the event later, or raise queueLimit.`)
   }
 }
 
-/** The tracker was closed; the event was not taken. */
+/** The tracker is closed; the event was not queued. */
 export class TrackerClosedError extends Error {
   override readonly name = 'TrackerClosedError'
 
   constructor() {
-    super('The tracker is closed. Create another.')
+    super('The tracker is closed. Create a new one.')
   }
 }
 
-/** Starts to initialize the customer, and tracks its events. */
+/** Creates a tracker and starts to initialize its customer. */
 export function createTracker(options: TrackerOptions): Tracker {
   const { customer, queueLimit = 1000, fetch = globalThis.fetch } = options
-  /** The signals of the calls that have a request under way which outlives the page. */
+  /** Signals of the requests in flight that outlive the page. */
   const outliving = new Set<AbortSignal | null>()
   const client = createClient({
     ...options,
@@ -119,17 +124,17 @@ export function createTracker(options: TrackerOptions): Tracker {
       }
     },
   })
-  /** The events without an outcome, in the order of tracking. */
+  /** Events without an outcome, in the order they were tracked. */
   const queue = new Set<QueuedEvent>()
-  /** What `flush` waits for. */
+  /** The promises that `flush` waits for. */
   const outcomes = new Set<Promise<Outcome>>()
   let isClosed = false
   let isWorking = false
-  /** Empty until the customer is initialized; no event is sent before. */
+  /** Empty until the customer is initialized; no event is sent before that. */
   let customer_id = ''
   let initialization: Promise<OperationResult<'initializeCustomer'>>
 
-  /** Initializes the customer if that is not done, then sends one batch after the other until no event is left. */
+  /** Initializes the customer if necessary, then sends batches until the queue is empty. */
   async function work() {
     isWorking = true
     try {
@@ -139,13 +144,13 @@ export function createTracker(options: TrackerOptions): Tracker {
       if (error) settleAll(() => ({ error, response }))
       for (;;) {
         const waiting = [...queue].filter(({ call }) => !call)
-        // One that is too large by itself goes too: the server says so.
+        // A single event that is too large is sent too: the server's refusal is its outcome.
         const batch = takeBatch(waiting, (size_bytes, index) => !index || size_bytes <= batchLimit_bytes)
         if (!batch.length) break
         await send(batch)
       }
     } catch (error) {
-      // One for each event: where none waits, nobody would handle it.
+      // A rejection per event: with an empty queue there is none that could go unhandled.
       settleAll(() => Promise.reject(error))
     }
     isWorking = false
@@ -155,7 +160,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     for (const event of queue) event.settle(outcome())
   }
 
-  /** Takes from the events, the first first, those that may go in one request together. None, if the first does not fit. */
+  /** Removes the longest prefix of `events` that fits into one request. Empty if the first event does not fit. */
   function takeBatch(
     events: QueuedEvent[],
     fits: (size_bytes: number, index: number) => boolean,
@@ -173,8 +178,8 @@ export function createTracker(options: TrackerOptions): Tracker {
   }
 
   /**
-   * Resolves when the request has ended, and where the whole was refused those of its single events too. Then its
-   * events have their outcome, unless another request took its place.
+   * Resolves when the request has finished, and, if the whole batch was refused, also the requests for its single
+   * events. By then its events have their outcome, unless another request has taken them over.
    */
   async function send(batch: QueuedEvent[]) {
     const call: Call = { controller: new AbortController(), events: new Set(batch) }
@@ -189,7 +194,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     const result: Promise<Answer> = single
       ? client.createEvent({ body: single, signal })
       : client.createEvents({ body: { events }, signal })
-    // A proxy that refuses the size answers in its own way, which rejects. What rejects may be anything.
+    // A proxy that refuses the size sends its own error page, which rejects; the rejection may be anything.
     const { response }: { response?: Response } = await result.catch(Object)
     if (!single && (response?.status === 400 || response?.status === 413)) {
       for (const event of call.events) await send([event])
@@ -209,7 +214,7 @@ export function createTracker(options: TrackerOptions): Tracker {
       assertJson(tracked.custom_variables ?? null, '/custom_variables')
       if (queue.size >= queueLimit) throw new QueueFullError(queueLimit)
       const event: QueuedEvent = {
-        // The caller may change its object while the event waits.
+        // A copy, because the caller may change its object while the event waits.
         tracked: JSON.parse(JSON.stringify(tracked)),
         settle(outcome) {
           queue.delete(event)
@@ -231,7 +236,7 @@ export function createTracker(options: TrackerOptions): Tracker {
       const outcome = enqueue({ event_id, custom_variables, occurred_at, message_id }, signal)
       outcomes.add(outcome)
       try {
-        // Not the same promise: a rejection that the caller ignores is reported, whether or not flush has seen it.
+        // Not the same promise: a rejection that the caller ignores is reported even if flush has seen it.
         return await outcome
       } finally {
         outcomes.delete(outcome)
@@ -258,13 +263,13 @@ export function createTracker(options: TrackerOptions): Tracker {
   }
 }
 
-/** Takes the event out of the request that carries it, and ends a request that carries no event any more. */
+/** Removes the event from the request that carries it, and cancels a request that has no event left. */
 function leaveCall(event: QueuedEvent) {
   const { call } = event
   if (call?.events.delete(event) && call.events.size === 0) call.controller.abort()
 }
 
-/** The outcome of one event, in the form of `createEvent`. */
+/** Returns the outcome of one event, in the form of `createEvent`. */
 function outcomeAt(index: number, { data, error, response }: Answer): Outcome {
   if (error) return { error, response }
   if ('success' in data) return { data, response }
@@ -282,11 +287,11 @@ type Answer = Outcome | OperationResult<'createEvents'>
 
 type QueuedEvent = {
   tracked: TrackedEvent
-  /** Gives the event its outcome, once; a promise passes its own on. */
+  /** Sets the outcome of the event, once; a promise is followed. */
   settle: (outcome: Outcome | Promise<Outcome>) => void
-  /** The latest request that carries it; none while it waits. */
+  /** The latest request that carries the event; undefined while it waits. */
   call?: Call
 }
 
-/** A request, and those of its events that wait for its answer. */
+/** A request, and those of its events that still wait for its response. */
 type Call = { controller: AbortController; events: Set<QueuedEvent> }

@@ -1,10 +1,10 @@
 /**
- * `npm run build`, and the end of `npm ci`: builds the server into dist/server, the administration interface into
- * dist/admin, and puts Redoc, which shows the API reference, into dist/redoc. The packages for it are no production
- * dependencies: where they were left out (`npm ci --omit=dev`), they are installed into a folder of their own, which is
- * removed afterwards.
+ * `npm run build`, also run at the end of `npm ci`: builds the server into dist/server and the administration interface
+ * into dist/admin, and copies Redoc, which renders the API reference, into dist/redoc. The packages that this takes are
+ * development dependencies. If they are missing (`npm ci --omit=dev`), they are installed into a temporary folder,
+ * which is removed afterwards.
  *
- * JavaScript, because it is also run by the Node of the machine, where npm was told to run no scripts of packages.
+ * JavaScript, because the machine's own Node runs it where npm was told not to run package scripts.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -19,10 +19,10 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** What the build reads. */
+/** The files that the build reads. */
 const SOURCES = ['package-lock.json', '.npmrc', 'tsconfig.json', 'admin', 'client', 'generated']
 
-/** What builds, and what is passed on as it is. */
+/** The packages that build, and Redoc, which is copied as it is. */
 const BUILDERS = ['rolldown', 'vite', 'redoc']
 
 const dist = resolve('dist')
@@ -33,7 +33,7 @@ else buildElsewhere()
 function build(folder) {
   const options = ['--outDir', join(dist, 'admin'), '--emptyOutDir', '--logLevel', 'warn']
   run([join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'admin', ...options], folder)
-  // Here, where the packages are that it is built of.
+  // Runs here, because the dependencies to bundle are here.
   run([join(folder, 'node_modules', 'rolldown', 'bin', 'cli.mjs'), '-c', 'server/rolldown.config.js'], '.')
   const redoc = join(folder, 'node_modules', 'redoc')
   rmSync(join(dist, 'redoc'), { recursive: true, force: true })
@@ -48,15 +48,15 @@ function build(folder) {
 
 function buildElsewhere() {
   mkdirSync(dist, { recursive: true })
-  // Beside what is built: the folder for temporary files may be in memory, and this is a quarter of a gigabyte.
+  // Inside dist: the system's temporary folder may be in memory, and this takes a quarter of a gigabyte.
   const folder = mkdtempSync(join(dist, 'build-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  process.stdout.write('Installing for a moment what builds Cairn ...\n')
+  process.stdout.write('Temporarily installing the packages that build Cairn ...\n')
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   const { devDependencies, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
   const dependencies = only(devDependencies, [...BUILDERS, ...importedBy('admin')])
-  // The lock has more than this; what of it is needed has the versions that it names.
+  // The lock file has more packages than these; the ones installed get the versions that it pins.
   writeFileSync(
     join(folder, 'package.json'),
     JSON.stringify({
@@ -67,14 +67,14 @@ function buildElsewhere() {
       dependencies,
     }),
   )
-  // biome-ignore lint/style/noProcessEnv: npm says there where it is
+  // biome-ignore lint/style/noProcessEnv: npm sets its own path there
   const npm = process.env.npm_execpath
-  if (!npm) fail('run it by npm: npm run build.')
+  if (!npm) fail('start it with npm: npm run build.')
   run([npm, 'install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
   build(folder)
 }
 
-/** The packages that the modules of a folder import. */
+/** The packages that the modules in a folder import. */
 function importedBy(folder) {
   const names = readdirSync(folder, { recursive: true }).filter((name) => /\.tsx?$/.test(name))
   const text = names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
@@ -85,7 +85,7 @@ function only(versions, names) {
   return Object.fromEntries(Object.entries(versions).filter(([name]) => names.includes(name)))
 }
 
-/** Runs a program of Node to its end, or ends with what to do. */
+/** Runs a Node program to its end; on failure exits with a message that says what to do. */
 function run(args, folder) {
   const { status } = spawnSync(process.execPath, args, {
     cwd: folder,
@@ -93,12 +93,12 @@ function run(args, folder) {
   })
   if (status === 0) return
   fail(
-    'see above. `npm ci && npm prune --omit=dev` installs the same in two steps; ' +
-      '`npm ci --omit=dev --ignore-scripts` goes without it.',
+    'see the error above. `npm ci && npm prune --omit=dev` installs the same in two steps; ' +
+      '`npm ci --omit=dev --ignore-scripts` skips the build.',
   )
 }
 
 function fail(reason) {
-  process.stderr.write(`Cairn is not built: ${reason}\n`)
+  process.stderr.write(`The build failed: ${reason}\n`)
   process.exit(1)
 }

@@ -1,73 +1,73 @@
 import proxyaddr from 'proxy-addr'
 import { isPort, readAddress } from './domain/postgres-urls.ts'
 
-/** The only store whose folder is made: in any other place a missing one is more likely a slip of the pen. */
+/** The only path whose folder is created. Anywhere else a missing folder is more likely a typo. */
 export const DEFAULT_DATABASE_URL = 'sqlite:./data/cairn.db'
 
-/** The environment variables, for `--help` and for the README. */
+/** The environment variables, as `--help` and the README list them. */
 export const settings = [
   { name: 'PORT', default: '3000', description: 'Port to listen on' },
-  { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all' },
+  { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all interfaces' },
   {
     name: 'DATABASE_URL',
     default: DEFAULT_DATABASE_URL,
-    description: 'The store: sqlite:PATH, whose folder must exist, or postgres://…',
+    description: 'Database: sqlite:PATH (the folder must exist) or postgres://…',
   },
   {
     name: 'CAIRN_PUBLIC_URL',
     default: '',
-    description: 'Where browsers reach the server, for example https://cairn.example.com',
+    description: 'Public URL of the server, for example https://cairn.example.com',
   },
   {
     name: 'CAIRN_TRUSTED_PROXIES',
     default: '',
-    description: 'Proxies whose X-Forwarded-… headers are believed, for example loopback,10.0.0.0/8',
+    description: 'Proxies whose X-Forwarded-… headers are trusted, for example loopback,10.0.0.0/8',
   },
   {
     name: 'CAIRN_RATE_LIMIT',
     default: '500',
-    description: 'Events a second for each key, twice as many at once; 0 for no limit',
+    description: 'Events per second and key, with bursts of twice as many; 0 for no limit',
   },
   {
     name: 'CAIRN_RATE_LIMIT_MAX',
     default: '5000',
-    description: 'The most that members may give a key, not below CAIRN_RATE_LIMIT; 0 for any',
+    description: 'Highest rate that members may set for a key, at least CAIRN_RATE_LIMIT; 0 for any',
   },
   {
     name: 'CAIRN_ACCOUNTS',
     default: 'invitation',
-    description: 'Who makes accounts: invitation, the invited; operator, the cairn command alone',
+    description: 'Who creates accounts: invitation (the invited) or operator (the cairn command)',
   },
   {
     name: 'CAIRN_METRICS_TOKEN',
     default: '',
-    description: 'Opens /metrics to other machines, as Authorization: Bearer TOKEN',
+    description: 'Token that lets other machines read /metrics, sent as Authorization: Bearer TOKEN',
   },
   {
     name: 'CAIRN_REFUSALS_DAYS',
     default: '7',
-    description: 'How many days refused requests are kept to be looked at; 0 for none',
+    description: 'Days for which rejected requests are kept for inspection; 0 keeps none',
   },
   {
     name: 'CAIRN_REFUSALS_MEGABYTES',
     default: '50',
-    description: 'The most that the refused requests of a workspace take; 0 keeps none',
+    description: 'Maximum megabytes of rejected requests per workspace; 0 keeps none',
   },
   {
     name: 'CAIRN_REFUSALS_ROWS',
     default: '100000',
-    description: 'The most refused requests that are kept of a workspace; 0 keeps none',
+    description: 'Maximum number of rejected requests kept per workspace; 0 keeps none',
   },
   {
     name: 'CAIRN_ERASURES_FILE',
     default: '',
-    description: 'Notes who was erased, outside of the store; by default beside a SQLite file',
+    description: 'File with the list of erased customers; if unset, next to a SQLite database',
   },
   { name: 'LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error or silent' },
   {
     name: 'CAIRN_LOG_ADDRESSES',
     default: 'on',
-    description: 'Whether the log has the addresses of senders, on or off; the audit log has them',
+    description: 'Whether the log contains client addresses, on or off; the audit log always does',
   },
 ] as const
 
@@ -77,58 +77,63 @@ export type Config = {
   port: number
   host: string
   databaseUrl: string
-  /** Where browsers reach the server; undefined: where the request says. */
+  /** Public URL of the server; undefined: taken from the request. */
   publicUrl: URL | undefined
-  /** Addresses and networks of proxies whose headers are believed. */
+  /** Addresses and networks of proxies whose `X-Forwarded-…` headers are trusted. */
   trustedProxies: string[]
-  /** Events a second for each key without a rate of its own; 0: no limit. */
+  /** Events per second for each key without a rate of its own; 0: no limit. */
   rateLimit: number
-  /** The most events a second that members may give a key; 0: any rate, and none. The command line may give more. */
+  /**
+   * Highest rate in events per second that members may set for a key; 0: any rate or none. The command line is not
+   * bound by it.
+   */
   rateLimitMax: number
-  /** Whether an invitation lets somebody without an account make one, or only operators do. */
+  /** Whether a person without an account may create one from an invitation, or only operators create accounts. */
   accounts: 'invitation' | 'operator'
-  /** Opens `/metrics`; without one only this machine reads it. */
+  /** Token for `/metrics`; without one, only this machine may read it. */
   metricsToken: string | undefined
-  /** How much is kept of what was refused, of each workspace; any of them 0: nothing. */
+  /** Limits on the rejected requests kept per workspace; if any of them is 0, none are kept. */
   refusals: { days: number; bytes: number; rows: number }
-  /** Notes who was erased, outside of the store; undefined: beside it where it is a file, else nowhere. */
+  /** File that lists erased customers, outside the database; undefined: next to a SQLite file, otherwise none. */
   erasuresFile: string | undefined
   logLevel: string
-  /** Whether the log has the addresses of senders. */
+  /** Whether the log contains client addresses. */
   logAddresses: boolean
 }
 
-/** A path to a file: not in memory, no folder, and no host, which `data` would be in `sqlite://data/cairn.db`. */
+/**
+ * A path to a file: not in memory, not a folder, and without a host, which `data` would be in `sqlite://data/cairn.db`.
+ */
 const SQLITE_URL = /^sqlite:(?!:memory:|file:|\/\/(?!\/)).*[^/]$/
 
 /**
- * What an env file or a shell leaves in a value by mistake. It is refused, and not cut off: then every program that reads
- * the same variable means the same.
+ * What an env file or a shell leaves in a value by mistake. It is refused rather than trimmed, so that every program
+ * that reads the same variable sees the same value.
  */
 const LEFTOVERS: [RegExp, string][] = [
-  [/[\r\n]/, 'has a line break (an env file with Windows line ends, perhaps)'],
-  [/^\s|\s$/, 'begins or ends with a blank'],
-  [/^["'`]|["'`]$/, 'begins or ends with a quotation mark; not every reader of an env file takes them away'],
-  [/\p{Cc}/u, 'has a control character'],
+  [/[\r\n]/, 'contains a line break (perhaps an env file with Windows line endings)'],
+  [/^\s|\s$/, 'begins or ends with whitespace'],
+  [/^["'`]|["'`]$/, 'begins or ends with a quotation mark; not every env file reader removes them'],
+  [/\p{Cc}/u, 'contains a control character'],
 ]
 
-/** What would be part of the file's name: the store of that name would be a new one, and empty. */
+/** What would become part of the file name: a database of that name would be a new, empty one. */
 const NOT_OF_A_PATH: [RegExp, string][] = [
-  [/\?/, 'has a ? in it: a sqlite: URL has no parameters, and its path is taken as it is'],
-  [/#/, 'has a # in it: a sqlite: URL has no fragment, and its path is taken as it is'],
-  [/%[0-9A-Fa-f]{2}/, 'is encoded with %; the path of a sqlite: URL is written as it is'],
-  [/\$[{A-Za-z_]/, 'has a variable that was not replaced by its value'],
-  [/^sqlite:["'`\s]/, 'has a path that begins with a quotation mark or a blank'],
+  [/\?/, 'contains a ?, but a sqlite: URL has no parameters; its path is used literally'],
+  [/#/, 'contains a #, but a sqlite: URL has no fragment; its path is used literally'],
+  [/%[0-9A-Fa-f]{2}/, 'is percent-encoded; the path of a sqlite: URL is used literally'],
+  [/\$[{A-Za-z_]/, 'contains a variable that was not expanded'],
+  [/^sqlite:["'`\s]/, 'has a path that begins with a quotation mark or whitespace'],
 ]
 
-/** What fits into the header (RFC 6750), and cannot be guessed: 32 hexadecimal digits are 128 bits. */
+/** What fits into the header (RFC 6750) and cannot be guessed: 32 hexadecimal digits are 128 bits. */
 const METRICS_TOKEN = /^[A-Za-z0-9._~+/=-]{32,255}$/
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
 /**
  * Reads the configuration.
- * @throws {Error} whose message lists every setting that is wrong and what it must be
+ * @throws {Error} whose message lists every invalid setting and what it must be
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = []
@@ -154,9 +159,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logLevel: text('LOG_LEVEL'),
     logAddresses: isOn('CAIRN_LOG_ADDRESSES'),
   }
-  // Never with what it is: the message ends up in a log.
+  // Without its value: the message ends up in a log.
   if (config.metricsToken !== undefined && !METRICS_TOKEN.test(config.metricsToken)) {
-    faults.push('CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -')
+    faults.push('CAIRN_METRICS_TOKEN must have 32 to 255 characters from A-Z a-z 0-9 . _ ~ + / = -')
   }
   if (!areProxies(config.trustedProxies)) {
     faults.push(
@@ -173,10 +178,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     return values.get(name) ?? ''
   }
 
-  /** Without what it is: it may have a password. */
+  /** Returns the value, or reports a fault without the value, which may contain a password. */
   function tidy(name: SettingName): string | undefined {
     const value = environment[name]
-    // A list, whose members blanks and line breaks part.
+    // A list whose entries are separated by whitespace or commas.
     if (name === 'CAIRN_TRUSTED_PROXIES') return value
     const leftover = value && LEFTOVERS.find(([form]) => form.test(value))
     if (!leftover) return value
@@ -224,7 +229,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** What every key has without asking, each may be given. */
+/** The default rate is always allowed, so the maximum is at least that. */
 function mostOf({ rateLimit, rateLimitMax }: Pick<Config, 'rateLimit' | 'rateLimitMax'>): number {
   return rateLimit === 0 || rateLimitMax === 0 ? 0 : Math.max(rateLimit, rateLimitMax)
 }
@@ -238,7 +243,7 @@ function areProxies(list: string[]): boolean {
   }
 }
 
-/** Never with what it is: it may have a password. */
+/** Returns what is wrong with the URL, without the URL itself: it may contain a password. */
 function faultOf(databaseUrl: string, environment: NodeJS.ProcessEnv): string | undefined {
   if (SQLITE_URL.test(databaseUrl)) {
     const strange = NOT_OF_A_PATH.find(([form]) => form.test(databaseUrl))
@@ -251,14 +256,14 @@ function faultOf(databaseUrl: string, environment: NodeJS.ProcessEnv): string | 
     const { hosts } = readAddress(databaseUrl)
     const { PGPORT } = environment
     if (!PGPORT || hosts.every(({ port }) => port !== undefined) || isPort(PGPORT)) return undefined
-    return 'PGPORT, which DATABASE_URL leaves the port to, must be a number from 1 to 65535'
+    return 'PGPORT must be a number from 1 to 65535, because DATABASE_URL names no port'
   } catch (error) {
     return `DATABASE_URL: ${error instanceof Error ? error.message : error}`
   }
 }
 
-/** The environment of this process. */
+/** Returns the environment of this process. */
 export function processEnvironment(): NodeJS.ProcessEnv {
-  // biome-ignore lint/style/noProcessEnv: the one place where it is read
+  // biome-ignore lint/style/noProcessEnv: the only place that reads it
   return process.env
 }

@@ -23,70 +23,73 @@ import type { Tally } from './tally.ts'
 
 export type OperationId = keyof operations
 
-/** What an operation may use besides its request. */
+/** What an operation may use in addition to its request. */
 export type Context = {
   /**
-   * For reading, and for ingestion, whose units of work write and do not look at the key again: one that was valid when the
-   * request came in may save its event. All else is written by `change`.
+   * For reads, and for ingestion, whose units of work do not check the key again: a key that was valid when the request
+   * arrived may save its event. All other writes go through `change`.
    */
   storage: Omit<ServedStorage, 'db'> & { db: ReadingDatabase }
-  /** The caller's, for what is listed. */
+  /** The caller's context for list reads. */
   reading: Reading
   /**
-   * Runs the work in a transaction, once the caller may still do it there: its key, or its session, membership and role,
-   * may have ended or changed since the request came in. What the work returns is committed.
+   * Runs the work in a transaction, after checking there that the caller is still allowed: its key, session, membership
+   * or role may have changed since the request arrived. Commits what the work did when it returns.
    * @param work gets the caller as it is now
-   * @throws {Problem} 401 or 403 as before the operation, where the caller may no more; the work is not begun
+   * @throws {Problem} 401 or 403, as before the operation, if the caller is no longer allowed; the work does not start
    */
   change<Result>(work: (db: Transaction, caller: Caller) => Promise<Result>): Promise<Result>
   now: () => number
   newId: typeof newId
-  /** Checks a body that an operation of ingestion is to be called with. @throws {Problem} `invalid_request` */
+  /** Checks a body with which an ingestion operation is to be called. @throws {Problem} `invalid_request` */
   checkBody<Id extends 'initializeCustomer' | 'createEvent' | 'createEvents'>(
     id: Id,
     body: unknown,
   ): Promise<OperationRequest<Id>['body']>
-  /** Tells the log of an item of a batch that was rejected, and keeps it to be looked at; it never waits and never fails. */
+  /** Logs an item of a batch that was rejected and keeps it for inspection. It never waits and never fails. */
   keepRefusal(item: RefusedItem): void
-  /** When it was last noted that somebody reads what was refused, or exports, by workspace and by who it is. */
+  /** When each caller's reading of rejected requests, or an export, was last recorded, by workspace and caller. */
   notedReaders: Pick<RecentMap<number>, 'get' | 'set'>
-  /** Of the caller's key. Whoever stores what was sent counts it here. */
+  /** Of the caller's key. The code that stores what was sent counts it here. */
   tally: Tally
-  /** Refunds the rate of events that were rejected for what they refer to: they must not use up a rate that others share. */
+  /**
+   * Refunds the rate limit for events rejected because of what they refer to: they must not use up a rate that others
+   * share.
+   */
   refundRate(count: number): void
   caller: Caller
   /** The network address of the caller, without a port. */
   address: string
   requestId: string
-  /** What the caller's browser is called; null where it is not known. */
+  /** Name of the caller's browser; null if unknown. */
   browser: string | null
   /** Those of the request. */
   cookies: { session?: string; device?: string }
   passwords: Pick<Passwords, 'hash' | 'matches'>
   attempts: Pick<Attempts, 'guess'>
-  /** What the operator leaves to members. */
+  /** What the operator permits members to do. */
   allowed: Pick<Config, 'rateLimitMax' | 'accounts'>
 }
 
-/** Who calls. */
+/** The caller of an operation. */
 export type Caller =
   | { kind: 'key'; key: CallingKey }
   | {
       kind: 'person'
       session: StoredSession
-      /** In the workspace that the request is about; undefined for operations that are about none. */
+      /** In the workspace that the request is about; undefined for operations without one. */
       membership: { workspace_id: string; role: Role } | undefined
     }
   | { kind: 'nobody' }
 
 export type Role = components['schemas']['Role']
 
-/** What may open an operation. */
+/** A credential that an operation may accept. */
 export type Credential = KeyKind | 'session'
 
-/** A request that the contract allows, of a caller who may make it. */
+/** A request that is valid by the contract, from a caller who is allowed to make it. */
 export type OperationRequest<Id extends OperationId> = {
-  /** The workspace that the request is about; empty for operations that are about none. */
+  /** The workspace that the request is about; empty for operations without one. */
   workspaceId: string
   body: operations[Id] extends { requestBody: { content: { 'application/json': infer Body } } }
     ? Body
@@ -99,7 +102,7 @@ export type OperationRequest<Id extends OperationId> = {
 
 type Responses<Id extends OperationId> = operations[Id]['responses']
 
-/** A success that the contract declares for the operation. Refusals are thrown. */
+/** A success that the contract declares for the operation. Refusals are thrown as `Problem`. */
 export type OperationReply<Id extends OperationId> = Id extends OperationId
   ? {
       [Status in keyof Responses<Id>]: Responses<Id>[Status] extends FileResponse<infer Types>
@@ -112,7 +115,7 @@ export type OperationReply<Id extends OperationId> = Id extends OperationId
     }[keyof Responses<Id>]
   : never
 
-/** A response that is to be kept as a file, and may be of any length: it is sent while it is made. */
+/** A response to be saved as a file. It may be of any length and is streamed. */
 type FileResponse<Types> = {
   headers: { 'Content-Disposition': string }
   content: { [Type in Types & PropertyKey]: unknown }
@@ -123,29 +126,29 @@ export type Operation<Id extends OperationId> = (
   context: Context,
 ) => Promise<OperationReply<Id>>
 
-/** One function for every operation of the contract, and no other. */
+/** One function per operation of the contract, and no others. */
 export type Operations = { [Id in OperationId]: Operation<Id> }
 
-/** An operation as HTTP reaches it. */
+/** An operation as it is mounted in Express. */
 export type Route = {
   operationId: OperationId
   method: string
-  /** The path as Express matches it, the base path included. */
+  /** The path in Express's syntax, including the base path. */
   path: string
-  /** The credentials of which one opens it; none: it needs none. */
+  /** The credentials that it accepts; empty: it needs none. */
   accepts: readonly Credential[]
-  /** The roles for which it is, where it is about a workspace and open to people. */
+  /** The roles that may call it, for operations of people in a workspace. */
   roles: readonly Role[] | undefined
   hasBody: boolean
-  /** Whether it answers with a file. */
+  /** Whether the response is a file. */
   isFile: boolean
   bodyLimits: BodyLimits
-  /** How many events a request with this body counts as. */
+  /** Number of events that a request with this body counts as. */
   count(body: unknown): number
   check: RequestCheck<Omit<OperationRequest<OperationId>, 'workspaceId'>>
 }
 
-/** The contract, checked, as the file and as a document. */
+/** The validated contract, as text and parsed. */
 export type Contract = { text: string; document: ContractDocument; basePath: string; routes: Route[] }
 
 const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
@@ -155,8 +158,8 @@ const CREDENTIAL_OF_SCHEME: Record<string, Credential> = {
 }
 
 /**
- * Reads the contract and prepares the checks of each operation.
- * @throws {Error} where the file is no valid contract
+ * Reads the contract and prepares the request checks of each operation.
+ * @throws {Error} if the file is not a valid contract
  */
 export async function loadContract(file: URL): Promise<Contract> {
   const text = readFileSync(file, 'utf8')
@@ -196,7 +199,6 @@ export async function loadContract(file: URL): Promise<Contract> {
 function credentialOf(scheme: Record<string, unknown>): Credential {
   const [name = ''] = Object.keys(scheme)
   const credential = CREDENTIAL_OF_SCHEME[name]
-  if (!credential)
-    throw new Error(`The contract has a security scheme that the server does not know: ${name}`)
+  if (!credential) throw new Error(`The contract declares an unknown security scheme: ${name}`)
   return credential
 }

@@ -1,10 +1,10 @@
 /**
- * Development: makes everything in `generated/`. With `--check` it writes nothing and fails where a file is not what
- * it would write.
+ * Development: generates everything in `generated/`. With `--check` it writes nothing and fails if a file differs from
+ * what it would write.
  *
  *   contract.ts     types of the contract, by openapi-typescript
- *   operations.ts   method and path of each operationId, with the contract's descriptions: for keys, for people
- *   tables.ts       types of the tables that every engine has, by kysely-codegen from a freshly migrated database
+ *   operations.ts   method and path of each operationId, with the contract's descriptions: for keys and for people
+ *   tables.ts       types of the tables that all engines share, by kysely-codegen from a freshly migrated database
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,8 @@ function put(name: string, content: string) {
 
 function contractTypes() {
   const path = join(folder, 'contract.ts')
-  // A property with a default stays optional in requests; an object without declared properties may have any.
+  // A property with a default stays optional in requests; an object without declared properties may have any
+  // properties.
   const options = ['--default-non-nullable=false', '--empty-objects-unknown']
   run('openapi-typescript', 'openapi.yaml', ...options, '--output', path)
   return readFileSync(path, 'utf8')
@@ -92,10 +93,10 @@ async function tableTypes() {
   const database = join(folder, 'tables.db')
   const path = join(folder, 'tables.ts')
   await migrateFile(database)
-  // How events are kept is each engine's own.
+  // Each engine stores events in its own way.
   const tables = ['--dialect=sqlite', `--url=${database}`, '--exclude-pattern={event*,enrolment*}']
   run('kysely-codegen', ...tables, `--out-file=${path}`, '--log-level=error')
-  // By its row numbers one engine refers from table to table; queries that are for every engine may not know them.
+  // One engine joins its tables by row number; queries for every engine must not use these columns.
   return readFileSync(path, 'utf8').replace(/^ {2}\w+_ref: .*\n/gm, '')
 }
 

@@ -1,25 +1,26 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 
-/** So much of the log is written at once, or what there is after this time. */
+/** Lines are written together once they reach this length, or after this time. */
 const LOG_CHARACTERS = 65_536
 const LOG_FLUSH_MS = 200
 
 /**
- * The log of this process: the standard output, on which each line is one JSON object. It takes Node's own warnings too,
- * and what the process dies of; both would otherwise be on the standard error alone, as lines of text.
+ * Opens the log of this process: standard output, one JSON object per line. It includes Node's warnings and the error
+ * that an uncaught exception ends the process with; both would otherwise go to standard error only, as plain text.
  */
 export function openLog(level: string): Logger {
   const log = pino({ level }, new GatheredLines())
-  // Node's own listener writes to the standard error.
+  // Node's own listener writes to standard error.
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message, stack }) => log.warn({ warning: name, stack }, message))
-  process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'Cairn dies of an error'))
+  process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught error; exiting'))
   return log
 }
 
 /**
- * Lines that go out together, because a system call for each would take 20 µs of every request. Gathered here: pino's
- * destination puts each behind those before it and counts the bytes of all anew, 3 µs and 4 kB of memory for each line.
+ * Buffers lines and writes them together: one system call per line would cost 20 µs per request. The buffer is here
+ * because pino's own destination concatenates each line to the previous ones and counts all bytes again, 3 µs and 4 kB
+ * per line.
  */
 class GatheredLines implements DestinationStream {
   readonly #destination = pino.destination({ dest: 1, sync: false })
@@ -28,7 +29,7 @@ class GatheredLines implements DestinationStream {
 
   constructor() {
     setInterval(() => this.flush(), LOG_FLUSH_MS).unref()
-    // Before the destination ends with the process.
+    // Prepended, so that it runs before the destination's own listener.
     process.prependListener('beforeExit', () => this.flush())
     process.prependListener('exit', () => this.flushSync())
   }
@@ -39,7 +40,7 @@ class GatheredLines implements DestinationStream {
     if (this.#characters >= LOG_CHARACTERS) this.flush()
   }
 
-  /** Writes what there is. */
+  /** Passes the buffered lines to the destination. */
   flush(): void {
     if (this.#lines.length === 0) return
     this.#destination.write(this.#lines.join(''))
@@ -47,14 +48,14 @@ class GatheredLines implements DestinationStream {
     this.#characters = 0
   }
 
-  /** Has written what there is. pino asks for it where the process is about to die. */
+  /** Writes the buffered lines synchronously. pino calls it when the process is about to exit. */
   flushSync(): void {
     this.flush()
     this.#destination.flushSync()
   }
 }
 
-/** Tells at every level, `silent` too, where the server listens: whoever has started it waits for that line. */
+/** Logs the server's address at every level, even `silent`: supervisors and scripts wait for this line. */
 export function logListening(log: Logger, { url, siteUrl }: { url: string; siteUrl: string }): void {
   const always = log.child({}, { level: 'info' })
   always.info({ url }, `Cairn listens on ${url} (API reference: ${siteUrl}/docs/)`)

@@ -17,17 +17,17 @@ import { version } from './version.ts'
 
 export const contractFile = new URL('../openapi.yaml', import.meta.url)
 
-/** A server that listens. */
+/** A running server. */
 export type RunningServer = {
   /** For example `http://127.0.0.1:3000`. */
   url: string
-  /** Where a browser finds it. */
+  /** The URL for browsers. */
   siteUrl: string
-  /** A one-time link that creates the first person; where there is any data, there is none. A secret. */
+  /** A one-time link that creates the first person; undefined once there is any data. A secret. */
   setupLink: string | undefined
-  /** Refuses new work, finishes what was taken, and closes the store. */
+  /** Refuses new work, finishes the requests in flight, and closes the store. */
   stop(): Promise<void>
-  /** Rejects when the server can no longer work. */
+  /** Rejects when the server can no longer operate. */
   died: Promise<never>
 }
 
@@ -36,17 +36,17 @@ export type ServerOptions = {
   log: Logger
   /** Milliseconds since 1970. */
   now?: () => number
-  /** How long a sender may take. */
+  /** Time limits for slow senders. */
   patience?: typeof PATIENCE
-  /** The contract, where it has been loaded already. */
+  /** The contract, if it is already loaded. */
   contract?: Contract
   /** Opens the store. */
   open?: typeof openStorage
 }
 
 /**
- * Opens the store and listens.
- * @throws {Error} with a message for the operator where either is not possible
+ * Opens the store and starts to listen.
+ * @throws {Error} with a message for the operator if either fails
  */
 export async function startServer({
   config,
@@ -57,7 +57,7 @@ export async function startServer({
   open = openStorage,
 }: ServerOptions): Promise<RunningServer> {
   const died = Promise.withResolvers<never>()
-  // Nobody need wait for it.
+  // Prevents an unhandled rejection if nothing awaits it.
   died.promise.catch(() => {})
   const metrics = new Metrics(version)
   const contract = loaded ?? (await loadContract(contractFile))
@@ -69,13 +69,12 @@ export async function startServer({
     onOutsideChange: () => server?.refreshKeys(),
     onDeath: died.reject,
     onGroup: (group) => metrics.groupEnded(group),
-    onIndexingFailure: (error) => log.error({ err: error }, 'could not fill the indexes of events'),
+    onIndexingFailure: (error) => log.error({ err: error }, 'could not index events'),
     onDisk: (disk) => logDisk(log, disk),
     refusalLimits: config.refusals,
     erasuresFile: config.erasuresFile,
-    onRefusalsFailure: (error) => log.warn({ err: error }, 'could not keep what was refused'),
-    onRemovalFailure: (error) =>
-      log.warn({ err: error }, 'could not remove what is to be gone; trying again'),
+    onRefusalsFailure: (error) => log.warn({ err: error }, 'could not save rejected requests'),
+    onRemovalFailure: (error) => log.warn({ err: error }, 'could not delete removed data; retrying'),
   })
   const served = new ServedMetrics()
   const passwords = new Passwords()
@@ -119,15 +118,15 @@ export async function startServer({
   }
 }
 
-/** Says why writes are refused, and when they are taken again. */
+/** Logs when writes start to be refused, and when they are accepted again. */
 function logDisk(log: Logger, { refusing, ...bytes }: Disk) {
-  if (refusing === null) log.info(bytes, 'writes are taken again')
-  else log.error(bytes, `writes are refused: ${WHY_REFUSED[refusing]}`)
+  if (refusing === null) log.info(bytes, 'accepting writes again')
+  else log.error(bytes, `refusing writes: ${WHY_REFUSED[refusing]}`)
 }
 
 const WHY_REFUSED = {
-  disk: 'the disk is nearly full; make room on it',
-  log: 'something has read the store for so long that the log has reached its limit; let a backup end, or end it',
+  disk: 'the disk is nearly full; free up space',
+  log: 'a long read, such as a backup, has kept the write-ahead log from being truncated; let it finish or stop it',
 }
 
 function urlOf(host: string, port: number): string {

@@ -6,7 +6,8 @@ import type { CommittedGroup, StorageStatistics } from './storage/storage.ts'
 const ROWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
 /**
- * What a server tells Prometheus about its process and its store. What its requests come to is counted where they are served.
+ * Prometheus metrics of the process and its store. Metrics of requests are counted in `ServedMetrics`, where requests
+ * are served.
  */
 export class Metrics {
   readonly #registry = new Registry()
@@ -26,85 +27,85 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry })
     new Gauge({
       name: 'cairn_build_info',
-      help: 'Always 1; the label tells the version.',
+      help: 'Always 1; the label has the version.',
       labelNames: ['version'],
       registers,
     }).set({ version }, 1)
     this.#commits = new Histogram({
       name: 'cairn_commit_duration_seconds',
-      help: 'What a group of writes took, from being handed to the writer to being on disk.',
+      help: 'Duration of a group commit, from handing the group to the writer until it is on disk.',
       buckets: SECONDS,
       registers,
     })
     this.#groups = new Histogram({
       name: 'cairn_commit_rows',
-      help: 'Rows that were committed together.',
+      help: 'Rows per group commit.',
       buckets: ROWS,
       registers,
     })
     this.#failures = new Counter({
       name: 'cairn_commit_failures_total',
-      help: 'Groups of writes of which not all is on disk.',
+      help: 'Group commits that failed entirely or in part.',
       registers,
     })
     this.#listReads = new Counter({
       name: 'cairn_list_reads_total',
-      help: 'Reads for lists and reports by how they ended: answered, refused, overdue, or abandoned by their caller.',
+      help: 'List and report reads by outcome: answered, refused, overdue (past the deadline), or abandoned (the client disconnected).',
       labelNames: ['outcome'],
       registers,
     })
     this.#refusals = new Counter({
       name: 'cairn_refusals_total',
-      help: 'Refusals of what was sent for its content: kept to be looked at, or left out where more came than are kept.',
+      help: 'Requests and batch items rejected for their contents: kept for inspection, or left_out because of a limit on what is kept.',
       labelNames: ['outcome'],
       registers,
     })
     this.#passwordsRefused = new Counter({
       name: 'cairn_passwords_refused_total',
-      help: 'Passwords that were not compared or hashed because too many waited (503): of known browsers, sessions and links, or of others.',
+      help: 'Password checks and hashes refused with 503 because the queue was full, by queue: known (known browsers, sessions and one-time links) or other.',
       labelNames: ['lane'],
       registers,
     })
-    this.#gauge('cairn_waiting_rows', 'Rows that wait to be written.', (now) => now.waitingRows)
+    this.#gauge('cairn_waiting_rows', 'Rows waiting to be written.', (now) => now.waitingRows)
     this.#gauge(
       'cairn_waiting_transactions',
-      'Transactions that wait for their turn to write.',
+      'Transactions waiting to write.',
       (now) => now.waitingTransactions,
     )
     this.#gauge(
       'cairn_unindexed_events',
-      'Events that are stored and readable, but not yet in the indexes (SQLite).',
+      'Events that are stored and readable but not yet indexed (SQLite).',
       (now) => now.unindexedEvents,
     )
     this.#gauge(
       'cairn_indexing_pause_seconds_max',
-      'The longest time since the start for which a write has waited for indexing (SQLite).',
+      'Longest time that a write has waited for indexing since the server started (SQLite).',
       (now) => now.longestIndexingPause_ms / 1000,
     )
     this.#gauge(
       'cairn_log_bytes',
-      'What the write-ahead log takes on the disk (SQLite).',
+      'Size of the write-ahead log on disk (SQLite).',
       (now) => now.disk.log_bytes,
     )
     this.#gauge(
       'cairn_log_unmoved_bytes',
-      'How much of the write-ahead log is still to be moved into the file (SQLite).',
+      'Bytes of the write-ahead log that are not checkpointed yet (SQLite).',
       (now) => now.disk.unmoved_bytes,
     )
     this.#gauge(
       'cairn_disk_free_bytes',
-      "Free room on the store's disk; NaN where the system does not tell, and on PostgreSQL.",
+      "Free space on the store's disk; NaN if unknown, and on PostgreSQL.",
       (now) => now.disk.free_bytes ?? Number.NaN,
     )
     this.#refusing = new Gauge({
       name: 'cairn_writes_refused',
-      help: '1 while writes are refused because of the disk (too little room) or the log (too long behind a reader; SQLite).',
+      help: '1 while writes are refused because of disk (too little free space) or log (write-ahead log too long because of a long read; SQLite).',
       labelNames: ['reason'],
       registers,
     })
     this.#gauge(
       'cairn_waiting_list_reads',
-      'Reads for lists and reports that wait for their turn.',
+      'List and report reads waiting for their turn.',
       (now) => now.listReads.waiting,
     )
   }
@@ -116,8 +117,8 @@ export class Metrics {
   }
 
   /**
-   * All of it in Prometheus' text format, with the content type to send it as.
-   * @param served what the requests have come to
+   * Returns all metrics in Prometheus' text format, with the content type to send.
+   * @param served the metrics of requests
    */
   async exposition(
     statistics: StorageStatistics,
@@ -128,7 +129,7 @@ export class Metrics {
     if (statistics.connections !== undefined) {
       this.#connections ??= new Gauge({
         name: 'cairn_database_connections',
-        help: 'Connections to PostgreSQL that this server has open.',
+        help: 'Open connections from this server to PostgreSQL.',
         registers: [this.#registry],
       })
       this.#connections.set(statistics.connections)

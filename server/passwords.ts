@@ -3,32 +3,35 @@ import { FairQueue, type Owner } from './domain/fair-queue.ts'
 import { siteOf } from './domain/networks.ts'
 import { Unavailable } from './storage/unavailable.ts'
 
-/** argon2id as OWASP recommends it for passwords: 19 MiB, two passes, one lane. */
+/** argon2id with the parameters that OWASP recommends for passwords: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /**
- * So many are worked on at a time. Each takes some 30 ms of one of the four threads that Node has for such work, and
+ * Maximum passwords hashed at a time. Each takes about 30 ms of one of the four threads that Node has for such work;
  * compressed events and files need the others.
  */
 const RUNNING = 2
 
-/** Maximum waiting in each lane: all of them together wait for about a second. */
+/** Maximum waiting in each lane; together they take about a second. */
 const WAITING = 50
 
-/** Of those that are known each may have so many waiting, so that none fills the lane. */
+/** Maximum waiting per known person, so that no one fills the lane. */
 const WAITING_OF_PERSON = 10
 
-/** Those that are known go first, except that after so many of them one of the others has its turn. */
+/** Known callers go first, but after this many in a row one of the others has its turn. */
 const KNOWN_IN_A_ROW = 3
 
-/** For whom a password is compared: a person whom a session or the browser's earlier sign-in names, or anybody from a network. */
+/**
+ * The caller of a comparison: a person known by a session or an earlier sign-in of the browser, or anyone from a
+ * network.
+ */
 export type Guessing = { person: string } | { network: string }
 
 type Waiting = { owner: Owner; begin: () => void; refuse: (error: Unavailable) => void }
 
 export type PasswordStatistics = { waiting: number; refused: number }
 
-/** A hash in the PHC string format that no password has: to compare one with it takes as long as with any other. */
+/** A hash in the PHC string format that no password matches. Comparing with it takes as long as with any other. */
 const OF_NOBODY = [
   '',
   'argon2id',
@@ -39,9 +42,9 @@ const OF_NOBODY = [
 ].join('$')
 
 /**
- * Hashes passwords, and compares them with their hashes, on other threads. There are two lanes: a flood of sign-ins from
- * however many networks fills the one for those who are not known, where networks take turns and the one with most waiting
- * is refused first; a browser that has signed in before, a session and a one-time link have the other.
+ * Hashes and verifies passwords on other threads, with load shedding in two lanes. A flood of sign-ins, from however
+ * many networks, fills only the lane of unknown callers; there networks take turns (fair queuing), and the one with the
+ * most waiting is refused first. Browsers that have signed in before, sessions and one-time links use the other lane.
  */
 export class Passwords {
   #running = 0
@@ -50,7 +53,7 @@ export class Passwords {
   readonly #others = new FairQueue<Waiting>({ perCaller: WAITING, inAll: WAITING })
   readonly #refused = { known: 0, other: 0 }
 
-  /** By lane. `refused` counts since the process began. */
+  /** Per lane. `refused` counts since the process started. */
   statistics(): Record<'known' | 'other', PasswordStatistics> {
     return {
       known: { waiting: this.#known.size, refused: this.#refused.known },
@@ -59,9 +62,9 @@ export class Passwords {
   }
 
   /**
-   * The argon2id hash of a password, in the PHC string format.
-   * @param person whose it is, or will be: known by a session or a one-time link
-   * @throws {Unavailable} `overloaded`, where too many passwords wait
+   * Returns the argon2id hash of a password in the PHC string format.
+   * @param person the owner, known by a session or a one-time link
+   * @throws {Unavailable} `overloaded` if too many passwords are waiting
    */
   async hash(password: string, person: string): Promise<string> {
     return await this.#inTurn({ person }, async () => {
@@ -71,9 +74,9 @@ export class Passwords {
   }
 
   /**
-   * Whether the password has the hash. Without a hash, for somebody who does not exist, it takes the same time and is
-   * false.
-   * @throws {Unavailable} `overloaded`, where too many passwords wait
+   * Returns whether the password matches the hash. Without a hash, for a person who does not exist, it takes the same
+   * time and returns false.
+   * @throws {Unavailable} `overloaded` if too many passwords are waiting
    */
   async matches(password: string, hash: string | undefined, guessing: Guessing): Promise<boolean> {
     return await this.#inTurn(guessing, async () => {
@@ -83,7 +86,7 @@ export class Passwords {
   }
 
   async #inTurn<Result>(guessing: Guessing, work: () => Promise<Result>): Promise<Result> {
-    // Whoever ends hands its place on.
+    // A finished call passes its slot on to the next.
     if (this.#running >= RUNNING) await this.#wait(guessing)
     else this.#running += 1
     try {
@@ -133,12 +136,12 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }
 
-/** The same characters however the keyboard has composed them (NIST SP 800-63B). */
+/** Normalizes a password, so that it does not matter how the keyboard composes characters (NIST SP 800-63B). */
 function comparable(password: string): string {
   return password.normalize('NFKC')
 }
 
-/** Loaded when it is needed: most servers start many times between two sign-ins. */
+/** Loaded on first use: most servers start many times between two sign-ins. */
 async function library() {
   return (await import('argon2')).default
 }

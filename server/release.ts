@@ -1,8 +1,8 @@
 /**
- * Development: `npm run release` makes the tarballs of this version in dist/release: `cairn`, which is Cairn as
- * JavaScript with the administration interface and the samples of deploy/, and `cairn-client`.
+ * Development: `npm run release` makes the tarballs of this version in dist/release: `cairn`, compiled to JavaScript
+ * with the administration interface and the samples of deploy/, and `cairn-client`.
  *
- * `npm run release -- 1.2.0` names the next version first, everywhere, and prints what to commit.
+ * `npm run release -- 1.2.0` sets the next version everywhere first, and prints the commands to commit it.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 type Manifest = { name: string; version: string; dependencies: Record<string, string> }
 type Lock = { version: string; packages: Record<string, { version: string }> }
 
-/** What is in the package as it is here, beside what is built. */
+/** What goes into the package unchanged, beside what is built. */
 const KEPT = ['openapi.yaml', 'deploy', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/admin', 'dist/redoc']
 
 const stage = join('dist', 'package')
@@ -33,14 +33,14 @@ try {
 }
 
 /**
- * Names a version wherever the current one is named. What changed since the last one is its entry of the changelog,
- * and its contract is what later ones are compared with.
+ * Sets the version everywhere. The changelog's "Unreleased" entries become the entry of this version, and its contract
+ * becomes the one that later versions are compared with.
  * @returns the files that it changed
  */
 function nameVersion(next: string): string[] {
   const { version } = manifest('package.json')
   if (!/^\d+\.\d+\.\d+$/.test(next) || !isLater(next, version)) {
-    throw new Error(`the next version is three numbers and later than ${version}, for example 1.2.0`)
+    throw new Error(`the next version must be three numbers and higher than ${version}, for example 1.2.0`)
   }
   const unreleased = /^## Unreleased\n(.*?)(?=^## |$(?![\s\S]))/ms.exec(readFileSync('CHANGELOG.md', 'utf8'))
   if (!unreleased?.[1]?.trim()) throw new Error('CHANGELOG.md has nothing under "## Unreleased"')
@@ -73,7 +73,7 @@ function nameVersion(next: string): string[] {
 function edit(file: string, pattern: RegExp, text: string) {
   const before = readFileSync(file, 'utf8')
   const after = before.replace(pattern, text)
-  if (after === before) throw new Error(`${file} does not name the current version where it should`)
+  if (after === before) throw new Error(`${file} does not have the current version where it is expected`)
   writeFileSync(file, after)
 }
 
@@ -83,7 +83,7 @@ function isLater(next: string, version: string): boolean {
 
 async function makeTarballs() {
   execFileSync(process.execPath, ['server/build.js'], { stdio: 'inherit' })
-  // After the build: the version is compiled into the interface.
+  // After the build, because the version is compiled into the interface.
   makePackage()
   rmSync(target, { recursive: true, force: true })
   mkdirSync(target, { recursive: true })
@@ -102,7 +102,7 @@ async function makeTarballs() {
   process.stdout.write(`In ${target}:\n${sums.join('')}`)
 }
 
-/** Cairn as it is installed: Node reads no TypeScript below node_modules. */
+/** Makes the package as it is installed, compiled: Node does not read TypeScript below node_modules. */
 function makePackage() {
   rmSync(stage, { recursive: true, force: true })
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'server/tsconfig.release.json'], {
@@ -124,13 +124,13 @@ function makePackage() {
     type: 'module',
     engines,
     bin: { cairn: 'server/cli/cairn.js' },
-    // The import sends by the client, which is in the package.
+    // The import command uses the client, which is part of the package.
     dependencies: exact({ ...dependencies, ...manifest('client/package.json').dependencies }),
   }
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(released, null, 2)}\n`)
 }
 
-/** The versions with which this one was tested. */
+/** Pins the dependencies to the versions that this one was tested with. */
 function exact(dependencies: Record<string, string>): Record<string, string> {
   const { packages }: Lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const names = Object.keys(dependencies).sort()

@@ -1,6 +1,6 @@
 /**
- * How the server is built into dist/server: JavaScript in few files, which Node loads in a fraction of the time that it needs
- * for the hundreds of modules as they are written, and each thread for TypeScript besides.
+ * Bundles the server into dist/server: a few JavaScript files, which load in a fraction of the time that Node takes for
+ * hundreds of modules and, in each thread, for TypeScript.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -8,11 +8,11 @@ import { load } from 'js-yaml'
 
 const server = import.meta.dirname
 
-/** Each thread is started from a file of its own; the name tells its folder, and all lie side by side. */
+/** Each thread starts from its own file. Its name contains its folder, because all files are in one folder. */
 const threads = readdirSync(server, { recursive: true }).filter((file) => file.endsWith('-thread.ts'))
 const nameOf = (file) => file.replace(/\.ts$/, '').split(sep).join('.')
 
-/** Names the files of the threads as they are here; all else that a module reads lies beside it where it was written. */
+/** Points thread modules to their bundled files; other files that a module reads stay where the source is. */
 const places = {
   name: 'places',
   transform(code, id) {
@@ -28,11 +28,11 @@ const places = {
   },
 }
 
-/** What every start would do again with the same result. */
+/** Work that every start would repeat with the same result. */
 const prepared = {
   name: 'prepared',
   resolveId(id, importer) {
-    // The validator compiles OpenAPI's own schema (0.2 s), with which it is told not to check the contract: the lint does.
+    // The validator compiles OpenAPI's own schema (0.2 s) although it does not check the contract here; the lint does.
     const isCheck = id === './openapi.schema.validator' && importer?.includes('/express-openapi-validator/')
     return isCheck ? NO_CHECK : null
   },
@@ -53,7 +53,7 @@ export default {
   },
   platform: 'node',
   logLevel: 'warn',
-  // Compiled for the machine, and what pg would use of that kind.
+  // Compiled for the machine, and the optional native module of pg.
   external: ['argon2', 'better-sqlite3', 'pg-native'],
   plugins: [places, prepared],
   output: { dir: resolve(server, '..', 'dist', 'server'), format: 'esm', cleanDir: true },

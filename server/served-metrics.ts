@@ -1,31 +1,31 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import { Tallies, Tally } from './tally.ts'
 
-/** Bounds of what is told in seconds. */
+/** Buckets of durations in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A request that has been answered or given up. */
+/** A request that was answered or abandoned. */
 export type EndedRequest = {
   /** Undefined outside the operations of the contract. */
   operation: string | undefined
   status: number | 'aborted'
-  /** The problem's code where it was refused. */
+  /** The problem's code, if it was refused. */
   code: string | undefined
-  /** Undefined where nobody knows when it began: it was no request. */
+  /** Undefined if no start time is known, because no complete request head arrived. */
   duration_ms: number | undefined
 }
 
 /**
- * What requests come to, for Prometheus. No label takes what a caller sends: operations and codes
- * are the contract's, keys are named by the `key_id` of keys that exist, and a bounded number of them.
+ * Prometheus metrics of requests. No label contains caller input: operations and codes come from the contract, keys are
+ * named by the `key_id` of existing keys, and their number is bounded.
  *
- * Counts that requests and events raise are kept in plain fields and handed to the library when Prometheus asks: an
- * increment of the library takes 0.25 µs, one of a field next to nothing.
+ * Counts that every request or event raises are plain fields, passed to the library at a scrape: an increment of the
+ * library takes 0.25 µs, one of a field next to nothing.
  */
 export class ServedMetrics {
   readonly tallies = new Tallies()
   readonly #registry = new Registry()
-  /** Ended requests by operation, status and code, which hold no space. */
+  /** Finished requests by operation, status and code, separated by spaces (none of them contains one). */
   readonly #requests = new Map<string, number>()
   readonly #durations: Histogram
   readonly #keyLookUps: Counter
@@ -36,7 +36,7 @@ export class ServedMetrics {
     const requests = this.#requests
     new Counter({
       name: 'cairn_requests_total',
-      help: 'Requests by operation, status and, where refused, the code of the problem.',
+      help: 'Requests by operation, status and, if refused, the problem code.',
       labelNames: ['operation', 'status', 'code'],
       registers,
       collect() {
@@ -49,28 +49,28 @@ export class ServedMetrics {
     })
     this.#durations = new Histogram({
       name: 'cairn_request_duration_seconds',
-      help: 'From the head of a request to the end of its answer.',
+      help: 'Time from the request head to the end of the response.',
       labelNames: ['operation'],
       buckets: SECONDS,
       registers,
     })
     this.#keyLookUps = new Counter({
       name: 'cairn_key_lookups_total',
-      help: 'Look-ups of a key in the store; keys that are in use are in memory and need none.',
+      help: 'Service key lookups in the store; keys in use are cached in memory.',
       registers,
     })
     this.#slowPeers = new Counter({
       name: 'cairn_slow_peers_total',
-      help: 'Peers that were too slow: whose body was given up, or that did not take their answer.',
+      help: 'Connections closed because the client was too slow to send its body or to read its answer.',
       labelNames: ['waiting_for'],
       registers,
     })
-    // From the start: of a count that appears with its first 1, no rate can be told.
+    // Exported as 0 from the start: rate() misses the first increment of a series that appears with 1.
     this.#slowPeers.inc({ waiting_for: 'body' }, 0)
     this.#slowPeers.inc({ waiting_for: 'answer' }, 0)
     this.#keyCounter(
       'cairn_events_received_total',
-      'Events that passed the check of shape and were decided on: created + duplicate + rejected.',
+      'Valid events with an outcome: created + duplicate + rejected.',
       ({ received }) => received,
     )
     this.#keyCounter(
@@ -80,12 +80,12 @@ export class ServedMetrics {
     )
     this.#keyCounter(
       'cairn_events_unavailable_total',
-      'Events that passed the check of shape but were answered with 5xx; not among those received.',
+      'Valid events that were answered with 5xx; not included in those received.',
       ({ unavailable }) => unavailable,
     )
     this.#keyCounter(
       'cairn_customers_initialized_total',
-      'Initializations of customers by outcome: created or known.',
+      'Customer initializations by outcome: created or known.',
       ({ customersCreated, customersKnown }) => ({ created: customersCreated, known: customersKnown }),
     )
   }
@@ -104,12 +104,12 @@ export class ServedMetrics {
     this.#keyLookUps.inc()
   }
 
-  /** All of it in Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   async text(): Promise<string> {
     return await this.#registry.metrics()
   }
 
-  /** The library collects all counters before it awaits anything, so that their sums agree. */
+  /** The library collects all counters before its first await, so that their sums agree. */
   #keyCounter(name: string, help: string, read: (tally: Tally) => number | Record<string, number>) {
     const { tallies } = this
     const hasOutcomes = typeof read(new Tally()) === 'object'

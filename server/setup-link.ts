@@ -10,9 +10,9 @@ import { hasWorkspaces } from './storage/tables/workspaces.ts'
 const VALID_MS = 3_600_000
 
 /**
- * Makes a link that creates the first person of a workspace, and voids those before. Its token stands in the fragment,
- * which browsers do not send and servers do not log.
- * @param link.workspace_id the workspace; null: the link creates it
+ * Creates a link that creates the first person of a workspace, and voids earlier links. Its token is in the URL
+ * fragment, which browsers do not send and servers do not log.
+ * @param link.workspace_id the workspace; null: the link creates one
  */
 export async function makeSetupLink(
   db: Transaction,
@@ -23,7 +23,7 @@ export async function makeSetupLink(
   return `${baseUrl}/admin/setup#token=${token}`
 }
 
-/** A link for a store without data; undefined for any other. */
+/** Creates a link if the store has no data; undefined otherwise. */
 export async function firstSetupLink(
   { db }: Storage,
   { baseUrl, now_ms }: { baseUrl: string; now_ms: number },
@@ -33,8 +33,8 @@ export async function firstSetupLink(
 }
 
 /**
- * Where a browser finds the server: where `CAIRN_PUBLIC_URL` says, else at the address that it listens on. Who lets it
- * listen on all of them means other machines too, so that it is one of those that they can reach.
+ * Returns the URL for browsers: `CAIRN_PUBLIC_URL` if set, else the address that the server listens on. If it listens
+ * on all interfaces, it is meant for other machines too, so the result is an address that they can reach.
  */
 export function browserUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>, port: number): string {
   if (publicUrl) return publicUrl.origin
@@ -42,10 +42,10 @@ export function browserUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-/** An address of this machine on a network; the machine's own, where it is on none. */
+/** Returns a network address of this machine; the loopback address if it is on no network. */
 function reachableAddress(host: '0.0.0.0' | '::'): string {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found)
-  // Addresses that a network card gives itself need its name beside them, or lead nowhere.
+  // Link-local addresses need an interface name beside them, or lead nowhere.
   const reachable = addresses.filter(
     ({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/.test(address),
   )

@@ -1,28 +1,28 @@
 import type { EventOutcome } from './storage/events/event-store.ts'
 
-/** Keys beyond this number are counted together: what a scrape answers must stay bounded however many are used. */
+/** Maximum keys counted separately: a scrape must stay bounded however many keys are in use. */
 const NAMED_KEYS = 200
 
 /**
- * What became of the events and customers that one key has sent, since the server began. An event counts when its
- * outcome is known, in all its numbers at once, so that `received = created + duplicate + rejected` holds at any moment.
+ * Counts of the events and customers that one key has sent since the server started. An event is counted once its
+ * outcome is known, in all counts at once, so that `received = created + duplicate + rejected` always holds.
  */
 export class Tally {
-  /** Events that passed the check of shape and were decided on. */
+  /** Valid events that have an outcome. */
   received = 0
   created = 0
   duplicate = 0
   rejected = 0
-  /** Events that passed the check of shape, and of which nothing was acknowledged. Not among the received. */
+  /** Valid events of which none was acknowledged; not included in `received`. */
   unavailable = 0
   customersCreated = 0
   customersKnown = 0
 
   /**
    * Counts the events of one request.
-   * @param sent how many they are
-   * @param decide stores them, or rejects some, and gives the outcome of each
-   * @throws what `decide` throws; the events are then counted as unavailable, all of them
+   * @param sent the number of events
+   * @param decide stores or rejects them and returns the outcome of each
+   * @throws what `decide` throws; all the events then count as unavailable
    */
   async events<Outcome extends Pick<EventOutcome, 'status'>>(
     sent: number,
@@ -35,7 +35,7 @@ export class Tally {
       this.unavailable += sent
       throw error
     }
-    // Not the number of outcomes: an event that got none would go unnoticed.
+    // Not the number of outcomes, so that an event without one does not go unnoticed.
     this.received += sent
     for (const { status } of outcomes) this[status] += 1
     return outcomes
@@ -47,7 +47,7 @@ export class Tally {
   }
 }
 
-/** The tallies of all keys, by `key_id`; that of the keys beyond the bound is named `other`. */
+/** The tallies of all keys, by `key_id`. Keys above the bound share one, named `other`. */
 export class Tallies {
   readonly #tallies = new Map<string, Tally>()
 

@@ -20,12 +20,12 @@ export type Workspace = Awaited<ReturnType<typeof insertWorkspace>> & {
   client: Client
 }
 
-/** A running Cairn on a store of its own. Every reply that is fetched through it is checked against the contract. */
+/** A running Cairn with a store of its own. Every response fetched through it is checked against the contract. */
 export type Cairn = {
   /** Without the base path, for example `http://127.0.0.1:40123`. */
   url: string
   databaseUrl: string
-  /** The one-time link that the server gave when it started; undefined where the store was not new. */
+  /** The one-time link that the server printed at its start; undefined if the store was not new. */
   setupLink: string | undefined
   /** The log so far, line by line. */
   log: Record<string, unknown>[]
@@ -55,7 +55,7 @@ export type CairnOptions = Partial<
 > &
   Pick<ServerOptions, 'now' | 'patience' | 'open'> & { publicUrl?: string }
 
-/** Starts a server in this process, on a real socket and a real file. It ends with the test or with `stop`. */
+/** Starts a server in this process, on a real socket and a real file. It stops with the test or with `stop`. */
 export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
   const {
     now = Date.now,
@@ -132,13 +132,13 @@ export async function startCairn(options: CairnOptions = {}): Promise<Cairn> {
 
 let contract: Promise<Contract> | undefined
 
-/** The contract, loaded once for all servers of a process: that takes most of the time in which one starts. */
+/** The contract, loaded once for all servers of a process, because that is most of a server's start time. */
 export function sharedContract(): Promise<Contract> {
   contract ??= loadContract(contractFile)
   return contract
 }
 
-/** The `DATABASE_URL` of a new store without data. It is a copy of one: to make the tables takes longer than all else. */
+/** Returns the `DATABASE_URL` of a new, empty store. It is a copy of a template: creating the tables takes longer. */
 export async function newStore(): Promise<string> {
   if (engine === 'postgres') return await newDatabase()
   const databaseUrl = await unmadeStore()
@@ -146,19 +146,19 @@ export async function newStore(): Promise<string> {
   return databaseUrl
 }
 
-/** The `DATABASE_URL` of a store that the first who uses it makes. */
+/** Returns the `DATABASE_URL` of a store that its first user creates. */
 export async function unmadeStore(): Promise<string> {
   return engine === 'postgres'
     ? await newDatabase('template1')
     : `sqlite:${join(temporaryFolder(), 'cairn.db')}`
 }
 
-/** A folder that is removed when the run has ended. */
+/** Creates a folder that is removed at the end of the run. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(inject('run').folder, 'test-'))
 }
 
-/** The same as `startCairn`, for one test: it is stopped when the test has ended. */
+/** The same as `startCairn`, for one test: it is stopped when the test ends. */
 export async function startCairnForTest(options: CairnOptions = {}): Promise<Cairn> {
   const cairn = await startCairn(options)
   onTestFinished(cairn.stop)

@@ -10,21 +10,21 @@ import { withPatience } from './patience.ts'
 
 const { scripts } = manifest
 
-/** Where Node keeps what it has compiled. */
+/** The compile cache of Node. */
 const compileCache = resolve('node_modules/.cache/node')
 
-/** A server in a process of its own, as an operator starts it. It is killed when the test has ended. */
+/** A server in a process of its own, as an operator starts it. It is killed when the test ends. */
 export type ChildServer = {
   /** Without the base path. */
   url: string
   pid: number
-  /** What it has printed on the standard output so far. */
+  /** What it has printed to standard output so far. */
   stdout(): string
-  /** The same of the standard error. */
+  /** What it has printed to standard error so far. */
   stderr(): string
-  /** A client that sends every request once. */
+  /** A client without retries. */
   client(serviceKey: string): Client
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the process to exit. */
   end(signal: NodeJS.Signals): Promise<Ended>
   kill(signal: NodeJS.Signals): void
   ended: Promise<Ended>
@@ -33,9 +33,9 @@ export type ChildServer = {
 export type ChildServerOptions = {
   databaseUrl: string
   environment?: Record<string, string>
-  /** A program that runs the server, and its arguments before the server's own. */
+  /** A program that runs the server, with its own arguments. */
   under?: string[]
-  /** With what Node is told to keep to by `npm start`. */
+  /** With the flags and memory settings of `npm start`. */
   asInProduction?: boolean
 }
 
@@ -64,7 +64,7 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
   }
 }
 
-/** Starts a server on a new file that holds a workspace, and initializes a customer of its journey. */
+/** Starts a server on a new file with a workspace, and initializes a customer of its journey. */
 export async function startChildServerWithCustomer(options: Omit<ChildServerOptions, 'databaseUrl'> = {}) {
   const databaseUrl = await newStore()
   const names = { workspace: 'Example Ltd', journey: 'Onboarding' }
@@ -78,7 +78,7 @@ export async function startChildServerWithCustomer(options: Omit<ChildServerOpti
   return { databaseUrl, server, client, secret_key, workspace_id: workspace.workspace_id, event }
 }
 
-/** Starts `cairn serve` on a free port and does not wait. */
+/** Starts `cairn serve` on a free port without waiting for it. */
 export function serve(options: ChildServerOptions): Command {
   const { databaseUrl, environment, under = [], asInProduction = false } = options
   const ofStart = (pattern: RegExp) => (asInProduction ? [...scripts.start.matchAll(pattern)] : [])
@@ -92,7 +92,7 @@ export function serve(options: ChildServerOptions): Command {
       LOG_LEVEL: 'silent',
       CAIRN_RATE_LIMIT: '0',
       DATABASE_URL: databaseUrl,
-      // As `npm start` has it; its threads start in half the time.
+      // As `npm start` sets it; threads start in half the time.
       NODE_COMPILE_CACHE: compileCache,
       ...Object.fromEntries(allocation),
       ...environment,

@@ -6,24 +6,24 @@ import { processEnvironment } from '../server/config.ts'
 
 export const cairnFile = fileURLToPath(new URL('../server/cli/cairn.js', import.meta.url))
 
-/** How a command ended, and all that it printed. */
+/** How a command ended, and everything that it printed. */
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
-/** A process that runs. It is killed when the test has ended. */
+/** A running process. It is killed when the test ends. */
 export type Command = {
   process: ChildProcess
-  /** What it has printed on the standard output so far. */
+  /** What it has printed to standard output so far. */
   stdout(): string
-  /** The same of the standard error. */
+  /** What it has printed to standard error so far. */
   stderr(): string
   ended: Promise<Ended>
 }
 
 export type CommandOptions = {
-  /** Beside PATH; nothing else of this process's environment is passed on. */
+  /** In addition to PATH; nothing else of this process's environment is passed on. */
   environment?: Record<string, string>
   folder?: string
-  /** What it reads on the standard input; without it nothing. */
+  /** Its standard input; empty by default. */
   stdin?: string
 }
 
@@ -31,14 +31,14 @@ export function startCommand(file: string, args: string[], options: CommandOptio
   const { environment, folder, stdin } = options
   const child = spawn(file, args, {
     env: { PATH: processEnvironment().PATH, ...environment },
-    // Where nothing is typed there is no pipe either: bash would take one for a remote shell and read its settings.
+    // Without input there is no pipe either: bash would take one for a remote shell and read its settings.
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...(folder !== undefined && { cwd: folder }),
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
-  // Most commands end without reading it.
+  // Most commands exit without reading their input.
   child.stdin?.on('error', () => {}).end(stdin)
   const printed = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -50,7 +50,7 @@ export function startCommand(file: string, args: string[], options: CommandOptio
   return { process: child, stdout: () => printed.stdout, stderr: () => printed.stderr, ended }
 }
 
-/** `cairn ARGS`, run to its end. */
+/** Runs `cairn ARGS` to its end. */
 export async function runCairn(args: string[], options?: CommandOptions): Promise<Ended> {
   return await startCommand(process.execPath, [cairnFile, ...args], options).ended
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The ports below those that systems hand out, to who asks for any and to connections that go out: nobody else comes by
- * one of these, also while the program that has it is stopped for a while. Browsers refuse 10080, and others below.
+ * A range below the ports that systems assign automatically, so that no one else takes one of these, even while its
+ * program is stopped for a while. Browsers refuse 10080 and several lower ones.
  */
 const LOWEST = 11_000
 const HIGHEST = 32_767
 
-/** A port of this machine that nobody listens on, for a program that has to be told one. */
+/** Returns a port that is free, for a program that must be given one. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1))

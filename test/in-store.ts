@@ -7,13 +7,13 @@ type Kept = { db: Database; close: () => Promise<void>; last: Promise<unknown> }
 /** By `DATABASE_URL`. */
 const kept = new Map<string, Promise<Kept>>()
 
-/** Files that a server of this process serves: nobody puts another in their place. */
+/** Files served by a server of this process; nothing replaces them. */
 const served = new Set<string>()
 
 /**
- * Runs one transaction on a store that there is, like the `inStore` of the commands, beside its server. The connection is
- * kept, to a file while a server of this process runs on it, and on PostgreSQL for the tests of a file: to make one takes
- * longer than most of what is done with it.
+ * Runs one transaction on an existing store beside its server, like the commands' `inStore`. Connections are cached, to
+ * a file while a server of this process runs on it, and to PostgreSQL for the tests of a file, because opening one
+ * takes longer than most transactions.
  */
 export async function inStore<Result>(
   databaseUrl: string,
@@ -34,7 +34,7 @@ async function keep(databaseUrl: string): Promise<Kept> {
   return { ...opened, last: Promise.resolve() }
 }
 
-/** Who looks whether a server is running does not mean this. */
+/** Normalizes the URL, so that checks whether a server is running do not count this connection. */
 function named(databaseUrl: string): string {
   if (isFile(databaseUrl)) return databaseUrl
   const url = new URL(databaseUrl)
@@ -42,12 +42,12 @@ function named(databaseUrl: string): string {
   return url.href
 }
 
-/** To be called when a server of this process has started on the store. */
+/** Call it when a server of this process has started on the store. */
 export function serverStarted(databaseUrl: string): void {
   if (isFile(databaseUrl)) served.add(databaseUrl)
 }
 
-/** To be called before it stops: who closes a file last empties its log. */
+/** Call it before the server stops: the last connection to close a file empties its write-ahead log. */
 export async function serverStops(databaseUrl: string): Promise<void> {
   if (!served.delete(databaseUrl)) return
   const opening = kept.get(databaseUrl)
@@ -57,7 +57,7 @@ export async function serverStops(databaseUrl: string): Promise<void> {
   await store?.close()
 }
 
-/** Ends what is kept. */
+/** Closes the cached connections. */
 export async function closeStores(): Promise<void> {
   const stores = await Promise.allSettled(kept.values())
   kept.clear()

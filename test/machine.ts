@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * What a test may need that not every machine lets it do, tried once. A test that cannot be run is skipped by name, so that
- * the run counts it: it must not look as if it had passed.
+ * What a test may need and not every machine permits, tried once. A test that cannot run is skipped by name, so that
+ * the run counts it and it does not look as if it had passed.
  */
 export const machine = {
-  /** `strace` may watch a process. */
+  /** Whether `strace` may trace a process. */
   canTrace: () => succeeds('strace', '-f', '-qq', '-e', 'trace=fsync', '-o', '/dev/null', 'true'),
-  /** `prlimit` may bound the files of another process. */
+  /** Whether `prlimit` may limit the file size of another process. */
   canLimitFiles: () => succeeds('prlimit', '--pid', String(process.pid), '--fsize=unlimited:'),
-  /** A file system may be mounted. */
+  /** Whether a file system may be mounted. */
   canMount: () => {
     const folder = mkdtempSync(join(tmpdir(), 'cairn-mount-'))
     const isMounted = succeeds('mount', '-t', 'tmpfs', 'tmpfs', folder)
@@ -20,7 +20,7 @@ export const machine = {
     rmSync(folder, { recursive: true, force: true })
     return isMounted
   },
-  /** A process may have mounts of its own. */
+  /** Whether a process may have mounts of its own. */
   canUnshareMounts: () => succeeds('unshare', '--map-root-user', '--mount', 'true'),
 }
 

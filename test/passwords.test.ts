@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { Passwords } from '../server/passwords.ts'
 
-it('lets a person who is known compare a password however many others fill the queue', async () => {
+it('lets a known person verify a password however many others fill the queue', async () => {
   const passwords = new Passwords()
   const guess = (person: string) => passwords.matches('a wrong password', undefined, { person })
   const crowd = Array.from({ length: 6 }, (_, person) => Array.from({ length: 10 }, () => guess(`${person}`)))

@@ -10,18 +10,18 @@ import { inStore } from './in-store.ts'
 
 type Role = components['schemas']['Role']
 
-/** Somebody who can sign in. */
+/** A person who can sign in. */
 export type Person = components['schemas']['Person'] & { password: string }
 
-/** The headers that make a request one of a page of the server, in the browser of somebody who is signed in. */
+/** The headers of a request from a page of the server, in the browser of a signed-in person. */
 export type SignedIn = { cookie: string; 'sec-fetch-site': 'same-origin' }
 
-/** The headers that a browser sends of a page of the server, wherever that is. */
+/** The header that a browser sends from a page of the server, wherever that is. */
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const
 
 const password = 'nine-lives-of-a-moth'
 
-/** A hash says what it costs to compare it: this one nothing, the server's own 30 ms of processor time. */
+/** Parameters of a cheap hash. A hash contains its cost: the server's own takes 30 ms of processor time to compare. */
 const CHEAP = { type: argon2.argon2id, memoryCost: 64, timeCost: 2, parallelism: 1 } as const
 let cheap: Promise<string> | undefined
 
@@ -33,16 +33,16 @@ function cheapHash(): Promise<string> {
 type PersonOptions = {
   name?: string
   email?: string
-  /** Where it is to cost what the server's own cost. */
+  /** For a hash with the server's own cost. */
   password_hash?: string | Promise<string>
 }
 
-/** An email that nobody has. */
+/** Returns an unused email. */
 export function newEmail(): string {
   return `${randomUUID()}@example.com`
 }
 
-/** Makes a person in the store, a member of no workspace. */
+/** Creates a person in the store who is a member of no workspace. */
 export async function newPerson(
   { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
   options: PersonOptions = {},
@@ -62,7 +62,7 @@ async function personOf({
   return { stored, person: { ...person, password } }
 }
 
-/** Makes the person a member of the workspace, in the store. */
+/** Makes the person a member of the workspace, directly in the store. */
 export async function addMember(
   { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
   { workspace_id }: { workspace_id: string },
@@ -74,7 +74,7 @@ export async function addMember(
   )
 }
 
-/** Makes a person in the store who is a member of the workspace. */
+/** Creates a person in the store who is a member of the workspace. */
 export async function newMember(
   { databaseUrl }: Pick<Cairn, 'databaseUrl' | 'url'>,
   { workspace_id }: { workspace_id: string },
@@ -106,18 +106,18 @@ export async function signIn(
 
 /** A page of the server in a browser. */
 export type Browser<Headers = SignedIn> = {
-  /** What every request carries. */
+  /** Sent with every request. */
   headers: Headers
-  /** Sends a request as the page does. @param line method and path below the base path, for example `GET /members` */
+  /** Sends a request like the page. @param line method and path below the base path, for example `GET /members` */
   fetch(line: string, sent?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>
-  /** @param workspaceId the workspace that its requests are about */
+  /** @param workspaceId the workspace of its requests */
   client(workspaceId?: string): PersonClient
 }
 
-/** Somebody who is signed in. */
+/** A person who is signed in. */
 export type SignedUp = Person & Browser
 
-/** Makes a person who is a member of the workspace, and signs it in. */
+/** Creates a person who is a member of the workspace, and signs the person in. */
 export async function signUp(
   cairn: Cairn,
   workspace: { workspace_id: string },
@@ -127,7 +127,7 @@ export async function signUp(
   return { ...person, ...browser(cairn, await signIn(cairn, person)) }
 }
 
-/** A browser with a session; or with `OWN_PAGE`, that of somebody who is not signed in. */
+/** Returns a browser with a session; with `OWN_PAGE`, one in which nobody is signed in. */
 export function browser<Headers extends Record<string, string> = SignedIn>(
   cairn: Pick<Cairn, 'url' | 'fetch'>,
   headers: Headers,

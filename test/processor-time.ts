@@ -1,6 +1,6 @@
 /**
- * How many milliseconds of processor time this process takes until the work is done, with the servers in it. For what must
- * not cost much: the time on the clock is also that of everything else which the machine does.
+ * Returns the processor time of this process, including its servers, for some work in milliseconds. For costs that must
+ * be small: wall time includes everything else that the machine does.
  */
 export async function processorTime_ms(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage()

@@ -11,7 +11,7 @@ import { browser, newEmail, OWN_PAGE } from './people.ts'
 
 const run = promisify(execFile)
 const readme = readFileSync('README.md', 'utf8')
-/** What people read in the repository, by its path. */
+/** The documents of the repository, by path. */
 const documents = new Map(
   globSync(['*.md', '{client,deploy,server,test}/**/*.md'], { exclude: ['**/node_modules/**'] }).map(
     (path) => [path, readFileSync(path, 'utf8')],
@@ -23,7 +23,7 @@ const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language = '
 }))
 
 let cairn: Cairn
-/** What a reader has in the shell. */
+/** The shell variables that the reader has set. */
 const shell: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function execute(command: string, { url, databaseUrl } = cairn, variables 
   return stdout
 }
 
-/** The block of a language that follows the first one with the text. */
+/** The first block of a language after the text. */
 function blockAfter(text: string, language: string): string {
   const start = blocks.findIndex((block) => block.text.includes(text))
   const found = blocks.slice(start + 1).find((block) => block.language === language)
@@ -51,7 +51,7 @@ function block(text: string): string {
   return blocks.find((block) => block.text.includes(text))?.text ?? ''
 }
 
-/** A reply with what differs from run to run taken out. */
+/** A response without what differs from run to run. */
 function shape(json: string): unknown {
   return JSON.parse(json, (_name, value) => {
     if (typeof value !== 'string') return value
@@ -60,7 +60,7 @@ function shape(json: string): unknown {
 }
 
 describe('the README', () => {
-  it('gives the two commands that CI runs on a clean machine', () => {
+  it('has the two commands that CI runs on a clean machine', () => {
     const [start, test] = block('npm ci').trim().split('\n')
     expect(start).toMatch(/^npm ci && npm start/)
     expect(test).toMatch(/^npm ci && npm test/)
@@ -68,7 +68,7 @@ describe('the README', () => {
     expect(steps).toEqual(expect.arrayContaining(['step npm ci', 'step npm test']))
   })
 
-  it('makes a workspace, registers a customer, saves an event and reads it back', async () => {
+  it('creates a workspace, registers a customer, saves an event and reads it back', async () => {
     const made = await execute(block('npx cairn init'))
     const rows = Object.fromEntries(made.split('\n').map((line) => line.split(/\s+/)))
     const shown = blockAfter('npx cairn init', '')
@@ -90,7 +90,7 @@ describe('the README', () => {
     ])
   })
 
-  it('leads to one workspace, whether it is made in the browser or in the shell', async () => {
+  it('leads to one workspace, whether it is created in the browser or in the shell', async () => {
     const setUp = (cairn: Cairn, change: object) => {
       const token = cairn.setupLink?.split('#token=')[1] ?? ''
       const person = { name: 'Ada Lovelace', email: newEmail(), password: 'nine-lives-of-a-moth' }
@@ -145,7 +145,7 @@ describe('the README', () => {
 })
 
 describe('the documents', () => {
-  it('manage keys as they say', async () => {
+  it('manage keys as they describe', async () => {
     const { text } = blockOfDocument('deploy/operations.md', 'npx cairn key create')
     const [create = '', list = '', rotate = '', revoke = ''] = text.trim().split('\n')
     const made = await execute(create)
@@ -181,7 +181,7 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 
-  it('give commands and options that cairn has', async () => {
+  it('use commands and options that cairn has', async () => {
     const given = new Map<string, Set<string>>()
     for (const text of documents.values()) {
       for (const [, words = '', rest = ''] of text.matchAll(
@@ -209,7 +209,7 @@ function blockOfDocument(path: string, text: string): { text: string } {
   return { text: found[1] ?? '' }
 }
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** The anchors of a document's headings, as GitHub generates them. */
 function anchorsOf(path: string): Set<string> {
   const headings = existsSync(path) ? [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)] : []
   return new Set(

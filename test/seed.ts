@@ -4,7 +4,7 @@ import { processEnvironment } from '../server/config.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** What all generated cases of a run follow from. */
+    /** The seed of all generated cases of a run. */
     seed: number
   }
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from './cairn.ts'
 import { testFiles } from './test-files.ts'
 
-/** What is read from a file that begins with these lines. */
+/** The declaration of a file that begins with these lines. */
 function declaredBy(...lines: string[]) {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'inner'))

@@ -7,15 +7,15 @@ type Engine = (typeof ENGINES)[number]
 
 export type TestFile = {
   path: string
-  /** None for a file that opens no store. */
+  /** Empty for a file that opens no store. */
   engines: readonly Engine[]
-  /** Whether it has a process to itself: it measures the memory or the processor time of the process. */
+  /** Whether it has a process to itself, because it measures the memory or processor time of the process. */
   alone: boolean
   /** What is wrong with its declaration. */
   fault?: string
 }
 
-/** The first line of a file that runs on one engine, or on none, gives the reason. */
+/** The first line of a file that runs on one engine, or on none, contains the reason. */
 const DECLARATION = /^\/\/ engines: (sqlite, postgres|(?:sqlite|postgres|none) \(\S.*\))$/
 
 const FORMS = `// engines: sqlite, postgres
@@ -23,7 +23,7 @@ const FORMS = `// engines: sqlite, postgres
 // engines: postgres (why not on SQLite)
 // engines: none (why it needs no engine)`
 
-/** The test files in a folder, at any depth. Each declares on its first line the engines that it runs on. */
+/** Returns the test files in a folder, at any depth. Each declares on its first line the engines that it runs on. */
 export function testFiles(folder: string): TestFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts'))

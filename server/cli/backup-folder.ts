@@ -2,31 +2,34 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync, rmSync } from 'n
 import { join } from 'node:path'
 import { openReadable } from '../storage/sqlite/connection.ts'
 
-/** A time as `nameOfBackup` writes it, so that names sort by time. */
+/** Names from `nameOfBackup`; they sort by time. */
 const NAME = /^cairn-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/
 
-/** A copy that was never finished: the machine stopped, or somebody killed the command. */
+/** A copy that was never finished, because the machine stopped or the command was killed. */
 const PARTIAL = /^\.cairn-copy-[0-9a-f-]{36}\.partial(-journal)?$/
 
-/** Another backup may be at its copy; none leaves it alone for so long. */
+/** Minimum age of an abandoned copy: another backup may be writing one, but none pauses for this long. */
 const PARTIAL_MS = 24 * 3_600_000
 
-/** SQLite's own mark, and how it says that a file has been opened to write since it was copied (its file format, 1.3). */
+/**
+ * SQLite's magic number, and the field that shows whether a copy was opened for writing since (SQLite file format,
+ * 1.3).
+ */
 const SQLITE = 'SQLite format 3\0'
 const WRITE_VERSION = { at: 18, copied: 1 }
 
-/** The name of a backup that was begun at the instant, for example `cairn-2026-11-21T03-10-00-000Z.db`. */
+/** Returns the name of a backup started at the given time, for example `cairn-2026-11-21T03-10-00-000Z.db`. */
 export function nameOfBackup(at_ms: number): string {
   return `cairn-${new Date(at_ms).toISOString().replace(/[:.]/g, '-')}.db`
 }
 
 /**
- * Removes the oldest backups of a folder but so many, and what interrupted ones have left. Only what this command has made
- * of the same store and nobody has written to since is removed. Those newer than the given one are neither counted nor
- * removed: two commands at a time must not remove each other's.
- * @param options.name the backup that was just made, checked and is on disk
- * @returns the names of those removed
- * @throws {Error} of the file system
+ * Removes all but the newest `keep` backups in a folder, and leftovers of interrupted ones. It removes only files that
+ * this command made of the same store and that nothing has written to since. Backups newer than the given one are
+ * neither counted nor removed, so that two concurrent commands do not remove each other's backup.
+ * @param options.name the backup that was just made; it is checked and on disk
+ * @returns the names of the removed files
+ * @throws {Error} from the file system
  */
 export function removeOldBackups(folder: string, { name, keep }: { name: string; keep: number }): string[] {
   const store = originOf(join(folder, name))
@@ -41,8 +44,8 @@ export function removeOldBackups(folder: string, { name, keep }: { name: string;
 }
 
 /**
- * What is the same for a store and all its backups, and differs between stores: when it was made.
- * @returns undefined where the file is no backup, or was one and has been served since
+ * Identifies a store: its creation time, which all its backups share and which differs between stores.
+ * @returns undefined if the file is not a backup, or has been served since
  */
 function originOf(path: string): string | undefined {
   if (!isUntouchedCopy(path)) return undefined
@@ -58,9 +61,9 @@ function originOf(path: string): string | undefined {
   }
 }
 
-/** By its head alone: to open a file that is in use would leave files beside it. */
+/** Reads the file header only: opening a file that is in use would leave files next to it. */
 function isUntouchedCopy(path: string): boolean {
-  // A link is somebody's arrangement.
+  // A symbolic link was set up by someone; leave it alone.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false
   const head = Buffer.alloc(WRITE_VERSION.at + 1)
   const descriptor = openSync(path, 'r')

@@ -18,15 +18,15 @@ type BackupOptions = { keep?: number; overwrite?: boolean; json?: boolean }
 const HELP = `
 cairn restore puts it back.
 
-With --keep the backup gets a name by its time (UTC), for example cairn-2026-11-21T03-10-00-000Z.db. When it has been
-checked and is on disk, the oldest backups of the same store are removed until so many are left; all other files stay.`
+With --keep the backup is named by its time (UTC), for example cairn-2026-11-21T03-10-00-000Z.db. Once it is checked and on
+disk, the oldest backups of the same store are removed until <count> are left; all other files stay.`
 
 export function defineBackup(command: Command, config: () => Config): void {
   command
-    .argument('<file>', 'where the copy goes, with --keep the folder; the folder must exist')
-    .option('--keep <count>', 'in a folder: keep so many backups and remove older ones', count)
-    .addOption(new Option('--overwrite', 'replace the file where it exists').conflicts('keep'))
-    .option('--json', 'print one JSON object and nothing else')
+    .argument('<file>', 'file to write, or with --keep the folder; the folder must exist')
+    .option('--keep <count>', 'in a folder: keep this many backups and remove older ones', count)
+    .addOption(new Option('--overwrite', 'replace the file if it exists').conflicts('keep'))
+    .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
     .action((place: string, options: BackupOptions) => backup(config(), place, options))
 }
@@ -34,14 +34,14 @@ export function defineBackup(command: Command, config: () => Config): void {
 async function backup(config: Config, place: string, { keep, overwrite = false, json }: BackupOptions) {
   assertFile(
     config.databaseUrl,
-    'a database on PostgreSQL is backed up by pg_dump or pg_basebackup; deploy/postgres.md shows how',
+    'back up a PostgreSQL database with pg_dump or pg_basebackup; see deploy/postgres.md',
   )
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   if (keep !== undefined && !isFolder) {
-    throw new CommandFailure(`--keep is for a folder, and there is none at ${place}`, ExitCode.conflict)
+    throw new CommandFailure(`--keep needs a folder, but ${place} is not one`, ExitCode.conflict)
   }
   if (keep === undefined && isFolder) {
-    throw new CommandFailure(`${place} is a folder; name a file in it, or add --keep 7`, ExitCode.usage)
+    throw new CommandFailure(`${place} is a folder; name a file in it, or use --keep 7`, ExitCode.usage)
   }
   const file = keep === undefined ? place : join(place, nameOfBackup(Date.now()))
   const path = sqlitePath(config.databaseUrl)
@@ -49,7 +49,7 @@ async function backup(config: Config, place: string, { keep, overwrite = false, 
   assertFree(file, path, overwrite)
   const folder = dirname(resolve(file))
   try {
-    // Beside another name's log the copy would miss what is not moved into the file yet.
+    // A path with another name has another write-ahead log; the copy would miss what is not checkpointed yet.
     assertServedPath(path)
     const { events, newest_ms } = await withStoreCopy(path, folder, (copy, copied) => {
       put(copy, file, overwrite)
@@ -62,7 +62,7 @@ async function backup(config: Config, place: string, { keep, overwrite = false, 
     process.stdout.write(json ? `${JSON.stringify({ ...made, removed })}\n` : report({ ...made, removed }))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`no backup was made: ${messageOf(error)}`)
+    throw new CommandFailure(`backup failed: ${messageOf(error)}`)
   }
 }
 
@@ -72,7 +72,9 @@ function removeOld(file: string, keep: number): string[] {
   try {
     return removeOldBackups(folder, { name: basename(file), keep }).map((name) => join(folder, name))
   } catch (error) {
-    throw new CommandFailure(`${file} was made, but older ones could not be removed: ${messageOf(error)}`)
+    throw new CommandFailure(
+      `${file} was written, but older backups could not be removed: ${messageOf(error)}`,
+    )
   }
 }
 
@@ -80,42 +82,42 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** @throws {CommandFailure} where the copy may not or cannot go there */
+/** @throws {CommandFailure} if the copy must not or cannot be written there */
 function assertFree(file: string, path: string, overwrite: boolean) {
   const folder = dirname(resolve(file))
-  if (!existsSync(folder)) throw new CommandFailure(`there is no folder ${folder}`, ExitCode.conflict)
+  if (!existsSync(folder)) throw new CommandFailure(`the folder ${folder} does not exist`, ExitCode.conflict)
   if (!overwrite && existsSync(file)) throw exists(file)
   const inUse = [path, ...[...COMPANIONS, ...DERIVED, ERASURES].map((suffix) => `${path}${suffix}`)]
   const target = existsSync(file)
     ? realpathSync(file)
     : join(realpathSync(folder), resolve(file).slice(folder.length))
   if (inUse.some((used) => existsSync(used) && realpathSync(used) === target)) {
-    throw new CommandFailure(`${file} belongs to the store itself`, ExitCode.conflict)
+    throw new CommandFailure(`${file} is part of the store itself`, ExitCode.conflict)
   }
   const stray = COMPANIONS.map((suffix) => `${file}${suffix}`).find((companion) => existsSync(companion))
   if (stray !== undefined) {
     throw new CommandFailure(
-      `${stray} is there and would damage the copy; use another name`,
+      `${stray} exists and would corrupt the copy; use another name`,
       ExitCode.conflict,
     )
   }
 }
 
-/** Gives the finished copy its name. */
+/** Moves the finished copy to its final name. */
 function put(partial: string, file: string, overwrite: boolean) {
   if (overwrite) return renameSync(partial, file)
   try {
-    // Unlike a rename it cannot take the place of a file that somebody has made meanwhile.
+    // Unlike a rename, a link cannot replace a file that was created in the meantime.
     linkSync(partial, file)
   } catch {
-    // Not every file system has links.
+    // Not every file system supports hard links.
     if (existsSync(file)) throw exists(file)
     renameSync(partial, file)
   }
 }
 
 function exists(file: string): CommandFailure {
-  return new CommandFailure(`${file} exists already; --overwrite would replace it`, ExitCode.conflict)
+  return new CommandFailure(`${file} already exists; use --overwrite to replace it`, ExitCode.conflict)
 }
 
 function report(made: {
@@ -126,6 +128,6 @@ function report(made: {
   removed: string[] | undefined
 }): string {
   const removed = made.removed?.map((old) => `${old}: removed\n`).join('') ?? ''
-  const newest = made.newest_event_at === null ? '' : `, the newest received at ${made.newest_event_at}`
+  const newest = made.newest_event_at === null ? '' : `, newest received at ${made.newest_event_at}`
   return `${made.file}: ${countText(made.bytes, 'byte')}, ${countText(made.events, 'event')}${newest}\n${removed}`
 }

@@ -1,20 +1,21 @@
 #!/usr/bin/env node
-// JavaScript, so that any Node can read it: an old one cannot read TypeScript and could not say what is wrong.
+// JavaScript, so that any Node can run it: an old one cannot read TypeScript and could not print what is wrong.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `Cairn needs Node 22.18 or later and was started with ${process.versions.node}. Start it with npm (npm start, ` +
-      'npx cairn), which uses the Node that is installed with it. Where npm was told to run no scripts, that is ' +
-      'missing: npm rebuild node --ignore-scripts=false installs it.\n',
+    `Cairn needs Node 22.18 or later, but runs on ${process.versions.node}. Start it with npm (npm start, ` +
+      'npx cairn), which uses the Node installed with Cairn. If npm was told not to run scripts, that Node is missing; ' +
+      'install it with: npm rebuild node --ignore-scripts=false\n',
   )
   process.exit(1)
 }
-// Imported here, because an old Node does not know it.
+// Imported dynamically, because an old Node does not have it.
 const { enableCompileCache } = await import('node:module')
 const { fileURLToPath } = await import('node:url')
 const { isBuilt, SERVER_SOURCES } = await import('./built.js')
 const path = (file) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 enableCompileCache(path('node_modules/.cache/node'))
-// Where a source is newer than what was built, in development, it is read as it is written; a release has it once.
+// In development, when a source is newer than the build, the sources run directly. A release contains only one of the
+// two.
 const built = 'dist/server/commands.js'
 await (isBuilt(path(built), SERVER_SOURCES.map(path)) ? import(`../../${built}`) : import('./commands.ts'))

@@ -5,65 +5,65 @@ import { CommandFailure, ExitCode } from './failure.ts'
 
 type Listed = {
   description: string
-  /** Loads the file of the command, which gives it its options and what it does. */
+  /** Loads the command's file, which defines its options and action. */
   load: () => Promise<(command: Command, config: () => Config) => void>
 }
 
-/** Each is loaded when it is asked for: what a server or an import needs would keep every other command waiting. */
+/** Each command is loaded on demand, so that a short command need not wait for what a server or an import loads. */
 const commands: Record<string, Listed> = {
   serve: {
-    description: 'run the server until it is told to stop (SIGTERM, SIGINT)',
+    description: 'run the server until SIGTERM or SIGINT',
     load: async () => (await import('./serve.ts')).defineServe,
   },
   dev: {
     description:
-      'serve a new workspace that is gone when it stops, and say of each request what became of it',
+      'run a server with a temporary workspace, deleted on exit, and print each request with its outcome',
     load: async () => (await import('./dev.ts')).defineDev,
   },
   init: {
-    description: 'make a workspace with an active journey, a secret and a publishable key',
+    description: 'create a workspace with an active journey, a secret key and a publishable key',
     load: async () => (await import('./init.ts')).defineInit,
   },
   key: {
-    description: 'make and manage service keys',
+    description: 'create and manage service keys',
     load: async () => (await import('./key.ts')).defineKey,
   },
   member: {
-    description: 'make and list the people who sign in',
+    description: 'add and list people who sign in',
     load: async () => (await import('./member.ts')).defineMember,
   },
   'setup-link': {
-    description: 'make a one-time link that creates a first person, an owner, in the browser',
+    description: 'create a one-time link for creating the first owner in a browser',
     load: async () => (await import('./setup-link.ts')).defineSetupLink,
   },
   backup: {
-    description: 'copy the store to a file, beside a running server or without one',
+    description: 'copy the store to a file, with or without a running server',
     load: async () => (await import('./backup.ts')).defineBackup,
   },
   restore: {
-    description: 'put a backup in the place of the store, while no server runs',
+    description: 'replace the store with a backup, while no server is running',
     load: async () => (await import('./restore.ts')).defineRestore,
   },
   copy: {
-    description: 'copy a whole store into an empty one, also on another engine, while no server runs',
+    description: 'copy a store to an empty one, on either engine, while no server is running',
     load: async () => (await import('./copy.ts')).defineCopy,
   },
   migrate: {
-    description: 'bring the schema of the store up to date before a server of a new version starts',
+    description: 'migrate the schema before a new version of the server starts',
     load: async () => (await import('./migrate.ts')).defineMigrate,
   },
   import: {
-    description: 'send the events and customers of a file through the API',
+    description: 'import events and customers from a file through the API',
     load: async () => (await import('./import.ts')).defineImport,
   },
   export: {
-    description: 'write the events or the customers of a workspace to a file, through the API',
+    description: 'export a workspace, or its events or customers, through the API',
     load: async () => (await import('./export.ts')).defineExport,
   },
 }
 
 const program = new Command('cairn')
-  .description('Registers customers and takes in their events, journey by journey.')
+  .description('Registers customers and ingests their events, journey by journey.')
   .version(version)
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
@@ -76,7 +76,7 @@ const config = () => {
     throw new CommandFailure(error instanceof Error ? error.message : String(error), ExitCode.usage)
   }
 }
-// Of `cairn key list` and `cairn help key` alike.
+// For `cairn key list` and for `cairn help key`.
 const asked = process.argv.slice(2, 4)
 for (const [name, { description, load }] of Object.entries(commands)) {
   const command = program.command(name).description(description)
@@ -106,7 +106,7 @@ function environmentHelp(): string {
 
 function exitCodeHelp(): string {
   return (
-    'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 exists already or does not exist,\n' +
-    '            4 part of it was refused, 130 interrupted.'
+    'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 already exists or not found,\n' +
+    '            4 partly refused, 130 interrupted.'
   )
 }

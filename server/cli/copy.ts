@@ -12,41 +12,41 @@ import { columns } from './table.ts'
 type CopyOptions = { from: string; to: string; json?: boolean }
 
 const HELP = `
-Every server on either store must be stopped. All is copied as it is: identifiers, keys (their digests), people and their
-sessions, events with their message_id, the audit log. So clients and browsers notice nothing when a server starts on the
-copy, with its URL as DATABASE_URL.
+Stop every server on either store first. Everything is copied unchanged: identifiers, keys (their digests), people and
+sessions, events with their message_id, the audit log. Clients and browsers notice nothing when a server starts on the copy,
+with its URL as DATABASE_URL.
 
-The copy must be empty at the beginning. Interrupted, the same command goes on where it was; no server starts on a copy that
-has not ended. At the end the copy is read again and compared, table by table.
+The target must be empty at first. If the copy is interrupted, run the same command again to resume; no server starts on an
+unfinished copy. At the end the copy is read back and compared, table by table.
 
   cairn copy --from sqlite:./data/cairn.db --to postgres://cairn@db.example.com/cairn`
 
-/** Progress is told about so often. */
+/** Interval of progress messages. */
 const TELL_MS = 1_000
 
 export function defineCopy(command: Command, _config: () => Config): void {
   command
-    .requiredOption('--from <url>', 'the store, as DATABASE_URL names it')
-    .requiredOption('--to <url>', 'where the copy goes, in the same form')
-    .option('--json', 'print one JSON object and nothing else')
+    .requiredOption('--from <url>', 'URL of the store to copy, in the form of DATABASE_URL')
+    .requiredOption('--to <url>', 'URL of the target, in the same form')
+    .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
     .action((options: CopyOptions) => copy(options))
 }
 
-/** Checks an address as the configuration does. */
+/** Checks a URL as the configuration does. */
 function assertUrl(option: string, url: string) {
   try {
     readConfig({ DATABASE_URL: url })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new CommandFailure(`${option}, like ${message}`, ExitCode.usage)
+    throw new CommandFailure(`${option}: ${message}`, ExitCode.usage)
   }
 }
 
 async function copy({ from, to, json = false }: CopyOptions) {
   assertUrl('--from', from)
   assertUrl('--to', to)
-  if (from === to) throw new CommandFailure('a store cannot be copied into itself', ExitCode.usage)
+  if (from === to) throw new CommandFailure('--from and --to are the same store', ExitCode.usage)
   if (isFile(from)) assertStore(sqlitePath(from))
   assertFolder(to)
   const opened: TransferableStore[] = []
@@ -67,19 +67,19 @@ async function copy({ from, to, json = false }: CopyOptions) {
 function failureOf(error: unknown): Error {
   if (error instanceof TargetNotEmpty) {
     return new CommandFailure(
-      `nothing was copied, the target is not empty: ${error.message}`,
+      `nothing was copied because the target is not empty: ${error.message}`,
       ExitCode.conflict,
     )
   }
   if (error instanceof CopyDiffers) {
-    const advice = 'Stop every server and begin again with an empty target'
-    return new CommandFailure(`the copy must not be used: ${error.message}. ${advice}`)
+    const advice = 'Stop every server and start again with an empty target'
+    return new CommandFailure(`do not use the copy: ${error.message}. ${advice}`)
   }
   if (error instanceof CommandFailure) return error
   return new CommandFailure(error instanceof Error ? error.message : String(error))
 }
 
-/** Tells on the standard error how far the copy has come: the standard output has the result alone. */
+/** Reports progress on standard error, because standard output contains only the result. */
 function teller(): (told: Told) => void {
   let next_ms = 0
   return ({ step, table, rows, of }) => {
@@ -92,5 +92,5 @@ function teller(): (told: Told) => void {
 
 function report(counts: Record<TableName, number>): string {
   const rows = Object.entries(counts).map(([table, rows]) => [table, String(rows)])
-  return `Copied and compared:\n${columns(rows)}`
+  return `Copied and verified:\n${columns(rows)}`
 }

@@ -16,17 +16,14 @@ type DevOptions = { journey: string; json?: boolean }
 export function defineDev(command: Command, config: () => Config): void {
   command
     .option('--journey <name>', 'name of the journey', 'Onboarding')
-    .option(
-      '--json',
-      'print where it listens and its keys as one JSON object; requests on the standard error',
-    )
+    .option('--json', 'print the URL and the keys as one JSON object, and requests on standard error')
     .action((options: DevOptions) => dev(config(), options))
 }
 
-/** Serves a new workspace from a file that nobody else has, until it is told to stop; then all of it is gone. */
+/** Serves a new workspace from a temporary file until the process is told to stop; then deletes the file. */
 async function dev(given: Config, { journey, json }: DevOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'))
-  // However it ends, but by a kill.
+  // Runs however the process ends, except after SIGKILL.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const stopped = nextSignal()
   const config = { ...given, databaseUrl: `sqlite:${join(folder, 'cairn.db')}` }
@@ -47,5 +44,5 @@ async function dev(given: Config, { journey, json }: DevOptions) {
 
 function report(told: Record<string, string>): string {
   const rows = Object.entries(told).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
-  return `${rows.join('')}\nCtrl+C stops it, and everything in it is gone. What it is sent:\n\n`
+  return `${rows.join('')}\nPress Ctrl+C to stop; all its data is then deleted. Requests:\n\n`
 }

@@ -25,19 +25,22 @@ type List = 'events' | 'customers' | 'erasures'
 type Query = NonNullable<OperationRequest<'exportEvents'>['query']> &
   NonNullable<OperationRequest<'exportCustomers'>['query']>
 
-/** So many lines are asked for at a time: what breaks or is stopped begins again behind the last part, some seconds before. */
+/**
+ * Maximum lines per request. After a failure or a stop the export resumes after the last part, some seconds of work
+ * earlier.
+ */
 const LINES_AT_ONCE = 100_000
 
-/** A server that is away is asked so often again, in all for some two minutes. */
+/** Maximum retries while the server is unavailable, about two minutes in all. */
 const RETRIES = 30
 
-/** What the replicas have not agreed on yet is asked for again after so long. */
+/** Wait before asking again for what the replicas have not settled yet. */
 const LOOK_MS = 200
 
-/** How often a line says how far it is. */
+/** Interval of progress messages. */
 const PROGRESS_MS = 5_000
 
-/** The filters of each list. */
+/** The filters that each list accepts. */
 const FILTERS: Record<List, readonly (keyof Query)[]> = {
   events: [
     'journey_id',
@@ -53,41 +56,46 @@ const FILTERS: Record<List, readonly (keyof Query)[]> = {
   erasures: [],
 }
 
-const AGAIN = 'Run the same command again to go on.'
+const AGAIN = 'Run the same command again to resume.'
 
 const HELP = `
-The secret key is taken from the environment variable CAIRN_SERVICE_KEY or from --key-file.
+The secret key is read from the environment variable CAIRN_SERVICE_KEY or from --key-file.
 
-FILE gets one JSON object a line (NDJSON), each as the API lists it, in the order of arrival: all that was acknowledged
-before the command began, and what has come by the end. The last line says so: {"end", "list", "filter", "next_cursor", "caught_up_to"}, where end is the number
-of the lines before it. A file without that line was cut short.
+FILE gets one JSON object per line (NDJSON), as the API lists it, in order of arrival: everything acknowledged before the
+command started, and what arrived until it finished. The last line marks the end: {"end", "list", "filter", "next_cursor",
+"caught_up_to"}, where end is the number of lines before it. A file without that line is incomplete.
 
-It can be stopped and run again: until it is whole, the file is FILE.part, with FILE.part.json beside it, and goes on where
-it was. With --since, a file begins where one that is whole ends, which is checked; so each event is in one of them.
+You can stop the command and run it again to resume. Until the file is complete it is called FILE.part, with its position in
+FILE.part.json. With --since, a file starts where another complete one ends (this is checked), so each event is in exactly
+one of them.
 
-Erasures say which customers were erased: what other files have of them is to be removed. With --since, who was erased since.
+Erasures list the customers that were erased, so that you can remove their data from other files. With --since, only the
+erasures since that file.
 
-A workspace is written into a folder: journeys, customers, who takes part in what, and events. cairn import FOLDER makes
-another one of it.
+A workspace is exported to a folder: journeys, customers, enrolments and events. cairn import FOLDER creates another
+workspace from it.
 
 Filters of events: ${FILTERS.events.join(', ')}.
 Filters of customers: ${FILTERS.customers.join(', ')}.`
 
 export function defineExport(command: Command, config: () => Config): void {
   command
-    .addArgument(new Argument('<what>', 'what to write').choices([...Object.keys(FILTERS), 'workspace']))
-    .argument('<file>', 'where to; of a workspace a folder')
-    .option('--base-url <url>', 'where the API is (default: http://127.0.0.1:PORT/v1)', baseUrl)
-    .option('--key-file <file>', 'a file that holds the secret key and nothing else')
+    .addArgument(new Argument('<what>', 'what to export').choices([...Object.keys(FILTERS), 'workspace']))
+    .argument('<file>', 'file to write; for a workspace, a folder')
+    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
+    .option('--key-file <file>', 'file that contains only the secret key')
     .option(
       '--filter <name=value>',
-      'only what a filter of the list finds; may be given several times',
+      'export only what matches this filter of the list; may be repeated',
       filter,
       {},
     )
-    .option('--since <file>', 'begin where this file ends')
+    .option('--since <file>', 'start where this file ends')
     .addOption(
-      new Option('--lines-at-once <lines>', 'how many to ask for in one request, at which it can go on')
+      new Option(
+        '--lines-at-once <lines>',
+        'lines per request; a resumed export starts after the last complete one',
+      )
         .argParser(lines)
         .default(LINES_AT_ONCE, LINES_AT_ONCE.toLocaleString('en')),
     )
@@ -105,18 +113,21 @@ function filter(text: string, before: Record<string, string>): Record<string, st
   return { ...before, [name]: value }
 }
 
-/** Writes all of a workspace that another one can be made of. What was written whole in an earlier run stays. */
+/**
+ * Writes everything of a workspace that is needed to create another one from it. Keeps files that an earlier run
+ * completed.
+ */
 async function exportWorkspace(config: Config, folder: string, options: ExportOptions) {
   const { since, filter } = options
   if (since !== undefined || Object.keys(filter).length > 0) {
     throw new CommandFailure(
-      'a workspace is exported as a whole, without --since and --filter',
+      'a workspace is exported completely; --since and --filter cannot be used',
       ExitCode.usage,
     )
   }
   if (isWorkspaceFolder(folder)) {
     throw new CommandFailure(
-      `${folder} has an exported workspace already. Name another folder.`,
+      `${folder} already contains an exported workspace. Choose another folder.`,
       ExitCode.conflict,
     )
   }
@@ -149,19 +160,22 @@ async function exportList(
   if (unknown !== undefined) {
     const known = FILTERS[list].join(', ') || 'none'
     throw new CommandFailure(
-      `${list} have no filter ${JSON.stringify(unknown)}, but ${known}`,
+      `${list} have no filter ${JSON.stringify(unknown)}; available filters: ${known}`,
       ExitCode.usage,
     )
   }
   const since = options.since === undefined ? undefined : await endOf(options.since)
   if (since && (since.list !== list || JSON.stringify(since.filter) !== JSON.stringify(filter))) {
-    throw new CommandFailure(`${options.since} has another list, or other filters`, ExitCode.usage)
+    throw new CommandFailure(
+      `${options.since} contains another list or was written with other filters`,
+      ExitCode.usage,
+    )
   }
   const client = clientOf(config, options)
   const file = new ExportFile(path, { list, filter, since: since?.next_cursor })
   const began_ms = performance.now()
   const before = file.reached.lines
-  /** By the clock of the server. What was acknowledged by then will be in the file. */
+  /** By the server's clock. Everything acknowledged by then will be in the file. */
   let begin: number | undefined
   const tell = () => process.stderr.write(`${file.reached.lines + file.added} ${list}\n`)
   const progress = setInterval(tell, PROGRESS_MS)
@@ -186,7 +200,7 @@ async function exportList(
       const seconds = Math.round((performance.now() - began_ms) / 100) / 10
       const summary = { file: path, lines, caught_up_to, seconds }
       const perSecond = Math.round((lines - before) / Math.max(seconds, 0.1))
-      const text = `${lines} ${list} in ${path}: all until ${caught_up_to}\n${seconds} s, ${perSecond}/s\n`
+      const text = `${lines} ${list} in ${path}, complete until ${caught_up_to}\n${seconds} s, ${perSecond}/s\n`
       process.stdout.write(json ? `${JSON.stringify(summary)}\n` : text)
       return
     }
@@ -194,7 +208,7 @@ async function exportList(
     try {
       file.note()
     } catch {
-      // It begins again where it was noted before; what has failed is worth more than that.
+      // The next run resumes from the previous position; the original error is more important.
     }
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
@@ -202,7 +216,7 @@ async function exportList(
   }
 }
 
-/** The header has whole seconds, of which the next one is not before the answer. */
+/** The header has whole seconds; the next full second is not before the response. */
 function begunAt({ headers }: Response): number {
   return Date.parse(headers.get('date') ?? new Date().toUTCString()) + 1000
 }
@@ -212,9 +226,9 @@ type Exported = Exclude<List, 'erasures'>
 type Part = { file: ExportFile; linesAtOnce: number; signal: AbortSignal }
 
 /**
- * Adds the next part of the list to the file. Where the connection breaks in the middle of one, smaller parts are asked for:
- * a connection that never lasts as long as one would lead nowhere else.
- * @throws {CommandFailure} where the server refuses it, or does not answer for long
+ * Adds the next part of the list to the file. If the connection breaks during a part, smaller parts are requested:
+ * otherwise a connection that never lasts for a whole part would make no progress.
+ * @throws {CommandFailure} if the server refuses the request, or stays unreachable
  */
 async function nextPart(client: Client, list: Exported, query: Query, { file, linesAtOnce, signal }: Part) {
   let limit = linesAtOnce
@@ -234,7 +248,7 @@ async function nextPart(client: Client, list: Exported, query: Query, { file, li
   }
 }
 
-/** A part is asked for so often, in all for some six seconds, while its connection breaks. */
+/** Maximum attempts per part while its connection breaks, about six seconds in all. */
 const BROKEN = 5
 
 async function partOf(client: Client, list: Exported, query: Query & { limit: number }, signal: AbortSignal) {
@@ -247,7 +261,7 @@ async function partOf(client: Client, list: Exported, query: Query & { limit: nu
   return { body: data, response }
 }
 
-/** Adds the next page of a list that is no export, line by line. */
+/** Adds the next page of a list that has no export operation, line by line. */
 async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOnce, signal }: Part) {
   const query = { limit: Math.min(linesAtOnce, PAGE), ...(cursor && { cursor }) }
   const { data, response } = await answered(() => client.listErasures({ query, signal }), signal)
@@ -256,31 +270,33 @@ async function nextErasures(client: Client, { cursor }: Query, { file, linesAtOn
   return { end: data, response }
 }
 
-/** A page of a list has so many items at the most. */
+/** Maximum items per page of a list. */
 const PAGE = 500
 
-/** What an older server says of a path that it has not: that of erasures is one of a customer to it. */
+/**
+ * What an older server answers for a path that it does not have; it takes the path of erasures for that of a customer.
+ */
 const UNKNOWN_THERE = new Set(['not_found', 'method_not_allowed', 'customer_not_found'])
 
 type Answer<Data> = { data?: Data | undefined; error?: Problem | undefined; response: Response }
 
-/** @throws {CommandFailure} where the server refuses it, or does not answer for long */
+/** @throws {CommandFailure} if the server refuses the request, or stays unreachable */
 async function answered<Data extends object>(call: () => Promise<Answer<Data>>, signal: AbortSignal) {
   const { data, error, response } = await call().catch((error: unknown) => {
     if (signal.aborted) throw error
-    throw new CommandFailure(`the server does not answer: ${causeOf(error)}. ${AGAIN}`)
+    throw new CommandFailure(`the server did not respond: ${causeOf(error)}. ${AGAIN}`)
   })
   if (data) return { data, response }
   if (error && UNKNOWN_THERE.has(error.code)) {
-    throw new CommandFailure('The server is older than this command: it has no such list to export.')
+    throw new CommandFailure('the server is older than this command and cannot export this list')
   }
   const faults = error?.errors?.map(({ detail }) => detail).join(' ') ?? ''
   throw new CommandFailure(`refused: ${error?.detail} (${error?.code}) ${faults} ${AGAIN}`)
 }
 
-/** Adds all lines but the last one. @returns what that says @throws {Error} where the part is not whole */
+/** Adds all lines except the last, and returns that one parsed. @throws {Error} if the part is incomplete */
 async function addLines(body: ReadableStream<Uint8Array>, file: ExportFile): Promise<End> {
-  // From the last whole line on: it may be the last one of all.
+  // Starts at the last complete line so far, which may be the final one.
   let held = Buffer.alloc(0)
   for await (const chunk of body) {
     const last = chunk.lastIndexOf(LINE_END)
@@ -292,12 +308,13 @@ async function addLines(body: ReadableStream<Uint8Array>, file: ExportFile): Pro
     held = held.subarray(begin)
   }
   const end = held.at(-1) === LINE_END ? parsedEnd(held.toString()) : undefined
-  if (!end) throw new Error('its last line did not come')
-  if (end.end !== file.added) throw new Error(`${countText(file.added, 'line')} came, and it says ${end.end}`)
+  if (!end) throw new Error('its last line is missing')
+  if (end.end !== file.added)
+    throw new Error(`received ${countText(file.added, 'line')} instead of ${end.end}`)
   return end
 }
 
-/** What `fetch` says is only that it failed. */
+/** Returns the cause: the message of the error from `fetch` says only that it failed. */
 function causeOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {}
   return cause instanceof Error ? cause.message : String(cause)

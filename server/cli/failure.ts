@@ -1,16 +1,16 @@
-/** What a script can tell from the exit. */
+/** Exit codes for scripts. */
 export const ExitCode = {
   failed: 1,
   usage: 2,
-  /** What was to be made exists already, or what was named does not exist; nothing was changed. */
+  /** What was to be created already exists, or what was named does not; nothing was changed. */
   conflict: 3,
-  /** The command came to its end, but the server refused part of what it was to take. */
+  /** The command finished, but the server refused part of the data. */
   refused: 4,
-  /** Interrupted by SIGINT (128 and the signal's number, as shells have it). */
+  /** Interrupted by SIGINT (128 plus the signal number, as shells report it). */
   interrupted: 130,
 } as const
 
-/** Ends the command with a message for its user. */
+/** Ends the command with a message for the user. */
 export class CommandFailure extends Error {
   readonly exitCode: number
 

@@ -29,46 +29,46 @@ type ImportOptions = {
 const PATIENCE = '2m'
 
 const HELP = `
-The service key is taken from the environment variable CAIRN_SERVICE_KEY or from --key-file. It is no argument,
-because every user of the machine can see the arguments of a command (ps), and shells keep them in their history.
+The service key is read from the environment variable CAIRN_SERVICE_KEY or from --key-file. It is not an argument, because
+every user of the machine can see a command's arguments (ps), and shells keep them in their history.
 
-FILE has one JSON object a line (NDJSON), plain or gzipped. A line is
-  an event       if it has an event_id: what createEvent takes. Instead of the customer_id it may have
+FILE has one JSON object per line (NDJSON), plain or gzipped. A line is
+  an event       if it has an event_id: the body of createEvent. Instead of customer_id it may have
                  client_customer_id, customer_type and customer_name; the customer is then initialized first.
-                 Without customer_name it keeps the name that it has, for which it takes a secret key.
-  a customer     if it has none, but a client_customer_id: what initializeCustomer takes.
-Any other line is refused. Customers are initialized before the events of later lines. Events travel in batches, some
-at a time: give occurred_at where their order matters.
+                 Without customer_name an existing customer keeps its name, which needs a secret key.
+  a customer     if it has no event_id but a client_customer_id: the body of initializeCustomer.
+Any other line is refused. Customers are initialized before the events of later lines. Several batches of events are sent
+at a time, so give occurred_at if the order of events matters.
 
-FILE may also be a folder that cairn export workspace has written; the key is then a secret one of an empty workspace.
-Journeys, customers, who takes part in what, and events are the same there, each with its occurred_at, which of an event
-that was sent without one is the time at which it was received first, and with its message_id, or export: and its old
-identifier. New are the identifiers, received_at and created_at. FOLDER.identifiers.ndjson says what journeys and customers
-are called now: {"kind", "old", "new"}.
+FILE may also be a folder written by cairn export workspace; the key must then be a secret key of an empty workspace.
+Journeys, customers, enrolments and events are recreated. Each event keeps its occurred_at (if it had none, the time at which
+it was first received) and its message_id (if it had none, export: plus its old identifier). Identifiers, received_at and
+created_at are new. FOLDER.identifiers.ndjson maps the old identifiers of journeys and customers to the new ones:
+{"kind", "old", "new"}.
 
-It can be stopped and run again: an event without a message_id gets one that is made from what the line says and how
-many lines before it said the same, so that what is stored already is recognised. That holds for a file that was moved,
-has grown at its end, or was written again with its fields, or its numbers and times, in another form.
+The import is idempotent: you can stop it and run it again. An event without a message_id gets one derived from the contents
+of its line and the number of identical lines before it, so events that are already stored are recognised. This also works if
+the file was moved, has grown at its end, or was rewritten with its fields, numbers or times in another form.
 
-Where lines give one customer several names, the customer ends with that of the last line.
+If lines give a customer several names, the name in the last line wins.
 
-Exit code 4: the import came to its end, and the refused lines are in a file of their own, each as
-{"line_number", "code", "detail", "line"}. Correct each line there and import that file, or correct FILE and import it
+Exit code 4: the import finished, but some lines were refused. They are in a separate file, each as
+{"line_number", "code", "detail", "line"}. Correct the lines there and import that file, or correct FILE and import it
 again.`
 
 export function defineImport(command: Command, config: () => Config): void {
   command
-    .argument('<file>', 'NDJSON, plain or gzipped; - for the standard input')
-    .option('--base-url <url>', 'where the API is (default: http://127.0.0.1:PORT/v1)', baseUrl)
-    .option('--key-file <file>', 'a file that holds the service key and nothing else')
-    .option('--journey <journey_id>', 'the journey of lines that name none', name)
-    .option('--refused <file>', 'where refused lines go (default: FILE.refused.ndjson)')
+    .argument('<file>', 'NDJSON, plain or gzipped; - for standard input')
+    .option('--base-url <url>', 'base URL of the API (default: http://127.0.0.1:PORT/v1)', baseUrl)
+    .option('--key-file <file>', 'file that contains only the service key')
+    .option('--journey <journey_id>', 'journey for lines without a journey_id', name)
+    .option('--refused <file>', 'file for refused lines (default: FILE.refused.ndjson)')
     .addOption(
-      new Option('--give-up-after <time>', 'how long the server may be away')
+      new Option('--give-up-after <time>', 'stop after the server has been unavailable for this long')
         .argParser(duration_ms)
         .default(duration_ms(PATIENCE), PATIENCE),
     )
-    .option('--dry-run', 'only read the file; what the server would refuse is not found')
+    .option('--dry-run', 'only check the file; what the server would refuse is not detected')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', HELP)
     .action((file: string, options: ImportOptions) => importFile(config(), file, options))
@@ -82,7 +82,8 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     ? { input: undefined, stats: statSync(join(file, WORKSPACE_FILES.events)) }
     : open(file)
   const stop = interruptible(AGAIN)
-  if (isWorkspace && dryRun) throw new CommandFailure('an exported workspace has no dry run', ExitCode.usage)
+  if (isWorkspace && dryRun)
+    throw new CommandFailure('--dry-run does not work with an exported workspace', ExitCode.usage)
   const key = dryRun ? '' : serviceKey(options.keyFile, 'the import')
   const folder = file.replace(/\/+$/, '')
   const workspace = isWorkspace
@@ -122,7 +123,7 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     await importer.run(workspace?.lines() ?? input ?? Readable.from([]))
     if (importer.counts.refused === 0) await workspace?.finish()
   } catch (error) {
-    // A wait that was ended says only that it was.
+    // An aborted wait rejects only with the fact that it was aborted.
     failure = stop.signal.aborted ? stop.signal.reason : error
   } finally {
     endProgress()
@@ -139,7 +140,7 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
   process.stdout.write(
     json ? `${JSON.stringify(summary)}\n` : report(summary, { dryRun, rate: rateText(delivery) }),
   )
-  if (counts.refused > 0) process.stderr.write(`The refused lines are in ${refused.path}.\n`)
+  if (counts.refused > 0) process.stderr.write(`Refused lines were written to ${refused.path}.\n`)
   if (failure) throw failure
   if (counts.refused > 0)
     throw new CommandFailure(
@@ -148,10 +149,10 @@ async function importFile(config: Config, file: string, options: ImportOptions) 
     )
 }
 
-/** @throws {CommandFailure} where there is no such file */
+/** @throws {CommandFailure} if the file does not exist */
 function open(file: string): { input: Readable; stats: Stats } {
   if (file === '-') return { input: process.stdin, stats: fstatSync(process.stdin.fd) }
-  if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
+  if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
   const stats = statSync(file)
   if (stats.isDirectory()) throw new CommandFailure(`${file} is a folder`, ExitCode.usage)
   return { input: createReadStream(file), stats }
@@ -163,7 +164,8 @@ function report(summary: Summary, { dryRun, rate }: { dryRun: boolean; rate: str
   const { lines, created, duplicate, refused, customers, new_customers, seconds, held_seconds } = summary
   if (dryRun) return `${countText(lines, 'line')} read, ${refused} of them refused; nothing was sent\n`
   const perSecond = Math.round((created + duplicate) / Math.max(seconds, 0.1))
-  const held = held_seconds > 0 ? `The key's rate limit${rate} held the import for ${held_seconds} s.\n` : ''
+  const held =
+    held_seconds > 0 ? `The key's rate limit${rate} delayed the import by ${held_seconds} s.\n` : ''
   return (
     `${countText(lines, 'line')}: ${countText(created, 'event')} created, ` +
     `${countText(duplicate, 'duplicate')}, ${refused} refused\n` +

@@ -17,7 +17,7 @@ export function defineInit(command: Command, config: () => Config): void {
   command
     .requiredOption('--workspace <name>', 'name of the new workspace', name)
     .requiredOption('--journey <name>', 'name of its first journey', name)
-    .option('--json', 'print one JSON object and nothing else')
+    .option('--json', 'print one JSON object only')
     .action((options: InitOptions) => init(config(), options))
 }
 
@@ -30,16 +30,17 @@ async function init(config: Config, { workspace, journey, json }: InitOptions) {
 type Names = { workspace: string; journey: string }
 
 /**
- * Makes a workspace with an active journey and a key of each kind, or nothing at all. Where there is no store it is made.
- * @throws {CommandFailure} where a workspace of that name exists
+ * Creates a workspace with an active journey and a key of each kind, or nothing at all. Creates the store if there is
+ * none.
+ * @throws {CommandFailure} if a workspace with this name exists
  */
 export async function createWorkspace(databaseUrl: string, names: Names) {
   return await inStore(databaseUrl, (db) => insertWorkspace(db, names), { create: true })
 }
 
 /**
- * The same in a transaction.
- * @throws {CommandFailure} where a workspace of that name exists
+ * The same, in a transaction.
+ * @throws {CommandFailure} if a workspace with this name exists
  */
 export async function insertWorkspace(db: Transaction, names: Names) {
   const workspace_id = newId('wsp')
@@ -48,7 +49,7 @@ export async function insertWorkspace(db: Transaction, names: Names) {
   const author = commandLine(Date.now())
   if (!(await audited.createWorkspace(db, { workspace_id, name: names.workspace }, author))) {
     const name = JSON.stringify(names.workspace)
-    throw new CommandFailure(`a workspace named ${name} exists already`, ExitCode.conflict)
+    throw new CommandFailure(`a workspace named ${name} already exists`, ExitCode.conflict)
   }
   const journey = { journey_id, name: names.journey, description: '', steps: [] }
   await audited.createJourney(db, workspace_id, journey, author)
@@ -62,13 +63,13 @@ export async function insertWorkspace(db: Transaction, names: Names) {
 
 function report(made: Record<string, string>): string {
   const rows = Object.entries(made).map(([field, value]) => `${field.padEnd(16)} ${value}\n`)
-  return `${rows.join('')}\nKeep the secret key now: it is stored as a digest and not shown again.\n`
+  return `${rows.join('')}\nSave the secret key now: only its digest is stored, so it cannot be shown again.\n`
 }
 
 function wayIn(config: Config, workspace: string): string {
   const command = `npx cairn setup-link --workspace ${quoted(printable(workspace))}`
   return (
-    `\nThe administration interface is at ${browserUrl(config, config.port)}/admin/ while the server runs.\n` +
-    `This makes a link by which the first owner of the workspace gets in: ${command}\n`
+    `\nWhile the server is running, the administration interface is at ${browserUrl(config, config.port)}/admin/\n` +
+    `To create a link for the first owner of the workspace, run: ${command}\n`
   )
 }

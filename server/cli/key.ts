@@ -27,18 +27,22 @@ const GRACE = '24h'
 
 export function defineKey(key: Command, config: () => Config): void {
   const workspace = () =>
-    new Option('--workspace <name>', 'whose keys; needed where there are several').argParser(name)
-  const json = () => new Option('--json', 'print one JSON value and nothing else')
+    new Option('--workspace <name>', 'workspace of the keys; required if there are several').argParser(name)
+  const json = () => new Option('--json', 'print one JSON value only')
 
   key
     .command('create')
-    .description('make a key and print it; a secret key is printed this one time')
+    .description('create a key and print it; a secret key is shown only this once')
     .addOption(workspace())
     .addOption(new Option('--kind <kind>').choices(['secret', 'publishable']).makeOptionMandatory())
-    .requiredOption('--name <name>', 'what it is for, as lists show it', name)
-    .option('--origin <origin>', 'allow only this origin; may be repeated (publishable keys)', collectOrigins)
-    .option('--expires-in <time>', 'let it expire, for example 30d', duration_ms)
-    .option('--rate-limit <events>', 'events a second, 0 for no limit', rate)
+    .requiredOption('--name <name>', 'name of the key in lists', name)
+    .option(
+      '--origin <origin>',
+      'allow only this origin; may be repeated (publishable keys only)',
+      collectOrigins,
+    )
+    .option('--expires-in <time>', 'expire after this time, for example 30d', duration_ms)
+    .option('--rate-limit <events>', 'events per second; 0 for no limit', rate)
     .addOption(json())
     .action((options: CreateOptions) => create(config(), options))
   key
@@ -49,10 +53,10 @@ export function defineKey(key: Command, config: () => Config): void {
     .action((options: { workspace?: string; json?: boolean }) => list(config(), options))
   key
     .command('rotate')
-    .description('make a key that takes the place of another; both work during the grace period')
+    .description('create a key that replaces another; both work during the grace period')
     .argument('<key_id>')
     .addOption(
-      new Option('--grace <time>', 'how long the old key still works')
+      new Option('--grace <time>', 'how long the old key remains valid')
         .argParser(duration_ms)
         .default(duration_ms(GRACE), GRACE),
     )
@@ -60,7 +64,7 @@ export function defineKey(key: Command, config: () => Config): void {
     .action((keyId: string, options: { grace: number; json?: boolean }) => rotate(config(), keyId, options))
   key
     .command('revoke')
-    .description('let a key work no more, at once')
+    .description('revoke a key immediately')
     .argument('<key_id>')
     .addOption(json())
     .action((keyId: string, options: { json?: boolean }) => revoke(config(), keyId, options))
@@ -70,7 +74,7 @@ async function create(config: Config, options: CreateOptions) {
   const { kind, origin = [], rateLimit = null, expiresIn } = options
   if (kind === 'secret' && origin.length > 0) {
     throw new CommandFailure(
-      '--origin is for publishable keys; browsers never hold a secret one',
+      '--origin is for publishable keys only; secret keys do not belong in browsers',
       ExitCode.usage,
     )
   }
@@ -116,7 +120,10 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
   const { made, token, expires_ms } = await inStore(config.databaseUrl, async (db) => {
     const old = await findKey(db, keyId)
     if (keyStatus(old, now_ms) !== 'active') {
-      throw new CommandFailure(`${keyId} has ended; create a new key instead`, ExitCode.conflict)
+      throw new CommandFailure(
+        `${keyId} has expired or was revoked; create a new key instead`,
+        ExitCode.conflict,
+      )
     }
     const token = newServiceKey(old.kind)
     const made = { key_id: newId('key'), token, grace_ms: grace }
@@ -124,7 +131,7 @@ async function rotate(config: Config, keyId: string, { grace, json }: { grace: n
     return { made: key, token, expires_ms }
   })
   printNew(made, token, json)
-  if (!json) process.stdout.write(`The old key works until ${instantText(expires_ms)}.\n`)
+  if (!json) process.stdout.write(`The old key remains valid until ${instantText(expires_ms)}.\n`)
 }
 
 async function revoke(config: Config, keyId: string, { json }: { json?: boolean }) {
@@ -132,12 +139,16 @@ async function revoke(config: Config, keyId: string, { json }: { json?: boolean 
     return await audited.revokeServiceKey(db, await findKey(db, keyId), commandLine(Date.now()))
   })
   const shown = shownKey(key, Date.now())
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} is revoked.\n`)
+  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${keyId} has been revoked.\n`)
 }
 
 async function findKey(db: Transaction, keyId: string): Promise<keys.ServiceKey> {
   const key = await keys.findServiceKey(db, keyId)
-  if (!key) throw new CommandFailure(`no key ${keyId}; cairn key list shows all`, ExitCode.conflict)
+  if (!key)
+    throw new CommandFailure(
+      `the key ${keyId} does not exist; cairn key list shows all keys`,
+      ExitCode.conflict,
+    )
   return key
 }
 
@@ -145,7 +156,7 @@ function collectOrigins(text: string, before: string[] = []): string[] {
   return [...before, origin(text)]
 }
 
-/** A key as the command prints it; a publishable one is no secret and is shown whole. */
+/** A key as the command prints it; a publishable one is not secret and is printed in full. */
 function shownKey(key: keys.ServiceKey, now_ms: number) {
   const instant = (ms: number | null) => (ms === null ? null : instantText(ms))
   return {

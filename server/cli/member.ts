@@ -30,26 +30,28 @@ type AddOptions = {
   json?: boolean
 }
 
-/** As the contract has it (`NewPassword`). */
+/** The limits in the contract (`NewPassword`). */
 const PASSWORD_LENGTHS = { least: 12, most: 256 }
 
-/** More rows than any terminal is read for. */
+/** Maximum members listed; nobody reads more rows in a terminal. */
 const LISTED = 10_000
 
 export function defineMember(member: Command, config: () => Config): void {
   const workspace = () =>
-    new Option('--workspace <name>', 'whose members; needed where there are several').argParser(name)
-  const json = () => new Option('--json', 'print one JSON value and nothing else')
+    new Option('--workspace <name>', 'workspace of the members; required if there are several').argParser(
+      name,
+    )
+  const json = () => new Option('--json', 'print one JSON value only')
   const address = () => new Option('--email <email>').argParser(email).makeOptionMandatory()
-  const stdin = '\nThe password is asked for, or read from the standard input where that is no terminal.'
+  const stdin = '\nPrompts for the password, or reads it from standard input if that is not a terminal.'
 
   member
     .command('add')
-    .description('make somebody a member, who signs in with email and password')
+    .description('add a member, who signs in with email and password')
     .addOption(workspace())
     .addOption(address())
-    .option('--name <name>', 'how lists show the person; needed for a new one', name)
-    .option('--existing', 'add somebody who can sign in already, with name and password as they are')
+    .option('--name <name>', 'name of the person in lists; required for a new person', name)
+    .option('--existing', 'add an existing person, keeping name and password')
     .addOption(new Option('--role <role>').choices(['owner', 'admin', 'viewer']).default('owner'))
     .addOption(json())
     .addHelpText('after', stdin)
@@ -62,7 +64,7 @@ export function defineMember(member: Command, config: () => Config): void {
     .action((options: { workspace?: string; json?: boolean }) => list(config(), options))
   member
     .command('set-password')
-    .description('give somebody a new password and end all sessions, for example after it was forgotten')
+    .description('set a new password, for example after it was forgotten, and end all sessions')
     .addOption(address())
     .addHelpText('after', stdin)
     .action((options: { email: string }) => setPassword(config(), options))
@@ -71,21 +73,21 @@ export function defineMember(member: Command, config: () => Config): void {
 async function add(config: Config, options: AddOptions) {
   const { email, role, json } = options
   const known = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
-  // Emails are not verified: whoever made this account need not be whom the operator means.
+  // Emails are not verified: the person who created this account need not be the one that the operator means.
   if (known && !options.existing) {
-    const who = `${printable(known.name)} can sign in with this email already`
-    throw new CommandFailure(`${who}; --existing adds that person`, ExitCode.conflict)
+    const who = `${printable(known.name)} already signs in with this email`
+    throw new CommandFailure(`${who}; use --existing to add that person`, ExitCode.conflict)
   }
   if (!known && options.existing) {
-    throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
+    throw new CommandFailure('no person has this email', ExitCode.conflict)
   }
   if (options.existing && options.name !== undefined) {
-    throw new CommandFailure('--existing keeps the name; leave out --name', ExitCode.usage)
+    throw new CommandFailure('--existing keeps the name; remove --name', ExitCode.usage)
   }
   if (!known && options.name === undefined) {
-    throw new CommandFailure('say what the new person is called with --name', ExitCode.usage)
+    throw new CommandFailure('--name is required for a new person', ExitCode.usage)
   }
-  // Outside the transaction: it takes as long as a person types.
+  // Outside the transaction, because it waits for the person to type.
   const password_hash =
     known?.password_hash ?? (await new Passwords().hash(await readPassword(), options.email))
   const made = await inStore(config.databaseUrl, async (db) => {
@@ -93,17 +95,20 @@ async function add(config: Config, options: AddOptions) {
     const joined_ms = Date.now()
     const person = known ?? { person_id: newId('per'), name: options.name ?? '', email, password_hash }
     if (!known && !(await insertPerson(db, { ...person, created_ms: joined_ms }))) {
-      throw new CommandFailure('the person was made meanwhile; run the command again', ExitCode.conflict)
+      throw new CommandFailure(
+        'the person was created in the meantime; run the command again',
+        ExitCode.conflict,
+      )
     }
     if (!(await addAuditedMember(db, { workspace_id, role }, person, commandLine(joined_ms)))) {
-      throw new CommandFailure('the person is a member already', ExitCode.conflict)
+      throw new CommandFailure('the person is already a member', ExitCode.conflict)
     }
-    // Whoever has it would make a workspace of their own beside this one.
+    // Otherwise its holder could create another workspace beside this one.
     await deleteFirstSetupLink(db)
     return { person_id: person.person_id, name: person.name, email: person.email, role }
   })
   process.stdout.write(
-    json ? `${JSON.stringify(made)}\n` : `${printable(made.name)} is ${article(role)} ${role} now.\n`,
+    json ? `${JSON.stringify(made)}\n` : `${printable(made.name)} is now ${article(role)} ${role}.\n`,
   )
 }
 
@@ -128,16 +133,16 @@ async function listedMembers(db: Database, workspaceId: string): Promise<Member[
 
 async function setPassword(config: Config, { email }: { email: string }) {
   const person = await inStore(config.databaseUrl, (db) => findPersonByEmail(db, email))
-  if (!person) throw new CommandFailure('nobody with this email can sign in', ExitCode.conflict)
+  if (!person) throw new CommandFailure('no person has this email', ExitCode.conflict)
   const hash = await new Passwords().hash(await readPassword(), email)
   await inStore(config.databaseUrl, async (db) => {
     const changed = { ...person, password_hash: hash }
     await replacePassword(db, changed, commandLine(Date.now()), 'password_changed')
   })
-  process.stdout.write(`${printable(person.name)} has a new password.\n`)
+  process.stdout.write(`The password of ${printable(person.name)} has been changed.\n`)
 }
 
-/** Asks on a terminal, without showing what is typed; else takes the first line of the standard input. */
+/** Prompts on a terminal without echoing; otherwise reads the first line of standard input. */
 async function readPassword(): Promise<string> {
   const { stdin, stderr } = process
   const isTerminal = stdin.isTTY === true
@@ -150,7 +155,7 @@ async function readPassword(): Promise<string> {
   const length = [...password].length
   const { least, most } = PASSWORD_LENGTHS
   if (length < least || length > most || password.includes('\0')) {
-    throw new CommandFailure(`a password has ${least} to ${most} characters`, ExitCode.usage)
+    throw new CommandFailure(`the password must have ${least} to ${most} characters`, ExitCode.usage)
   }
   return password
 }

@@ -4,9 +4,9 @@ import { openDatabase } from '../storage/open.ts'
 import { assertFolder } from './store.ts'
 
 const HELP = `
-A server does the same when it starts, so this is never needed; it is for who wants to do it before, or by another way: over
-a direct connection where servers have a pooler in between, or as another role. Migrations only add, and several programs
-may begin at once. Where there is no store, an empty one is made.`
+A server does the same when it starts, so you never need this command. Use it to migrate beforehand or in another way: over a
+direct connection if servers connect through a pooler, or with another role. Migrations only add, and several processes may
+start them at once. If there is no store, an empty one is created.`
 
 export function defineMigrate(command: Command, config: () => Config): void {
   command.addHelpText('after', HELP).action(() => migrate(config()))

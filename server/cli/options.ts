@@ -1,35 +1,35 @@
 import { InvalidArgumentError } from 'commander'
 import { isGivenName } from '../domain/names.ts'
 
-/** A name that the contract lets be given. */
+/** A name that the contract accepts. */
 export function name(text: string): string {
   if (!isGivenName(text)) {
     throw new InvalidArgumentError(
-      'It must have 1 to 255 characters, of which one can be seen and none is NUL.',
+      'It must have 1 to 255 characters, at least one of them visible, and no NUL.',
     )
   }
   return text
 }
 
-/** A span of time such as `90s`, `15m`, `24h` or `30d`, in milliseconds. */
+/** Parses a duration such as `90s`, `15m`, `24h` or `30d`, in milliseconds. */
 export function duration_ms(text: string): number {
   const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? []
   const unit_ms = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
-  if (unit_ms === undefined) throw new InvalidArgumentError('Write it as 90s, 15m, 24h or 30d.')
+  if (unit_ms === undefined) throw new InvalidArgumentError('Use the form 90s, 15m, 24h or 30d.')
   return Number(count) * unit_ms
 }
 
-/** An origin as browsers send it, for example `https://app.example.com`. */
+/** Checks an origin in the form that browsers send, for example `https://app.example.com`. */
 export function origin(text: string): string {
   if (!URL.canParse(text) || new URL(text).origin !== text) {
     throw new InvalidArgumentError(
-      'Write it as https://app.example.com, without a path or a slash at the end.',
+      'Use the form https://app.example.com, without a path or a trailing slash.',
     )
   }
   return text
 }
 
-/** Events a second; 0 means no limit. */
+/** Parses events per second; 0 means no limit. */
 export function rate(text: string): number {
   if (!/^[0-9]{1,7}$/.test(text) || Number(text) > 1_000_000) {
     throw new InvalidArgumentError('It must be a whole number from 0 to 1000000.')
@@ -37,23 +37,24 @@ export function rate(text: string): number {
   return Number(text)
 }
 
-/** How many are kept, at least one. */
+/** Parses the number of backups to keep, at least one. */
 export function count(text: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
   return Number(text)
 }
 
-/** How many lines, at least one. */
+/** Parses a number of lines, at least one. */
 export function lines(text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.')
+  if (!/^[1-9][0-9]{0,8}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return Number(text)
 }
 
-/** Where the API is, for example `https://cairn.example.com/v1`. */
+/** Checks the base URL of an API, for example `https://cairn.example.com/v1`. */
 export function baseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new InvalidArgumentError('Write it as https://cairn.example.com/v1.')
+    throw new InvalidArgumentError('Use the form https://cairn.example.com/v1.')
   }
   return text
 }

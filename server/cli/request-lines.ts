@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { type ProblemCode, problems } from '../problems.ts'
 
-/** What the log says of a request (`request-log.ts`), or of anything else. */
+/** A log entry of a request (`request-log.ts`), or of anything else. */
 type Logged = {
   time: number
   msg?: string
@@ -16,7 +16,7 @@ type Logged = {
   duration_ms?: number
 }
 
-/** Takes the log, and writes of each of its lines one that a person reads. */
+/** Returns a stream that turns log entries into readable lines. */
 export function requestLines(write: (line: string) => void): Writable {
   return new Writable({
     decodeStrings: false,
@@ -27,7 +27,9 @@ export function requestLines(write: (line: string) => void): Writable {
   })
 }
 
-/** For example `20:51:07.123  409  createEvent  3 ms  journey_archived: Restore the journey, or use an active one.` */
+/**
+ * Formats a log entry, for example `20:51:07.123  409  createEvent  3 ms  journey_archived: Restore the journey, …`.
+ */
 export function readable(logged: Logged): string {
   const { time, msg, err, method, path, operation, status, duration_ms = 0 } = logged
   const at = new Date(time).toTimeString().slice(0, 8) + new Date(time).toISOString().slice(19, 23)

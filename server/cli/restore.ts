@@ -24,41 +24,40 @@ import { withStoreCopy } from './store-copy.ts'
 import { columns } from './table.ts'
 
 const HELP = `
-The server must be stopped. What is in the place of the store is kept, in a folder beside it.
+Stop the server first. The replaced store is kept, in a folder next to it.
 
-Sessions, set-up links, invitations and links for a new password of the backup end. Keys that have been revoked since, or have expired, stay so,
-where the store that is replaced can be read. Everybody else who could get in when the backup was made can again: the
-keys and members are listed, with what has changed since.`
+Sessions, setup links, invitations and password links in the backup are ended. Keys that have expired stay expired; keys that
+were revoked since the backup stay revoked if the replaced store can be read. Everyone else who had access at the time of the
+backup has it again: the keys and members are listed, with what has changed since.`
 
 export function defineRestore(command: Command, config: () => Config): void {
   command
-    .argument('<file>', 'what cairn backup has made; it stays as it is')
-    .option('--json', 'print one JSON object and nothing else')
+    .argument('<file>', 'backup made by cairn backup; it is not modified')
+    .option('--json', 'print one JSON object only')
     .addHelpText('after', HELP)
     .action((file: string, { json }: { json?: boolean }) => restore(config(), file, json))
 }
 
 async function restore(config: Config, file: string, json = false) {
-  assertFile(
-    config.databaseUrl,
-    'a database on PostgreSQL is restored by pg_restore; deploy/postgres.md shows how',
-  )
-  if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}`, ExitCode.conflict)
+  assertFile(config.databaseUrl, 'restore a PostgreSQL database with pg_restore; see deploy/postgres.md')
+  if (!existsSync(file)) throw new CommandFailure(`the file ${file} does not exist`, ExitCode.conflict)
   assertFolder(config.databaseUrl)
   const lock = takeServerLock(sqlitePath(config.databaseUrl))
-  if (!lock) throw new CommandFailure('a server runs on the store; stop it first', ExitCode.conflict)
+  if (!lock) throw new CommandFailure('a server is running on the store; stop it first', ExitCode.conflict)
   try {
     const restored = await replace(realpathSync(sqlitePath(config.databaseUrl)), file)
     process.stdout.write(json ? `${JSON.stringify(restored)}\n` : report(restored))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`nothing was restored: ${error instanceof Error ? error.message : error}`)
+    throw new CommandFailure(
+      `restore failed, nothing was changed: ${error instanceof Error ? error.message : error}`,
+    )
   } finally {
     lock.close()
   }
 }
 
-/** @param path the store, behind every link */
+/** @param path the store, with all links resolved */
 async function replace(path: string, file: string) {
   if (realpathSync(file) === path) throw new CommandFailure(`${file} is the store itself`, ExitCode.conflict)
   const at_ms = Date.now()
@@ -85,7 +84,7 @@ async function replace(path: string, file: string) {
   })
 }
 
-/** Who could get into the store that is to be replaced; undefined where that cannot be read. */
+/** Returns who had access to the store that is to be replaced; undefined if it cannot be read. */
 async function accessBefore(path: string): Promise<Access[] | undefined> {
   if (statSync(path).size === 0) return undefined
   try {
@@ -97,12 +96,13 @@ async function accessBefore(path: string): Promise<Access[] | undefined> {
 }
 
 /**
- * What is moved of a store. The logs first: left beside the restored file, one would be taken for its own and damage it. The
- * standings are made anew of what is restored, and refusals begin at nothing. The lock stays, for it is held.
+ * The files of a store that are moved. The logs first: SQLite would take a log left beside the restored file for its
+ * own and corrupt the file. The standings are rebuilt from what is restored, and rejected requests start empty. The
+ * lock file stays, because it is held.
  */
 const MOVED = [...ENGINE_COMPANIONS, ...DERIVED, '']
 
-/** Moves the store and what is beside it into a new folder. @returns the folder; null where there was no store */
+/** Moves the store and the files beside it to a new folder. @returns the folder; null if there was no store */
 function moveAside(path: string, at_ms: number): string | null {
   if (statSync(path).size === 0) return null
   const folder = `${path}.replaced-${instantText(at_ms).replace(/[:.]/g, '-')}`
@@ -122,7 +122,7 @@ function workingKeys(
   const works = ({ revoked_ms, expires_ms }: ServiceKey) =>
     revoked_ms === null && (expires_ms === null || expires_ms > now_ms)
   return keys.filter(works).map(({ key_id, kind, name, last_four }) => {
-    const since = known && !known.has(key_id) ? 'is not in the replaced store' : null
+    const since = known && !known.has(key_id) ? 'not in the replaced store' : null
     return { key_id, kind, name, last_four, workspace_id, workspace_name, since }
   })
 }
@@ -138,17 +138,17 @@ function members({ workspace_id, workspace_name, members }: Access, replaced: Ac
 }
 
 function changedSince(member: AccessOfMember, then: AccessOfMember | undefined): string | null {
-  if (!then) return 'was removed since'
+  if (!then) return 'was removed'
   const changes = [
     ...(then.role === member.role ? [] : [`was ${then.role}`]),
-    ...(then.password_hash === member.password_hash ? [] : ['had another password']),
+    ...(then.password_hash === member.password_hash ? [] : ['had a different password']),
   ]
   return changes.length > 0 ? changes.join(', ') : null
 }
 
 function report(restored: Awaited<ReturnType<typeof replace>>): string {
   const { store, events, newest_event_at, kept_in, ended, compared, keys, members } = restored
-  const newest = newest_event_at === null ? '' : `, the newest received at ${newest_event_at}`
+  const newest = newest_event_at === null ? '' : `, newest received at ${newest_event_at}`
   const { sessions, setup_links, invitations, password_links } = ended
   const keyRows = keys.map((key) => [
     key.key_id,
@@ -166,14 +166,14 @@ function report(restored: Awaited<ReturnType<typeof replace>>): string {
   ])
   return [
     `${store}: ${countText(events, 'event')}${newest}\n`,
-    kept_in === null ? '' : `What was there is in ${kept_in}\n`,
-    `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'set-up link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'link for a new password', 'links for a new password')}\n`,
+    kept_in === null ? '' : `The replaced store is in ${kept_in}\n`,
+    `Ended: ${countText(sessions, 'session')}, ${countText(setup_links, 'setup link')}, ${countText(invitations, 'invitation')}, ${countText(password_links, 'password link')}\n`,
     compared
       ? ''
-      : 'The replaced store could not be read: nobody knows what was revoked or removed since the backup.\n',
-    '\nThese keys work; cairn key revoke ends one:\n',
+      : 'The replaced store could not be read, so it is unknown what was revoked or removed since the backup.\n',
+    '\nThese keys are valid; use cairn key revoke to revoke one:\n',
     columns([['KEY_ID', 'KIND', 'ENDS IN', 'WORKSPACE', 'NAME', 'SINCE THE BACKUP'], ...keyRows]),
-    '\nThese members can sign in, with the password that they had then:\n',
+    '\nThese members can sign in with the password that they had then:\n',
     columns([['EMAIL', 'ROLE', 'WORKSPACE', 'SINCE THE BACKUP'], ...memberRows]),
   ].join('')
 }

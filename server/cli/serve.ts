@@ -6,7 +6,7 @@ import { startServer } from '../main.ts'
 import { nextSignal } from './signals.ts'
 import { assertFolder } from './store.ts'
 
-/** What was taken is finished within this time, or given up. */
+/** Maximum time for finishing the requests in flight at shutdown. */
 const STOP_MS = 10_000
 
 export function defineServe(command: Command, config: () => Config): void {
@@ -17,35 +17,39 @@ async function serve(config: Config) {
   assertFolder(config.databaseUrl)
   const log = openLog(config.logLevel)
   const server = await startServer({ config, log })
-  // The standard output is the log, which is kept and read by others. First, so that whoever has its line has the link.
+  // Not to standard output: that is the log, which others keep and read. Before the log line, so that readers of that
+  // line already have the link.
   if (server.setupLink !== undefined) {
     process.stderr.write(
-      `To begin, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
+      `To get started, open this link within an hour; it works once:\n\n  ${server.setupLink}\n\n`,
     )
   }
   if (!isAdministrationBuilt()) {
-    process.stderr.write('The administration interface is not built: stop, npm run build, and start again.\n')
+    process.stderr.write(
+      'The administration interface is not built. Stop the server, run npm run build, and start it again.\n',
+    )
   }
-  // For who sits before it; the log has the line in its own form.
-  if (process.stderr.isTTY) process.stderr.write(`Cairn serves ${server.siteUrl}; Ctrl+C stops it.\n\n`)
+  // For a person at a terminal; the log has the same as JSON.
+  if (process.stderr.isTTY)
+    process.stderr.write(`Cairn is running at ${server.siteUrl}. Press Ctrl+C to stop.\n\n`)
   logListening(log, server)
   const end = Promise.race([nextSignal(), server.died])
   await end.then(
-    (signal) => log.info({ signal }, 'Cairn stops: no new work is taken, what was taken is finished'),
-    (error) => log.fatal({ err: error }, 'Cairn stops: it can no longer work'),
+    (signal) => log.info({ signal }, 'shutting down: accepting no new work, finishing requests in flight'),
+    (error) => log.fatal({ err: error }, 'shutting down after a fatal error'),
   )
   nextSignal().then((signal) => {
-    log.warn({ signal }, 'Cairn ends at once: it was told to stop a second time')
+    log.warn({ signal }, 'second signal; exiting immediately')
     process.exit(1)
   })
   setTimeout(() => {
-    const text = `gave up on requests that did not end within ${STOP_MS / 1000} s`
-    log.error(`Cairn ${text}`)
+    const text = `shutdown timed out: some requests did not finish within ${STOP_MS / 1000} s`
+    log.error(text)
     process.stderr.write(`cairn: ${text}\n`)
     process.exit(1)
   }, STOP_MS).unref()
   await server.stop()
-  log.info('Cairn has stopped')
-  // Throws what the server died of.
+  log.info('shutdown complete')
+  // Rejects with the error that the server failed with.
   await end
 }

@@ -3,15 +3,16 @@ import { processEnvironment } from '../config.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 /**
- * The service key of a command that calls the API. It is no argument: those are for all users of the machine to see.
- * @param user what needs it, as in `the import`
- * @throws {CommandFailure} where none is given
+ * Returns the service key for a command that calls the API. It is not an argument, because every user of the machine
+ * can see arguments.
+ * @param user what needs it, for example `the import`
+ * @throws {CommandFailure} if there is none
  */
 export function serviceKey(keyFile: string | undefined, user: string): string {
   const key = keyFile === undefined ? processEnvironment().CAIRN_SERVICE_KEY : textOf(keyFile)
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key
   const place = keyFile ?? 'CAIRN_SERVICE_KEY'
-  const fault = key ? `${place} holds something else than a service key` : `${user} needs a service key`
+  const fault = key ? `${place} does not contain a service key` : `${user} needs a service key`
   throw new CommandFailure(`${fault}. Set CAIRN_SERVICE_KEY, or name a file with --key-file.`, ExitCode.usage)
 }
 

@@ -12,9 +12,9 @@ type SetupLinkOptions = { workspace?: string; json?: boolean }
 
 export function defineSetupLink(command: Command, config: () => Config): void {
   command
-    .option('--workspace <name>', 'whose owner; needed where there are several', name)
-    .option('--json', 'print one JSON object and nothing else')
-    .addHelpText('after', '\nIt works for an hour, and only until the next one is made.')
+    .option('--workspace <name>', 'workspace of the owner; required if there are several', name)
+    .option('--json', 'print one JSON object only')
+    .addHelpText('after', '\nThe link works once, within an hour, and only until the next one is created.')
     .action((options: SetupLinkOptions) => setupLink(config(), options))
 }
 

@@ -1,6 +1,6 @@
 import { CommandFailure, ExitCode } from './failure.ts'
 
-/** Resolves with the next signal that tells the process to stop. */
+/** Resolves with the next SIGTERM or SIGINT. */
 export function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGTERM', resolve)
@@ -8,7 +8,7 @@ export function nextSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/** Aborts what a command does when it is told to stop; the second time it is meant. @param advice how to go on */
+/** Aborts a command at the first signal and exits at the second. @param advice how to resume */
 export function interruptible(advice: string): AbortController {
   const stop = new AbortController()
   const interrupted = () => {

@@ -9,9 +9,9 @@ import type { CopiedStore } from '../storage/sqlite/transfer/copy-thread.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Copies a store to a file that only the owner may read, checks it, and hands it on to be renamed. What is still there
- * afterwards, or when a signal ends the process, is removed.
- * @param folder where the file is made
+ * Copies a store to a file that only the owner may read, verifies it, and passes it on to be renamed. Removes what is
+ * left of it afterwards, or when a signal ends the process.
+ * @param folder of the copy
  */
 export async function withStoreCopy<Result>(
   path: string,
@@ -24,13 +24,13 @@ export async function withStoreCopy<Result>(
   }
   const interrupted = (signal: NodeJS.Signals) => {
     remove()
-    // To end by the signal itself: an exit would wait for the thread that copies.
+    // Ends by the signal itself: process.exit would wait for the thread that copies.
     for (const each of SIGNALS) process.off(each, interrupted)
     process.kill(process.pid, signal)
   }
   for (const signal of SIGNALS) process.on(signal, interrupted)
   try {
-    // Made here and not by the engine, so that nobody else may read it at any time.
+    // Created here and not by SQLite, so that it is never readable by others.
     closeSync(createPrivateFile(copy))
     const copied = await copyStore({ path, copy })
     syncFile(copy)

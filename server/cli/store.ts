@@ -8,10 +8,10 @@ import { CommandFailure, ExitCode } from './failure.ts'
 import { quoted } from './table.ts'
 
 /**
- * Runs one transaction on the store of `DATABASE_URL`, beside running servers or without one. No other changes the store
- * between its beginning and its end; servers see the change within a second.
- * @param options.create whether the store is made where there is none
- * @throws {CommandFailure} where there is none and it is not to be made
+ * Runs one transaction on the store of `DATABASE_URL`, with or without running servers. No other process changes the
+ * store meanwhile; servers see the change within a second.
+ * @param options.create whether to create the store if there is none
+ * @throws {CommandFailure} if there is none and it is not to be created
  */
 export async function inStore<Result>(
   databaseUrl: string,
@@ -29,28 +29,28 @@ export async function inStore<Result>(
 }
 
 /**
- * Refuses to make folders for a store: a store in a wrong place looks like one that has lost everything.
- * @throws {CommandFailure} where the folder is missing, unless it is that of the default
+ * Refuses to create a folder for a store: a store in the wrong place looks like one that has lost all its data.
+ * @throws {CommandFailure} if the folder is missing, unless it is the default one
  */
 export function assertFolder(databaseUrl: string): void {
   if (!isFile(databaseUrl)) return
   const folder = dirname(resolve(sqlitePath(databaseUrl)))
   if (databaseUrl === DEFAULT_DATABASE_URL || existsSync(folder)) return
-  const advice = `Make it (mkdir -p ${quoted(folder)}), or correct DATABASE_URL`
-  throw new CommandFailure(`there is no folder ${folder} for the store. ${advice}`, ExitCode.usage)
+  const advice = `Create it (mkdir -p ${quoted(folder)}), or correct DATABASE_URL`
+  throw new CommandFailure(`the folder ${folder} of the store does not exist. ${advice}`, ExitCode.usage)
 }
 
-/** @throws {CommandFailure} where there is no store at the path */
+/** @throws {CommandFailure} if there is no store at the path */
 export function assertStore(path: string): void {
   if (!existsSync(path)) throw noStore(`at ${path}`)
 }
 
-/** @throws {CommandFailure} where the store is no file: what `advice` names does that */
+/** @throws {CommandFailure} if the store is not a file; its message is `advice` */
 export function assertFile(databaseUrl: string, advice: string): void {
   if (!isFile(databaseUrl)) throw new CommandFailure(advice, ExitCode.usage)
 }
 
 function noStore(where: string): CommandFailure {
-  const advice = 'Give this command the DATABASE_URL that the server has, or make a store with cairn init'
+  const advice = 'Use the same DATABASE_URL as the server, or create a store with cairn init'
   return new CommandFailure(`there is no store ${where}. ${advice}`, ExitCode.conflict)
 }

@@ -3,8 +3,8 @@ import { workspaces } from '../storage/tables/workspaces.ts'
 import { CommandFailure, ExitCode } from './failure.ts'
 
 /**
- * The workspace that a command is about: the one with the name, or without a name the only one.
- * @throws {CommandFailure} where there is none, or several
+ * Returns the workspace of a command: the one with the name, or the only one if no name is given.
+ * @throws {CommandFailure} if there is none, or there are several
  */
 export async function workspaceOf(
   db: Transaction,
@@ -15,14 +15,14 @@ export async function workspaceOf(
   if (!only) {
     throw new CommandFailure(
       name === undefined
-        ? 'there is no workspace yet; make one with cairn init'
-        : `no workspace of that name`,
+        ? 'there is no workspace yet; create one with cairn init'
+        : 'no workspace has this name',
       ExitCode.conflict,
     )
   }
   if (found.length > 1) {
     const names = found.map((workspace) => JSON.stringify(workspace.name)).join(', ')
-    throw new CommandFailure(`say which workspace with --workspace: ${names}`, ExitCode.usage)
+    throw new CommandFailure(`choose a workspace with --workspace: ${names}`, ExitCode.usage)
   }
   return only
 }

@@ -7,7 +7,9 @@ type Contract = {
   components: Record<string, Record<string, unknown>>
 }
 
-/** Which operations answer a problem of each code, by the contract's examples, in its order. */
+/**
+ * Returns the operations that answer each problem code, in the contract's order, taken from the contract's examples.
+ */
 export function answeredCodes(contract: object): ReadonlyMap<string, readonly string[]> {
   const { paths, components } = contract as Contract
   const resolved = <T extends object>(value: T | Reference): T => {

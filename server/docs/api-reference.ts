@@ -7,16 +7,13 @@ import { withSamples } from './samples.ts'
 
 export type SiteFile = { readonly contentType: string; readonly body: string }
 
-/**
- * The value of `Content-Security-Policy` under which the whole site works: its own files and nothing else. Scripts run
- * from files only.
- */
+/** The `Content-Security-Policy` of the whole site: only its own files, and scripts only from files. */
 export const referenceSecurityPolicy = [
   "default-src 'self'",
-  // Redoc's styles are made by styled-components, which fills an empty style element while the page is shown. A hash
-  // of that empty element would do in Chromium, but not in Safari (styled-components, issue 3704).
+  // Redoc's styled-components fill an empty style element at run time. A hash of that empty element would be enough in
+  // Chromium, but not in Safari (styled-components, issue 3704).
   "style-src 'self' 'unsafe-inline'",
-  // Redoc's styles hold an icon as a data: URL.
+  // Redoc's styles contain an icon as a data: URL.
   "img-src 'self' data:",
   "object-src 'none'",
   "base-uri 'none'",
@@ -25,11 +22,11 @@ export const referenceSecurityPolicy = [
 ].join('; ')
 
 /**
- * The API reference as a site: each file by its path below the site's own folder, which is `''` for the first page.
- * Links between them are relative, so that the same files work at `/docs/` and in any folder of a static host.
+ * Returns the files of the API reference by their path below the site's folder; the first page is `''`. Links between
+ * them are relative, so that the same files work at `/docs/` and in any folder of a static host.
  *
- * `problems` is where the `type` of a problem leads. Static hosts can only show a page from a folder, with a slash
- * behind its name, and there relative links mean something else: hence the same page again as `problems/`.
+ * The `type` of a problem points to `problems`. A static host can serve a page without a file name only from a folder,
+ * with a trailing slash, where relative links resolve differently; hence the same page again as `problems/`.
  */
 export function apiReference({ contract }: { contract: object }): ReadonlyMap<string, SiteFile> {
   const redoc = redocFiles()

@@ -1,20 +1,20 @@
-// Mends in what Redoc draws what no option of it can: the order of headings, and what the keyboard and screen readers
-// reach. Redoc draws parts when they are unfolded or found; each is mended when it comes.
+// Fixes what no option of Redoc can in the page that it renders: the levels of headings, and what the keyboard and
+// screen readers reach. Redoc renders parts on demand; each is fixed when it appears.
 
 const reference = document.querySelector('#reference')
 
-/** What to do with elements of the document; done again, each changes nothing. */
+/** A change per selector. Each is idempotent. */
 const mends = {
-  // They stand right below the heading of an operation, of level 2.
+  // It follows the operation's heading, which has level 2.
   h5: (heading) => heading.setAttribute('aria-level', '3'),
 
-  // Within an entry of the menu that is reached already.
+  // Inside a menu entry that is reached already.
   '[role="menuitem"] [tabindex]:not(li)': (title) => title.setAttribute('tabindex', '-1'),
 
-  // What is seen of it is its name: the method too, and of a group what is unfolded.
+  // Its visible text is its name, including the method and the state of a group.
   '[role="menuitem"]:has(.operation-type)': (entry) => entry.removeAttribute('aria-label'),
 
-  // On a phone it opens the menu.
+  // Opens the menu on a phone.
   '.menu-content + div': (button) => {
     if (button.role === 'button') return
     button.role = 'button'
@@ -27,7 +27,7 @@ const mends = {
     })
   },
 
-  // A table of the text. On a phone it is wider than the screen, and scrolls.
+  // A table in the text. On a phone it is wider than the screen and scrolls.
   'table:has(> thead)': (table) => {
     table.tabIndex = 0
   },

@@ -1,23 +1,23 @@
 type Page = {
   title: string
-  /** The way from the page's own folder to the site's: `.`, or `..` for a page one folder deeper. */
+  /** Relative path from the page's folder to the site's: `.`, or `..` for a page one folder deeper. */
   root: '.' | '..'
-  /** Which entry of the header the page is. */
+  /** The header entry of the page. */
   current: '' | 'problems'
-  /** Style sheets of the site beside its own. */
+  /** Additional style sheets of the site. */
   styles?: readonly string[]
   /** HTML that follows the header. */
   content: string
-  /** Files of the site, run in this order after the content. */
+  /** Scripts of the site, run in this order after the content. */
   scripts?: readonly string[]
 }
 
-/** The header's entries: each file or page by its path below the site's folder. */
+/** The header's entries, by path below the site's folder. */
 const entries = { '': 'Reference', problems: 'Problems', 'openapi.json': 'Contract' }
 
 /**
- * A whole HTML page of the site: one head and header for all of them. Every link is relative, so that the site works
- * in any folder of any host, and nothing is inline, so that browsers may be told to run files alone.
+ * Returns a complete HTML page with the site's head and header. All links are relative, so that the site works in any
+ * folder of any host. Nothing is inline, so that the policy can allow files only.
  */
 export function page({ title, root, current, styles = [], content, scripts = [] }: Page): string {
   const links = Object.entries(entries).map(
@@ -47,7 +47,7 @@ ${scripts.map((name) => `<script src="${root}/${name}"></script>\n`).join('')}</
 `
 }
 
-/** Text as HTML shows it, in an element or in a quoted attribute. */
+/** Escapes text for an HTML element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -3,15 +3,15 @@ import { type ProblemCode, problems } from '../problems.ts'
 import { escapeHtml, page } from './page.ts'
 
 type ProblemsPage = {
-  /** The way to the site's folder. */
+  /** Relative path to the site's folder. */
   root: '.' | '..'
-  /** Which operations answer a code. */
+  /** The operations that answer a code. */
   answeredBy: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * The page that the `type` of every problem names: each code with its status, what it means, what to change and which
- * operations answer it, under an id equal to the code.
+ * Returns the page that the `type` of every problem points to: each code with its status, meaning, what to change and
+ * the operations that answer it, in a section whose id is the code.
  */
 export function problemsPage({ root, answeredBy }: ProblemsPage): string {
   const codes = Object.keys(problems) as ProblemCode[]
@@ -46,7 +46,7 @@ function contents({ heading, codes }: Group) {
   return `<div><strong>${heading}</strong><ul>${links.join('')}</ul></div>`
 }
 
-/** What so many operations answer says nothing about any of them. */
+/** A code that this many operations answer says nothing about any of them. */
 const MANY_OPERATIONS = 10
 
 function explanations({ heading, codes }: Group, { root, answeredBy }: ProblemsPage) {

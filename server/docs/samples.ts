@@ -14,13 +14,13 @@ type Contract = {
   components: { parameters?: Record<string, Parameter> }
 }
 
-/** Where a server listens that was started without any setting. */
+/** The address of a server that was started without any configuration. */
 const ORIGIN = 'http://127.0.0.1:3000'
 const BASE_URL = `${ORIGIN}/v1`
 
 /**
- * The contract with a request by curl and one by our client for every operation, made of the contract's own examples
- * (`x-codeSamples`, as Redoc shows them): with a service key where one opens the operation, else with a session.
+ * Returns the contract with a curl sample and a client sample per operation (`x-codeSamples`, as Redoc shows them),
+ * made of the contract's own examples. A sample uses a service key if one may call the operation, otherwise a session.
  */
 export function withSamples(contract: object): object {
   const { paths, components, security, ...rest } = contract as Contract
@@ -63,7 +63,7 @@ type Request = {
   path: string
   pathParameters: Parameter[]
   body: unknown
-  /** Names of the security schemes, of which each opens the operation; none where it is open to everybody. */
+  /** Names of the security schemes, any of which gives access; empty if the operation is public. */
   accepts: string[]
   isAboutWorkspace: boolean
   setsCookie: boolean
@@ -89,7 +89,7 @@ function curlSample(request: Request): string {
   return lines.join(' \\\n  ')
 }
 
-/** What curl needs to act as a browser does: keep the session's cookie, send it, and name the page's origin. */
+/** Options that make curl act as a browser: keep the session cookie, send it, and send the page's origin. */
 function sessionOptions({ method, accepts, setsCookie }: Request): string[] {
   return [
     ...(accepts.includes('SessionCookie') ? ['-b cookies.txt'] : []),
@@ -117,7 +117,7 @@ function clientSample(operationId: string, request: Request): string {
   return [...setUp, `const { data, error } = await cairn.${operationId}(${argument})`].join('\n')
 }
 
-/** A JSON value as TypeScript writes it. */
+/** Formats a JSON value as TypeScript. */
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (typeof value !== 'object' || value === null) return String(value)

@@ -1,7 +1,7 @@
-// Starts Redoc, the global of redoc.js, in the colours of the site, which follow the scheme that the reader has chosen.
+// Starts Redoc, the global of redoc.js, in the site's colours, which follow the reader's colour scheme.
 
-// Of these Redoc calculates others, so that they cannot be variables; reference.css puts those of the dark scheme over
-// them. What lies on the panel with the samples is light on dark in both.
+// Literal values and not variables, because Redoc computes other colours from them; reference.css overrides them in the
+// dark scheme. The panel with samples is light on dark in both.
 const ink = '#1e293b'
 const panel = '#1e293b'
 const accent = '#0f766e'
@@ -21,7 +21,7 @@ const styles = {
 }
 
 const theme = {
-  // A phone has no room for Redoc's own 40 pixels on both sides.
+  // A phone has no space for Redoc's 40 pixels on both sides.
   spacing: { sectionHorizontal: matchMedia('(max-width: 50rem)').matches ? 16 : 40 },
   colors: {
     primary: { main: accent, light: '#0d857a' },
@@ -41,7 +41,7 @@ const theme = {
     fontFamily: 'var(--sans)',
     headings: { fontFamily: 'var(--sans)', fontWeight: '600', lineHeight: '1.3' },
     links: { color: 'var(--accent)', hover: 'var(--accent)' },
-    // What is wrapped needs no scrolling to the side, on no screen and by no keyboard.
+    // Wrapped code needs no horizontal scrolling, on any screen.
     code: {
       fontSize: '13px',
       fontFamily: 'var(--mono)',
@@ -52,7 +52,7 @@ const theme = {
   },
   sidebar: {
     width: '280px',
-    // reference.css gives the menu its ground.
+    // reference.css sets the background of the menu.
     backgroundColor: 'transparent',
     textColor: 'var(--ink)',
     activeTextColor: 'var(--accent)',
@@ -77,7 +77,7 @@ const theme = {
   },
   codeBlock: { backgroundColor: '#0f172a' },
   fab: { backgroundColor: accent, color: '#ffffff' },
-  // Parts that no selector tells from others.
+  // Parts that no selector distinguishes from others.
   extensionsHook: (part) => styles[part] ?? '',
 }
 
@@ -86,14 +86,14 @@ Redoc.init(
   'reference.json',
   {
     theme,
-    // The path alone: in a copy of the site on another host, that host's name would be wrong.
+    // The path only: in a copy of the site on another host, the host name would be wrong.
     hideHostname: true,
     scrollYOffset: () => document.querySelector('header.site').offsetHeight,
     downloadUrls: [{ title: 'openapi.json', url: 'openapi.json' }],
     sortRequiredPropsFirst: true,
     jsonSamplesExpandLevel: 'all',
     schemasExpansionLevel: 1,
-    // The keyboard moves these too.
+    // So that the keyboard scrolls them too.
     nativeScrollbars: true,
   },
   document.querySelector('#reference'),

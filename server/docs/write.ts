@@ -8,7 +8,7 @@ const folder = process.argv[2] ?? join('dist', 'docs')
 const site = apiReference({ contract: load(readFileSync('openapi.yaml', 'utf8')) as object })
 
 for (const [path, { body }] of site) {
-  // A file and a folder cannot have the same name: the page is written as the folder's.
+  // A file and a folder cannot have the same name, so the page is written as the folder's index.
   if (site.has(`${path}/`)) continue
   const target = join(folder, path === '' || path.endsWith('/') ? `${path}index.html` : path)
   mkdirSync(dirname(target), { recursive: true })

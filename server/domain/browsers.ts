@@ -1,4 +1,4 @@
-/** Each by what it calls itself, and by nothing that others call themselves further down. */
+/** Each is detected by its own token and by nothing that others include for compatibility. */
 const BROWSERS = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\b(OPR|OPT|Opera)\//, 'Opera'],
@@ -19,13 +19,13 @@ const SYSTEMS = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** Longer ones are made up: those of browsers have about 120 characters. */
+/** Maximum characters parsed; those of browsers have about 120. */
 const LOOKED_AT = 512
 
 /**
- * A browser by its header `User-Agent`, for example `Firefox on Linux`: enough to know one's own again. It is made of these
- * words alone, so that nothing is kept that would tell one person from others, and nothing that a caller wrote.
- * @returns null where nothing is known of it
+ * Describes a browser by its `User-Agent` header, for example `Firefox on Linux`: enough to recognise your own. The
+ * result contains only these words, so that it identifies no one and contains nothing that a caller wrote.
+ * @returns null if nothing is recognised
  */
 export function browserName(userAgent: string | undefined): string | null {
   const text = userAgent?.slice(0, LOOKED_AT) ?? ''

@@ -1,6 +1,5 @@
 /**
- * The fields that two states of one thing differ in, as they were and as they are; undefined where they differ in none.
- * Values are JSON values.
+ * Returns the fields in which two states differ, before and after; undefined if they are equal. Values are JSON values.
  */
 export function changedFields<State extends object>(
   before: State,

@@ -1,19 +1,20 @@
-/** For whom something waits: a caller, a key for example, in its workspace. */
+/** The owner of a queued item: a caller, for example a key, in its workspace. */
 export type Owner = { workspaceId: string; caller: string }
 
 /**
- * What waits for its turn: workspaces take turns, and in a workspace its callers, so that however much one of them asks
- * for, another waits for one turn of each and no more. A workspace has one turn at a time.
+ * A fair queue (round-robin, after Nagle's "On Packet Switches with Infinite Storage", RFC 970): workspaces take turns,
+ * and within a workspace its callers do. However much one asks for, another waits for at most one turn of each. A
+ * workspace has one turn at a time.
  */
 export class FairQueue<Item extends { owner: Owner }> {
   readonly #limits: { perCaller: number; inAll: number }
-  /** Workspaces, and in each its callers, in the order of their turns. None is empty. */
+  /** Workspaces, and their callers in each, in the order of their turns. None of them is empty. */
   readonly #waiting = new Map<string, Map<string, Set<Item>>>()
-  /** Workspaces that have a turn now. */
+  /** Workspaces that have their turn now. */
   readonly #busy = new Set<string>()
   #size = 0
 
-  /** @param limits so many may wait for one caller, and so many in all */
+  /** @param limits maximum items waiting per caller, and in total */
   constructor(limits: { perCaller: number; inAll: number }) {
     this.#limits = limits
   }
@@ -22,7 +23,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     return this.#size
   }
 
-  /** @returns false where the caller, or all together, have as many waiting as may: it is not taken */
+  /** @returns false if the caller or the queue has reached its limit; the item is not added */
   add(item: Item): boolean {
     const { workspaceId, caller } = item.owner
     const callers = this.#waiting.get(workspaceId) ?? new Map<string, Set<Item>>()
@@ -33,7 +34,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     return true
   }
 
-  /** Takes an item out before its turn; nothing where it has been taken. */
+  /** Removes an item before its turn; does nothing if it is no longer there. */
   delete(item: Item): void {
     const { workspaceId, caller } = item.owner
     const callers = this.#waiting.get(workspaceId)
@@ -44,7 +45,7 @@ export class FairQueue<Item extends { owner: Owner }> {
     if (callers.size === 0) this.#waiting.delete(workspaceId)
   }
 
-  /** Gives the next its turn. */
+  /** Removes and returns the item whose turn is next. */
   begin(): Item | undefined {
     for (const [workspaceId, callers] of this.#waiting) {
       const [first] = this.#busy.has(workspaceId) ? [] : callers
@@ -60,14 +61,14 @@ export class FairQueue<Item extends { owner: Owner }> {
     return undefined
   }
 
-  /** Ends the turn of an item. */
+  /** Ends the turn of an item's workspace. */
   end({ owner }: Item): void {
     this.#busy.delete(owner.workspaceId)
   }
 
   /**
-   * Makes room for one more of an owner, where its workspace would then still have fewer waiting than another one has.
-   * @returns the item that came last of those who have most waiting, taken out; undefined where there is no such
+   * Makes space for one more item of an owner, if its workspace would then still have fewer waiting than another.
+   * @returns the removed item, the last one of the caller with the most waiting; undefined if there is none
    */
   crowdOut({ workspaceId }: Owner): Item | undefined {
     const sizeOf = (callers: Map<string, Set<Item>>) =>
@@ -81,13 +82,13 @@ export class FairQueue<Item extends { owner: Owner }> {
     return last
   }
 
-  /** All that waits. */
+  /** Returns all waiting items. */
   items(): Item[] {
     return [...this.#waiting.values()].flatMap((callers) => [...callers.values()].flatMap((own) => [...own]))
   }
 }
 
-/** A map keeps its entries in the order in which they were set. */
+/** Moves an entry to the end: a map keeps insertion order. */
 function moveToEnd<Value>(map: Map<string, Value>, key: string) {
   const value = map.get(key)
   if (value === undefined) return

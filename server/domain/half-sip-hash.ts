@@ -2,11 +2,11 @@
 export type Hash64 = { low: number; high: number }
 
 /**
- * HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Who does not know
- * the key cannot choose words that collide. In place of SHA-256, because a call into the crypto library takes 1.4 µs.
+ * HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Without the key
+ * nobody can choose words that collide. Used instead of SHA-256, because a call into the crypto library takes 1.4 µs.
  * @param key 64 bits
  * @param words the message, in words of 32 bits
- * @param count how many of the words belong to the message
+ * @param count number of words that belong to the message
  */
 export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, count = words.length): Hash64 {
   let v0 = low | 0
@@ -14,7 +14,7 @@ export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, cou
   let v2 = low ^ 0x6c796765
   let v3 = high ^ 0x74656462
   let first = 0
-  // Two rounds for each word and one that holds the length, then four rounds for either half of the hash.
+  // Two rounds per word and two for the length, then four rounds per half of the hash.
   for (let step = 0; step < 2 * count + 10; step += 1) {
     const index = step >>> 1
     const word = index < count ? (words[index] as number) : index === count ? count << 26 : 0
@@ -45,12 +45,12 @@ export function halfSipHash({ low, high }: Hash64, words: ArrayLike<number>, cou
   return { low: first >>> 0, high: (v1 ^ v3) >>> 0 }
 }
 
-/** The key that a store's salt of 16 hexadecimal digits stands for. */
+/** Returns the key of a store's salt of 16 hexadecimal digits. */
 export function saltKey(salt: string): Hash64 {
   return { low: Number.parseInt(salt.slice(0, 8), 16), high: Number.parseInt(salt.slice(8), 16) }
 }
 
-/** A text in words: two UTF-16 code units each, and the length, because the last word may be half full. */
+/** Encodes a text as words: two UTF-16 code units each, after the length, because the last word may be half full. */
 export function textWords(text: string): number[] {
   const words = [text.length]
   for (let at = 0; at < text.length; at += 2) {

@@ -1,22 +1,22 @@
-/** The first instant that the contract takes. */
+/** The earliest instant that the contract accepts. */
 const FIRST_MS = Date.UTC(1900, 0, 1)
-/** The last instant that RFC 3339 can write: `toISOString` goes on with `+010000-01-01`. */
+/** The latest instant that RFC 3339 can express: `toISOString` continues with `+010000-01-01`. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
- * Milliseconds since 1970 of an instant that matches the contract's `Instant`; digits beyond the millisecond are cut. An
- * offset can move it out of the years 1900 to 9999: it is the first or the last instant then.
+ * Parses an instant that matches the contract's `Instant` to milliseconds since 1970; further digits are truncated. If
+ * an offset moves it out of the years 1900 to 9999, the result is the first or last instant.
  */
 export function instant_ms(text: string): number {
   return Math.min(Math.max(Date.parse(text), FIRST_MS), LAST_MS)
 }
 
 /**
- * The instant as the API returns it: RFC 3339 in UTC to the millisecond. The end of a period can lie beyond the year 9999:
- * it is written as the last instant then.
+ * Formats an instant as the API returns it: RFC 3339 in UTC with milliseconds. The end of a period can be after the
+ * year 9999; the result is then the last instant.
  */
 export function instantText(ms: number): string {
-  // The events of a batch are received at the same instant.
+  // Cached, because the events of a batch are received at the same instant.
   if (ms !== latest_ms) {
     latestText = new Date(Math.min(ms, LAST_MS)).toISOString()
     latest_ms = ms

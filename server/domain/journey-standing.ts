@@ -2,72 +2,74 @@ import type { components } from '../../generated/contract.ts'
 
 type CustomerType = components['schemas']['CustomerType']
 
-/** Names a thing within one engine: lower-case hexadecimal digits of one length, in the order of what they name. */
+/** Identifies an event within one engine: lower-case hexadecimal digits of fixed length that sort like the events. */
 export type Key = string
 
-/** The number of a step, from 0, by the name of its event. */
+/** The number of a step, from 0, by its event name. */
 export type StepNumbers = ReadonlyMap<string, number>
 
 /** An event of one customer in one journey. */
 export type StandingEvent = { name: string; at_ms: number; id: Key }
 
-/** A step that is reached: when, and by which event. Of two events at one instant the lesser key fills it. */
+/**
+ * A step that was reached: when, and by which event. Of two events at one instant the one with the smaller key counts.
+ */
 export type Reached = { at_ms: number; id: Key }
 
-/** How far one enrolment has come. It is never changed, only replaced. */
+/** The progress of one enrolment. Immutable. */
 export type Standing = {
   readonly customer_type: CustomerType
   /** The earlier of the enrolment and the customer's first event in the journey. */
   readonly entered_ms: number
-  /** The steps that are reached, from the first on: each at the earliest event of its name at or after the one before. */
+  /** The reached steps from the first on, each at the earliest event of its name at or after the previous step. */
   readonly reached: readonly Reached[]
   /**
-   * The steps, from 0 and ascending, that may have events before the step before them was reached. Of a step that is not
-   * reached it is certain: those are out of order. Of one that is reached such an event may come to count.
+   * The steps, from 0 and ascending, that may have events before the previous step was reached. If the step itself is
+   * not reached, it certainly has: these are out of order. If it is reached, such an event may count later.
    */
   readonly early: readonly number[]
 }
 
 /**
- * Asks for the earliest event of a step's name, by (instant, key), of those that are stored at `from_ms` or later and before
- * `to_ms`, which may be infinite.
+ * Asks for the earliest stored event with the step's name, by (instant, key), at or after `from_ms` and before `to_ms`,
+ * which may be infinite.
  */
 export type EarliestEvent = { step: number; from_ms: number; to_ms: number }
 
 const NONE: readonly never[] = []
 
-/** The names of the events of a journey's steps. @param steps as they are stored, JSON */
+/** Returns the event names of a journey's steps. @param steps as stored, JSON */
 export function eventIdsOf(steps: string): string[] {
   const parsed: { event_id: string }[] = JSON.parse(steps)
   return parsed.map(({ event_id }) => event_id)
 }
 
-/** Whether two journeys' steps are reached by events of the same names, in the same order. */
+/** Whether the steps of two journeys have the same event names in the same order. */
 export function areSameSteps(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((event_id, step) => event_id === other[step])
 }
 
-/** The standing of somebody who is enrolled and has done nothing. */
+/** Returns the standing of a customer who is enrolled and has no events. */
 export function enrolled(customer_type: CustomerType, at_ms: number): Standing {
   return { customer_type, entered_ms: at_ms, reached: NONE, early: NONE }
 }
 
-/** Takes in that the customer was enrolled at an instant. The same object where that changes nothing. */
+/** Applies an enrolment. Returns the same object if it changes nothing. */
 export function enrolledAt(standing: Standing, at_ms: number): Standing {
   return at_ms < standing.entered_ms ? { ...standing, entered_ms: at_ms } : standing
 }
 
-/** The steps, from 0 and ascending, that have an event and are not reached. */
+/** Returns the steps, from 0 and ascending, that have an event but are not reached. */
 export function outOfOrder({ reached, early }: Standing): number[] {
   return early.filter((step) => step >= reached.length)
 }
 
 /**
- * Takes in events, whatever their order and also for the second time, and ends with the standing of all that were taken in
- * so far; with the same object where they change nothing. It asks, by what it yields, for an event that was taken in
- * before, where a step has moved to an earlier instant and such an event may have come to count: answer with the event, or
- * with undefined where there is none. What is asked for one step never overlaps, so that all answers together are linear in
- * the events.
+ * Applies events to a standing. It is commutative and idempotent: events may come in any order, also twice (late
+ * arrivals), and the result is the standing of all events applied so far. Returns the same object if they change
+ * nothing. If a step has moved to an earlier instant, an event applied before may count now; the generator asks for it
+ * by what it yields. Answer with the event, or with undefined if there is none. The ranges asked for one step never
+ * overlap, so all answers together are linear in the number of events.
  */
 export function* advance(
   standing: Standing,
@@ -88,13 +90,13 @@ export function* advance(
   const early = new EarlySteps(standing.early)
   const reached: Reached[] = []
   let isChanged = entered_ms < standing.entered_ms
-  /** When the step before is reached, and was. */
+  /** When the previous step is reached now, and when it was before. */
   let from_ms = Number.NEGATIVE_INFINITY
   let before_ms = Number.NEGATIVE_INFINITY
   for (let step = 0; step < steps.size; step += 1) {
     const old = standing.reached[step]
     let filling = old
-    // Behind a step that is not reached no step is; behind one that stays where it was only new events can count.
+    // After a step that is not reached no other is; if the previous step has not moved, only new events can count.
     if (from_ms < before_ms && early.has(step)) {
       filling = earlier(filling, yield { step, from_ms, to_ms: before_ms })
     }
@@ -114,8 +116,8 @@ export function* advance(
 }
 
 /**
- * Computes a standing from all events of an enrolment, given in the order of their instants; nothing is asked for, and of
- * the events only those of one instant are kept.
+ * Computes a standing from all events of an enrolment, added in the order of their instants. It asks for no events, and
+ * keeps only those of one instant.
  */
 export class StandingFold {
   readonly #steps: StepNumbers
@@ -124,7 +126,7 @@ export class StandingFold {
   readonly #early = new EarlySteps(NONE)
   #entered_ms: number
   #at_ms = Number.NEGATIVE_INFINITY
-  /** The least event of each step at this instant: which of them count depends on the order of the steps. */
+  /** The smallest event of each step at this instant; which of them count depends on the order of the steps. */
   readonly #least = new Map<number, Key>()
 
   constructor({ customer_type, entered_ms }: Standing, steps: StepNumbers) {
@@ -136,7 +138,7 @@ export class StandingFold {
   add({ name, at_ms, id }: StandingEvent): void {
     if (at_ms < this.#entered_ms) this.#entered_ms = at_ms
     const step = this.#steps.get(name)
-    // What was reached at an earlier instant stays.
+    // A step reached at an earlier instant stays.
     if (step === undefined || step < this.#reached.length) return
     if (at_ms !== this.#at_ms) this.#endInstant()
     this.#at_ms = at_ms
@@ -144,7 +146,7 @@ export class StandingFold {
     if (least === undefined || id < least) this.#least.set(step, id)
   }
 
-  /** The standing. Nothing may be added any more. */
+  /** Returns the standing. Do not add events afterwards. */
   standing(): Standing {
     this.#endInstant()
     return {
@@ -167,14 +169,14 @@ export class StandingFold {
   }
 }
 
-/** The earlier of two by (instant, key); the first where they are the same event. */
+/** Returns the earlier of two by (instant, key); the first if they are the same event. */
 function earlier<Event extends Reached>(one: Event | undefined, other: Event | undefined): Event | undefined {
   if (!one || !other) return one ?? other
   if (other.at_ms !== one.at_ms) return other.at_ms < one.at_ms ? other : one
   return other.id < one.id ? other : one
 }
 
-/** A set of steps that is copied when it first changes. */
+/** A set of steps, copied on its first change (copy-on-write). */
 class EarlySteps {
   readonly #given: readonly number[]
   #steps: Set<number> | undefined

@@ -1,10 +1,10 @@
 /**
- * A value as JSON in UTF-8, so that it is made once: of many rows in the thread that has read them, because on the main
- * thread that took 8 ms for each MiB, in which nobody else was served.
+ * A value that is already JSON in UTF-8. The thread that reads many rows serializes them: on the main thread it took 8
+ * ms per MiB, during which nothing else was served.
  */
 export class JsonBytes<Value> {
   readonly bytes: Uint8Array
-  /** For the compiler alone. */
+  /** For type checking only. */
   declare readonly value: Value
 
   constructor(bytes: Uint8Array) {

@@ -1,7 +1,7 @@
 import { areEnough, type Fault } from '../problems.ts'
 import { pointerTo } from './pointers.ts'
 
-/** A field's value may nest this deep: deeper than data is, shallow enough for every reader. */
+/** Maximum nesting of a field's value: deeper than real data, shallow enough for every reader. */
 export const NESTING = 32
 
 const QUOTE = 0x22
@@ -16,7 +16,7 @@ const ARRAY_END = 0x5d
 const LETTER_U = 0x75
 const OBJECT = 0x7b
 const OBJECT_END = 0x7d
-/** No code of a character. */
+/** The end of the text; not a character code. */
 const END = -1
 
 const WORDS = ['true', 'false', 'null']
@@ -24,17 +24,17 @@ const ESCAPE = /^(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/
 const SURROGATE = /^u[dD][89a-fA-F]/
 type Escapes = 'none' | 'surrogates' | 'others'
 
-/** A number with a shorter exponent, its e and sign included, and fewer digits fits into a double. */
+/** A number with fewer digits and a shorter exponent (with its e and sign) fits into a double. */
 const LONG_EXPONENT = 4
 const LONG_NUMBER = 200
 
 /**
- * Why a text is not I-JSON: the first fault of its syntax, and what JSON.parse lets through. At most one more than are
- * told to a caller: the rest of the text is not looked at then.
+ * Returns why a text is not I-JSON: its first syntax error, and what JSON.parse accepts. At most one fault more than a
+ * response lists; the rest of the text is then skipped.
  *
- * A walk over the text and not over its value, because of a name that is given twice the value holds only one. It keeps
- * the way to where it is and makes a pointer of it only for a fault, 20 ns a byte at most.
- * @param levels how many levels objects and arrays may nest
+ * It walks the text and not the value, because the value keeps only one of a duplicate name. It tracks the path and
+ * builds a pointer only for a fault; at most 20 ns per byte.
+ * @param levels maximum nesting of objects and arrays
  */
 export function jsonFaults(text: string, levels: number): Fault[] {
   const walk = new Walk(text, levels)
@@ -46,7 +46,7 @@ export function jsonFaults(text: string, levels: number): Fault[] {
   return walk.faults
 }
 
-/** Nothing more can be told, or need be. */
+/** Stops the walk: nothing more can or need be reported. */
 class EndOfWalk extends Error {}
 
 class Walk {
@@ -54,7 +54,7 @@ class Walk {
   readonly #text: string
   readonly #levels: number
   #at = 0
-  /** The names and indexes on the way to the current value. */
+  /** The names and indexes that lead to the current value. */
   readonly #steps: (string | number)[] = []
 
   constructor(text: string, levels: number) {
@@ -102,10 +102,10 @@ class Walk {
     let names: Set<string> | undefined
     do {
       if (this.#next() !== QUOTE) this.#syntax('PropertyNameExpected')
-      // Noted with the name, in front of which a fault of its own is told.
+      // Added to the path while it is read, because a fault in the name itself points to it.
       const name = this.#name(depth)
       if (name === first || names?.has(name)) this.#fault('must be given once')
-      // Most objects of a text that is all objects have one name.
+      // In a text full of objects most have one name, so no set is allocated for the first.
       if (first === undefined) first = name
       else names = (names ?? new Set()).add(name)
       if (this.#next() !== COLON) this.#syntax('ColonExpected')
@@ -115,7 +115,7 @@ class Walk {
     this.#steps.length = depth
   }
 
-  /** Whether an item follows, behind a comma, and not the end. */
+  /** Moves past a comma or the end. Returns whether an item follows. */
   #goesOn(end: number): boolean {
     const code = this.#next()
     if (code !== COMMA && code !== end) {
@@ -142,13 +142,13 @@ class Walk {
     if (!value.isWellFormed()) this.#fault('must not contain a lone surrogate')
   }
 
-  /** Goes behind a string. @returns what is escaped in it, by which it is known whether it need be decoded */
+  /** Moves past a string. @returns its escapes, which decide whether it must be decoded */
   #pass(): Escapes {
     const text = this.#text
     let escapes: Escapes = 'none'
     let at = this.#at + 1
     for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
-      // Also behind the end, where the code is not a number.
+      // Also true after the end of the text, where the code is NaN.
       if (!(code >= 0x20)) this.#syntax('UnexpectedEndOfString')
       at += 1
       if (code !== BACKSLASH) continue
@@ -162,7 +162,7 @@ class Walk {
     return escapes
   }
 
-  /** Goes behind a number or one of the three words. */
+  /** Moves past a number or one of the three words. */
   #word() {
     const from = this.#at
     const code = this.#text.charCodeAt(from)
@@ -177,7 +177,7 @@ class Walk {
     const from = this.#at
     let at = from
     if (text.charCodeAt(at) === MINUS) at += 1
-    // No digit follows a 0 in front.
+    // After a leading 0 no digit may follow.
     const whole = text.charCodeAt(at) === ZERO ? at + 1 : behindDigits(text, at)
     let end = whole
     if (text.charAt(end) === '.') end = behindDigits(text, end + 1)
@@ -197,7 +197,7 @@ class Walk {
     }
   }
 
-  /** Goes behind an object or array that lies too deep, whatever is in it. */
+  /** Moves past an object or array that is nested too deeply, whatever it contains. */
   #skip() {
     this.#fault(`must not nest more than ${NESTING} levels`)
     const text = this.#text
@@ -212,7 +212,7 @@ class Walk {
     } while (open > 0)
   }
 
-  /** Goes to the next character that is no space. @returns its code, `END` behind the last */
+  /** Moves to the next character that is not white space. @returns its code, `END` at the end */
   #next(): number {
     const text = this.#text
     let at = this.#at

@@ -1,15 +1,16 @@
-/** What a JSON text is made of, as far as it decides what it costs to read. Strings are not looked into. */
+/** The measures of a JSON text that determine the cost of reading it. Strings are not inspected. */
 export type Outline = {
-  /** Names included. */
+  /** Including names. */
   strings: number
   hasEscapes: boolean
-  /** Of objects and arrays in each other. */
+  /** Maximum nesting of objects and arrays. */
   levels: number
-  /** Objects and arrays. */
+  /** Number of objects and arrays. */
   containers: number
   /**
-   * Names by what stands before them in their object: objects of one kind count once, however many there are. Nearly
-   * exact: a few in a hundred may be missed. Not counted in a short text, which has few.
+   * Number of distinct names by what precedes them in their object: objects of one shape count once, however many there
+   * are. Nearly exact, by a bitmap of hashes (linear counting): a few percent may be missed. Not counted in a short
+   * text.
    */
   layouts: number
 }
@@ -17,19 +18,19 @@ export type Outline = {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** In a shorter text layouts are not counted. */
+/** Minimum length of a text in which layouts are counted. */
 const SHORT_BYTES = 4_096
 
-/** Levels beyond this share one place for the layout of their object. */
+/** Deeper levels share the layout slots of shallower ones. */
 const LEVELS = 64
 
-/** A bit for each layout that was seen: 2^20 of them, by the layout's hash. */
+/** Size of the bitmap of layouts seen: 2^20 bits, by the layout's hash. */
 const BITS = 20
 
-/** Of a longer text so many bytes are looked through at a time: one or two milliseconds. */
+/** Maximum bytes per slice of a long text: one or two milliseconds. */
 const SLICE_BYTES = 512 * 1024
 
-/** How far a text has been looked through, and what was found. */
+/** The state of a scan. */
 class Walk {
   at = 0
   level = 0
@@ -39,13 +40,13 @@ class Walk {
   outline: Outline = { strings: 0, hasEscapes: false, levels: 0, containers: 0, layouts: 0 }
 }
 
-/** Of those that are looked through at once. */
+/** Shared by scans that run without a pause. */
 const walk = new Walk()
 const { outline: NOTHING } = walk
 
 /**
- * Looks through a JSON text once, byte by byte, and keeps nothing of it: 2 ns a byte, twice that where it has nothing but
- * brackets. Of what is no JSON it tells something, too.
+ * Scans a JSON text once, byte by byte, without allocating: 2 ns per byte, twice that for brackets only. For invalid
+ * JSON the measures are approximate.
  */
 export function outlineOf(bytes: Uint8Array): Outline {
   Object.assign(walk, { at: 0, level: 0, stringAt: 0, outline: NOTHING })
@@ -55,8 +56,8 @@ export function outlineOf(bytes: Uint8Array): Outline {
 }
 
 /**
- * The same, slice by slice where the text is long.
- * @param pause is awaited between two slices; other texts may be looked through meanwhile
+ * The same, in slices if the text is long.
+ * @param pause awaited between two slices; other texts may be scanned meanwhile
  */
 export async function outlineInSlices(bytes: Uint8Array, pause: () => Promise<void>): Promise<Outline> {
   if (bytes.length <= SLICE_BYTES) return outlineOf(bytes)
@@ -68,11 +69,11 @@ export async function outlineInSlices(bytes: Uint8Array, pause: () => Promise<vo
   return walk.outline
 }
 
-/** Goes on to `end`, and from there to the end of a string that has begun before. */
+/** Scans to `end`, and further to the end of a string that started before it. */
 function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
   const countsLayouts = bytes.length > SHORT_BYTES
   const { seen, layoutAt } = walk
-  // Variables of its own: to change those of the walk takes longer.
+  // Local variables, because changing those of the walk takes longer.
   let { at, level, stringAt } = walk
   let { strings, hasEscapes, levels, containers, layouts } = walk.outline
   for (; at < end; at += 1) {
@@ -106,7 +107,7 @@ function lookThrough(bytes: Uint8Array, walk: Walk, end: number): void {
   walk.outline = { strings, hasEscapes, levels, containers, layouts }
 }
 
-/** FNV-1a over the bytes of a name, mixed so that every bit of the result depends on all of them. */
+/** FNV-1a over the bytes of a name, then mixed, so that every bit of the result depends on all bytes. */
 function hash(bytes: Uint8Array, from: number, to: number, before: number): number {
   let hash = before ^ 0x811c9dc5
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193)

@@ -2,14 +2,14 @@
 const TOKEN = /"[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$)|[{}[\]:,]|[^\s"{}[\]:,]+/gs
 
 /**
- * The tokens of a JSON text, which may end anywhere: a last string may lack its closing quote. Linear, about 30 ns a byte.
- * For text that is searched and not parsed, because only its head was kept.
+ * Splits a JSON text into tokens. The text may be cut off anywhere, so a last string may lack its closing quote.
+ * Linear, about 30 ns per byte. For text that cannot be parsed because only its head was kept.
  */
 export function jsonTokens(text: string): RegExpStringIterator<RegExpExecArray> {
   return text.matchAll(TOKEN)
 }
 
-/** Where a string of a JSON text ends, behind its closing quote; the end of the text where that was cut off. */
+/** Returns the index after a string's closing quote; the end of the text if the string is cut off. */
 export function stringEnd(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
@@ -22,7 +22,7 @@ export function stringEnd(text: string, start: number): number {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The text of a string token without its quotes and with its escapes decoded, also where its end was cut off. */
+/** Returns the text of a string token, unquoted and with escapes decoded, also if its end is cut off. */
 export function stringOf(token: string): string {
   const inner = token.slice(1, token.length > 1 && token.endsWith('"') ? -1 : undefined)
   if (!inner.includes('\\')) return inner

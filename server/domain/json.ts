@@ -6,10 +6,10 @@ import { type Outline, outlineInSlices, outlineOf } from './json-outline.ts'
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
 /**
- * How deep a body may nest, with the levels around a field's value, and how many objects and arrays it may hold, and
- * names by what stands before them in their object. Real bodies have a tenth of that; without a bound four million bytes
- * of `[]` take ten times as long to read as a batch of that size, and names that are all different as much memory as
- * twenty of them.
+ * Maximum nesting of a body, including the levels around a field's value, maximum number of objects and arrays, and
+ * maximum number of distinct names by what precedes them in their object. Real bodies have a tenth of that. Without a
+ * bound, four million bytes of `[]` take ten times as long to read as a batch of that size, and distinct names take the
+ * memory of twenty such batches.
  */
 const BOUNDS = {
   single: { levels: NESTING + 1, containers: 10_000, layouts: 5_000 },
@@ -17,16 +17,17 @@ const BOUNDS = {
   batch: { levels: NESTING + 3, containers: 100_000, layouts: 40_000 },
 }
 
-/** Whether a body is one thing, or a list of many with little around it. */
+/** Whether a body is a single item or a batch. */
 export type BodyKind = keyof typeof BOUNDS
 
 /**
- * Reads a body as I-JSON (RFC 7493). What two readers could understand differently is refused, because it would change
- * in silence: names given twice, numbers beyond a double, lone surrogates, invalid UTF-8, too deep nesting. So is what
- * would take far longer to read than others of its size. The time is linear in the bytes, whatever they are.
+ * Parses a body as I-JSON (RFC 7493). What two readers could understand differently is refused, because it would change
+ * silently: duplicate names, numbers outside the range of a double, lone surrogates, invalid UTF-8, too deep nesting.
+ * So is a body that would take much longer to read than others of its size. Linear in the number of bytes, whatever
+ * they are.
  *
  * @param bytes the body, inflated
- * @throws {Problem} `invalid_json` with the place of every fault, up to one more than are told
+ * @throws {Problem} `invalid_json` with the position of every fault, up to one more than a response lists
  */
 export function parseJson(bytes: Buffer, kind: BodyKind = 'single'): JsonValue {
   assertEncoding(bytes)
@@ -34,9 +35,9 @@ export function parseJson(bytes: Buffer, kind: BodyKind = 'single'): JsonValue {
 }
 
 /**
- * The same of a body that may be long: four million bytes of brackets take 20 ms to refuse, and as long to be told from a
- * good one.
- * @param pause is awaited between two pieces of that, of one or two milliseconds
+ * The same for a body that may be long: four million bytes of brackets take 20 ms to refuse, and as long to distinguish
+ * from a valid one.
+ * @param pause awaited between two slices of one or two milliseconds
  */
 export async function parseJsonInPieces(
   bytes: Buffer,
@@ -48,8 +49,8 @@ export async function parseJsonInPieces(
 }
 
 /**
- * What editors and shells on Windows put in front of a text, or write it in. A mark is invisible, so that "not JSON at
- * column 1" would send people looking in the wrong place; without one, UTF-16 has a NUL in its first two bytes.
+ * What editors and shells on Windows prepend to a text, or encode it in. A byte order mark is invisible, so "not JSON
+ * at column 1" would send people looking in the wrong place. UTF-16 without one has a NUL in its first two bytes.
  */
 const OTHER_ENCODINGS = [
   {
@@ -69,7 +70,7 @@ const OTHER_ENCODINGS = [
 ].map(({ bytes, detail }) => ({ mark: Buffer.from(bytes), detail }))
 
 function assertEncoding(bytes: Buffer) {
-  // No JSON begins with such a byte, and nearly every body needs no further look.
+  // JSON never starts with such a byte, so nearly every body skips the search.
   const [first = 0x20, second = 0x20] = bytes
   if (first === 0 || first >= 0x80) {
     const other = OTHER_ENCODINGS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark))
@@ -85,7 +86,7 @@ function read(bytes: Buffer, kind: BodyKind = 'single', outline: Outline): JsonV
   if (outline.containers > containers) throw invalid([tooMany('objects and arrays', containers)])
   if (outline.layouts > layouts) throw invalid([tooMany('different names', layouts)])
   const text = bytes.toString('utf8')
-  // Nearly every body is good, and to keep track of the place would take longer than all else.
+  // Nearly every body is valid, and tracking the position would take longer than everything else.
   const value = outline.levels > levels ? undefined : readValue(text, outline)
   if (value === undefined) throw invalid(jsonFaults(text, levels))
   return value
@@ -99,7 +100,7 @@ function tooMany(what: string, most: number): Fault {
   return { detail: `must not hold more than ${most} ${what}`, pointer: '' }
 }
 
-/** What the text says, or undefined where it has a fault. */
+/** Returns the value of the text, or undefined if it has a fault. */
 function readValue(text: string, { strings, hasEscapes }: Outline): JsonValue | undefined {
   let value: JsonValue
   try {
@@ -107,20 +108,20 @@ function readValue(text: string, { strings, hasEscapes }: Outline): JsonValue | 
   } catch {
     return undefined
   }
-  // More strings than the value holds mean a name that is given twice.
+  // More strings in the text than in the value mean a duplicate name.
   return stringsIn(value, hasEscapes) === strings ? value : undefined
 }
 
 /**
- * How many strings, names included, a value holds; NaN where it has a fault that JSON.parse lets through.
- * @param hasEscapes whether the text has any: without one, being valid UTF-8, it cannot hold a lone surrogate
+ * Returns the number of strings in a value, names included; NaN if it has a fault that JSON.parse accepts.
+ * @param hasEscapes whether the text has any: without one, valid UTF-8 cannot contain a lone surrogate
  */
 function stringsIn(value: JsonValue, hasEscapes: boolean): number {
   if (typeof value === 'string') return hasEscapes && !value.isWellFormed() ? Number.NaN : 1
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return sumOfStrings(value, hasEscapes)
-  // By values: to look each of them up by its name takes twice as long.
+  // By values, because looking each of them up by name takes twice as long.
   const values = Object.values(value)
   const count = values.length + sumOfStrings(values, hasEscapes)
   return hasEscapes && !Object.keys(value).every((name) => name.isWellFormed()) ? Number.NaN : count
@@ -130,7 +131,7 @@ function sumOfStrings(values: JsonValue[], hasEscapes: boolean): number {
   let count = 0
   for (const value of values) {
     count += stringsIn(value, hasEscapes)
-    // A fault is enough: four million bytes of them take 20 ms.
+    // One fault is enough: four million bytes of them take 20 ms.
     if (Number.isNaN(count)) break
   }
   return count

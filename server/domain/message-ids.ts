@@ -3,27 +3,30 @@ import { type Hash64, halfSipHash, saltKey, textWords } from './half-sip-hash.ts
 const UUID_BYTES = 16
 const HYPHEN = 0x2d
 
-/** The value of each hexadecimal digit in lower case, by its character code; 255 for everything else. */
+/** The value of each lower-case hexadecimal digit, by character code; 255 for everything else. */
 const NIBBLES = new Uint8Array(128).fill(255)
 for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
 
-/** The same for digits in either case. */
+/** The same for digits of either case. */
 const ANY_NIBBLES = NIBBLES.slice()
 for (let value = 10; value < 16; value += 1)
   ANY_NIBBLES[value.toString(16).toUpperCase().charCodeAt(0)] = value
 
-/** A key has 45 bits: of a hundred million messages three in a million share one. These are those below the upper 32. */
+/**
+ * A key has 45 bits: of a hundred million messages, three in a million share one. This range is below its upper 32
+ * bits.
+ */
 const LOW_RANGE = 2 ** 13
 
-/** The time of a UUIDv7 is cut to this, so that it leaves 18 bits for the hash. */
+/** The time of a UUIDv7 is truncated to this unit, which leaves 18 bits for the hash. */
 const TIME_UNIT_MS = 1024
 const TIME_RANGE = 2 ** 27
 const TIME_LOW_RANGE = 2 ** 18
 
-/** A `message_id` as it is stored: the bytes of a UUID in its usual form, else the text. */
+/** A `message_id` as stored: the bytes of a UUID in its usual form, otherwise the text. */
 export type StoredMessageId = string | Uint8Array
 
-/** A UUID in its usual form takes 16 bytes instead of 37 as text. */
+/** Encodes a `message_id`. A UUID in its usual form takes 16 bytes instead of 37 as text. */
 export function storedMessageId(text: string): StoredMessageId {
   if (text.length !== 36) return text
   const bytes = Buffer.allocUnsafe(UUID_BYTES)
@@ -42,7 +45,7 @@ export function storedMessageId(text: string): StoredMessageId {
   return bytes
 }
 
-/** The `message_id` of what `storedMessageId` made. */
+/** Decodes what `storedMessageId` returned. */
 export function messageIdText(stored: StoredMessageId): string {
   if (typeof stored === 'string') return stored
   const hex = Buffer.from(stored).toString('hex')
@@ -50,8 +53,8 @@ export function messageIdText(stored: StoredMessageId): string {
 }
 
 /**
- * Reads the 32 hexadecimal digits of a UUID into bytes. Many stored messages are read fastest so: the engine's driver
- * takes 0.9 µs to hand out bytes, and 0.4 for the digits.
+ * Parses the 32 hexadecimal digits of a UUID to bytes. This is the fastest way to read many stored messages: the driver
+ * takes 0.9 µs to return bytes, and 0.4 µs for the digits.
  */
 export function readUuidDigits(digits: string, into: Uint8Array): void {
   for (let index = 0; index < UUID_BYTES; index += 1) {
@@ -61,9 +64,10 @@ export function readUuidDigits(digits: string, into: Uint8Array): void {
 }
 
 /**
- * Makes the numbers under which the messages of a workspace are looked up; others may have the same. That of a UUIDv7
- * begins with its time, so that those of a stream lie together in the index; all else is spread by the hash.
- * @param salt 16 hexadecimal digits. Whoever could choose messages of one key would slow their look-up down.
+ * Returns the function from messages of a workspace to their keys in the deduplication index; several may share a key.
+ * The key of a UUIDv7 starts with its time, so that those of a stream are adjacent in the index; all others are spread
+ * by the hash.
+ * @param salt 16 hexadecimal digits: a sender who could choose messages with the same key would slow their lookup down
  */
 export function messageKeys(salt: string, workspace_id: string): (stored: StoredMessageId) => number {
   const key = halfSipHash(saltKey(salt), textWords(workspace_id))

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * What one sender has at its command: an IPv4 address, or the 64 bits in front of an IPv6 address.
+ * Returns the network that one sender controls: an IPv4 address, or the first 64 bits of an IPv6 address.
  * @param address in its plain form
  */
 export function networkOf(address: string): string {
@@ -12,19 +12,19 @@ export function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`
 }
 
-/** What a provider gives to one site (RFC 6177: 48 bits of IPv6), or 24 bits of IPv4. @param network by `networkOf` */
+/** Returns the network of one site: 48 bits of IPv6 (RFC 6177), or 24 bits of IPv4. @param network from `networkOf` */
 export function siteOf(network: string): string {
   return network.includes(':')
     ? `${network.split(':').slice(0, 3).join(':')}::/48`
     : `${network.split('.').slice(0, 3).join('.')}.0/24`
 }
 
-/** What `::ffff:203.0.113.9` is in the canonical form: the last 32 bits are the IPv4 address. */
+/** `::ffff:203.0.113.9` in canonical form: the last 32 bits are the IPv4 address. */
 const IPV4_MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
 
 /**
- * The one way to write an address: IPv6 in its canonical form (RFC 5952), without the name of an interface; an IPv4
- * address that came as an IPv6 one (RFC 4291, 2.5.5.2) as IPv4.
+ * Returns the canonical form of an address: IPv6 as in RFC 5952, without an interface name; an IPv4-mapped IPv6 address
+ * (RFC 4291, 2.5.5.2) as IPv4.
  */
 export function plainAddress(address: string): string {
   const [unscoped = ''] = address.split('%')

@@ -1,13 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** With which the digests of a workspace are made. */
+/** Returns a new secret for the digests of a workspace. */
 export function newErasureSecret(): string {
   return randomBytes(32).toString('hex')
 }
 
 /**
- * What is kept of a customer who was erased, so that it is known when it comes again: 64 hexadecimal digits of what its
- * sender calls it, keyed (HMAC-SHA-256), so that nobody can try out names without the workspace's secret.
+ * Returns what is stored of an erased customer (a tombstone), so that it is recognised if it comes again: a keyed
+ * digest (HMAC-SHA-256, 64 hexadecimal digits) of its type and own identifier. Without the workspace's secret nobody
+ * can try out identifiers.
  */
 export function ownDigest(
   secret: string,

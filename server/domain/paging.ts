@@ -3,32 +3,35 @@ import type { IdPrefix } from './identifiers.ts'
 import { instantText } from './instants.ts'
 import { JsonBytes } from './json-bytes.ts'
 
-/** How much of a list to read: at most `limit`, beginning behind `after`. */
+/** The part of a list to read: at most `limit` items after the position `after` (keyset pagination). */
 export type Page = { limit: number; after?: Position }
 
-/** What was read for a page. `next` is the position to go on behind; it is null at the end of the list alone. */
+/** The rows of a page. `next` is the position to continue after; null only at the end of the list. */
 export type PageRows<Row> = { rows: Row[]; next: Position | null }
 
 /**
- * What was read for a page of a walk forward, which has no end.
- * @property next where to go on
- * @property caughtUp_ms null where more is there already; else what was acknowledged by then is in this page or before it
+ * The rows of a page of a forward walk, which has no end.
+ * @property next where to continue
+ * @property caughtUp_ms a watermark: everything acknowledged by then is in this page or an earlier one; null if there
+ *   is more already
  */
 export type ForwardRows<Row> = { rows: Row[]; next: Position; caughtUp_ms: number | null }
 
-/** A page has so many bytes of JSON at the most, or one row: 500 of ordinary size, and no burden to whoever holds it. */
+/**
+ * Maximum bytes of JSON per page, unless it has a single row: enough for 500 rows of ordinary size, and light to hold.
+ */
 export const PAGE_BYTES = 1024 * 1024
 
 /** The contract's default of `limit`. */
 const LIMIT = 50
 
-/** What a request asks for. */
+/** Returns the page that a request asks for. */
 export function pageOf(query: { limit?: number; cursor?: string }, prefix: IdPrefix | 'evt'): Page {
   const { limit = LIMIT, cursor } = query
   return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, prefix) }
 }
 
-/** The page as the contract has it, as JSON. @param page its rows each as JSON */
+/** Serializes a page. @param page its rows already as JSON */
 export function pageText(page: PageRows<string> | ForwardRows<string>): string {
   const { rows, next } = page
   const cursor = JSON.stringify(next && cursorText(next))
@@ -36,12 +39,12 @@ export function pageText(page: PageRows<string> | ForwardRows<string>): string {
   return `{"data":[${rows.join()}],"next_cursor":${cursor}${caughtUp}}`
 }
 
-/** The page as the contract has it. */
+/** Returns a page in the form of the contract. */
 export function pageBody<Item>({ rows, next }: PageRows<Item>): { data: Item[]; next_cursor: string | null } {
   return { data: rows, next_cursor: next && cursorText(next) }
 }
 
-/** The page of a walk forward as the contract has it. */
+/** Returns a page of a forward walk in the form of the contract. */
 export function forwardPageBody<Item>(page: ForwardRows<Item>) {
   return { data: page.rows, next_cursor: cursorText(page.next), caught_up_to: caughtUpTo(page) }
 }
@@ -51,8 +54,8 @@ function caughtUpTo({ caughtUp_ms }: ForwardRows<unknown>): string | null {
 }
 
 /**
- * The page as the contract has it, of the rows that it has room for, one at the least, of rows that were read for it. To know
- * what they take they are made JSON, which is then the answer.
+ * Serializes as many of the rows as the page has space for, at least one. Measuring their size needs their JSON, so the
+ * JSON is the result.
  * @param rows each with its position
  */
 export function fittingPage<Item>({

@@ -1,23 +1,23 @@
 import { Temporal } from 'temporal-polyfill'
 import { Problem } from '../problems.ts'
 
-/** Periods of a calendar; weeks begin on Monday. */
+/** Calendar periods; weeks start on Monday. */
 export type PeriodUnit = 'day' | 'week' | 'month'
 
-/** A span of time, the end exclusive. */
+/** A time span; the end is exclusive. */
 export type Span = { from_ms: number; to_ms: number }
 
 type PeriodOptions = {
   unit: PeriodUnit
   /** A name of the IANA time zone database. */
   zone: string
-  /** More are refused. */
+  /** Maximum number of periods; more are refused. */
   most: number
 }
 
 /**
- * The periods that a span touches, one at least, as the instants at which they begin, and last the end of the last one.
- * Where clocks are changed a day has 23 or 25 hours.
+ * Returns the start instants of the periods that a span touches, at least one, followed by the end of the last. When
+ * clocks change, a day has 23 or 25 hours.
  *
  * @throws {Problem} `time_zone_unknown`, `too_many_periods`
  */
@@ -32,7 +32,7 @@ export function periodsOf({ from_ms, to_ms }: Span, { unit, zone, most }: Period
 }
 
 /**
- * The instant at which the day begins that is so many periods before an instant.
+ * Returns the start of the day that is `count` periods before an instant.
  * @throws {Problem} `time_zone_unknown`
  */
 export function periodsBefore(
@@ -43,10 +43,13 @@ export function periodsBefore(
   return start_ms(zonedDay(ms, zone).subtract({ [`${unit}s`]: count }), zone)
 }
 
-/** Every name of the database begins with a letter; offsets and dates with an offset, which Temporal takes too, do not. */
+/**
+ * Every name of the database starts with a letter; offsets and dates with an offset, which Temporal accepts too, do
+ * not.
+ */
 const ZONE_NAME = /^[A-Za-z]/
 
-/** Names of ICU's own, which Node takes too; of abbreviations nobody knows which zone is meant. */
+/** Names from ICU, which Node accepts too: ambiguous abbreviations. */
 const OF_ICU = /^(SystemV\/.*|A[CEGRS]T|B[ES]T|C[ANST]T|CTT|E[AC]T|I[ES]T|JST|MIT|N[ES]T|P[LNRS]T|SST|VST)$/i
 
 function zonedDay(ms: number, zone: string): Temporal.PlainDate {
@@ -63,7 +66,7 @@ function firstDay(day: Temporal.PlainDate, unit: PeriodUnit): Temporal.PlainDate
   return unit === 'month' ? day.with({ day: 1 }) : day
 }
 
-/** Midnight, or what comes first where clocks are changed at midnight. */
+/** Returns midnight, or the first instant of the day if clocks change at midnight. */
 function start_ms(day: Temporal.PlainDate, zone: string): number {
   return day.toZonedDateTime(zone).epochMilliseconds
 }

@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net'
 
-/** Where a PostgreSQL server may be, and what it must be. It holds the password: never in a message or a log. */
+/** The address and login of a PostgreSQL server. It contains the password: never put it in a message or a log. */
 export type Address = {
-  /** In the order in which they are tried. What the URL leaves out comes from PGHOST and PGPORT. */
+  /** In the order in which they are tried. What the URL omits comes from PGHOST and PGPORT. */
   hosts: readonly { host: string | undefined; port: number | undefined }[]
-  /** What the URL leaves out comes from PGUSER, PGPASSWORD, PGDATABASE, PGAPPNAME and PGOPTIONS. */
+  /** What the URL omits comes from PGUSER, PGPASSWORD, PGDATABASE, PGAPPNAME and PGOPTIONS. */
   login: {
     user: string | undefined
     password: string | undefined
@@ -13,24 +13,27 @@ export type Address = {
     options: string | undefined
   }
   tls: Tls
-  /** Whether a host that cannot be written to is passed over. */
+  /** Whether to skip a host that does not accept writes. */
   needsPrimary: boolean
   connectTimeout_ms: number
-  /** Whether the password is only shown to whom TLS has brought us to (SCRAM-SHA-256-PLUS), where the server can. */
+  /**
+   * Whether to use channel binding (SCRAM-SHA-256-PLUS) if the server supports it: it proves that TLS ends at that
+   * server.
+   */
   bindsChannel: boolean
 }
 
-/** By libpq's names; the certificates and the key are files. */
+/** Named after libpq's parameters; certificates and key are files. */
 export type Tls = {
   sslmode: SslMode | undefined
-  /** Undefined: the authorities that Node trusts. */
+  /** Undefined: the certificate authorities that Node trusts. */
   sslrootcert: string | undefined
   sslcert: string | undefined
   sslkey: string | undefined
   sslnegotiation: 'postgres' | 'direct' | undefined
 }
 
-/** libpq's parameters that Cairn obeys; another one would be a promise that is not kept. */
+/** The parameters of libpq that Cairn supports. Any other is refused, because to ignore it would break its promise. */
 const PARAMETERS = [
   'host',
   'port',
@@ -55,17 +58,17 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 
 type SslMode = (typeof SSL_MODES)[number]
 
-/** A server that is there answers in this time; the next host is tried then. */
+/** A reachable server answers within this time; after it the next host is tried. */
 const CONNECT_TIMEOUT_S = 3
 
 /**
- * The parts as libpq cuts them (`conninfo_uri_parse_options`); `#` is a character like any other. Where `@`, `/` or `?`
- * can be read in two ways the URL is refused: libpq would take a part of a password for a host, which messages name.
+ * Splits the URL as libpq does (`conninfo_uri_parse_options`); `#` is an ordinary character. A URL in which `@`, `/` or
+ * `?` is ambiguous is refused: libpq would take a part of the password for a host, and messages contain hosts.
  */
 const URL_PARTS =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^@/?]*)(?:\/(?<database>[^@/?]*))?(?:\?(?<query>.*))?$/
 
-/** What a name in the DNS may consist of, and more; but no `$VARIABLE` that nobody has replaced. */
+/** Accepts every DNS name and more, but not a `$VARIABLE` that was not expanded. */
 const HOST = /^[\p{L}\p{N}._-]+$/u
 
 const NETLOC = /^(?:\[(?<ipv6>[0-9A-Fa-f:.]+(?:%25[^\]]+)?)\]|(?<name>[^:[\]]*))(?::(?<port>.*))?$/
@@ -74,14 +77,14 @@ const WRONG_FORM =
   'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; write / @ ? and % in a name or a password as %2F %40 %3F %25'
 
 /**
- * Reads a `postgres://` URL as libpq does, or refuses it: several hosts, unix sockets, TLS.
- * @throws {Error} whose message says what must be changed, and nothing of what the URL has
+ * Parses a `postgres://` URL as libpq does, or refuses it: several hosts, unix sockets, TLS.
+ * @throws {Error} whose message says what to change, and contains nothing of the URL
  */
 export function readAddress(url: string): Address {
   if (/[\s\p{Cc}]/u.test(url))
-    throw new Error('it has a blank or a line break; write a blank in a name or a password as %20')
+    throw new Error('it contains whitespace; write a space in a name or a password as %20')
   const parts = URL_PARTS.exec(url)?.groups
-  // Without a path libpq takes everything up to an `@` for credentials, the parameters too.
+  // Without a path libpq takes everything up to an `@` for credentials, including the parameters.
   const isAmbiguous =
     parts?.user === undefined && parts?.database === undefined && parts?.query?.includes('@')
   if (!parts || isAmbiguous) throw new Error(WRONG_FORM)
@@ -113,7 +116,7 @@ export function readAddress(url: string): Address {
   }
 }
 
-/** What stands before the parameters, by the names of the parameters that say the same. What is empty is not given. */
+/** Returns the parts before the parameters, by the names of the equivalent parameters. Empty parts are omitted. */
 function fromAuthority({
   user,
   password,
@@ -123,7 +126,7 @@ function fromAuthority({
   const netlocs = hosts.split(',').map((text) => {
     const { ipv6, name, port = '' } = NETLOC.exec(text)?.groups ?? {}
     const host = ipv6 ?? name
-    if (host === undefined) throw new Error('a host in it must be a name, or an IPv6 address in [ ]')
+    if (host === undefined) throw new Error('its host must be a name, or an IPv6 address in [ ]')
     return { host, port }
   })
   const given = {
@@ -138,43 +141,43 @@ function fromAuthority({
   )
 }
 
-/** As libpq reads them: the last one of a name counts, and `+` is no blank. */
+/** Parses parameters as libpq does: the last one of a name counts, and `+` is not a space. */
 function readQuery(query: string): Parameters {
   const parameters: Record<string, string> = {}
   for (const pair of query.replace(/&$/, '').split('&')) {
     if (query === '') break
     const [name = '', value, ...more] = pair.split('=')
     if (!PARAMETERS.some((known) => known === name)) {
-      // A name is no secret, unless it is part of a password with a `?`.
+      // A name is not secret, unless it is part of a password that contains a `?`.
       if (query.includes('@')) throw new Error(WRONG_FORM)
       const told = /^[a-z_]{1,40}$/.test(name) ? ` ${name}` : ''
-      throw new Error(`it has a parameter${told} that is not supported; there are ${PARAMETERS.join(', ')}`)
+      throw new Error(`its parameter${told} is not supported; supported are ${PARAMETERS.join(', ')}`)
     }
-    if (!value) throw new Error(`${name} has no value in it`)
+    if (!value) throw new Error(`its parameter ${name} has no value`)
     if (more.length > 0) throw new Error(`write = in the value of ${name} as %3D`)
     parameters[name] = decoded(value)
   }
   return parameters
 }
 
-/** A port for each host, one for all, or none. */
+/** Returns the hosts with their ports: one port per host, one for all, or none. */
 function hostsOf({ host, port }: Parameters): Address['hosts'] {
   const hosts = host?.split(',') ?? [undefined]
   const ports = port?.split(',') ?? []
   if (ports.length > 1 && ports.length !== hosts.length)
-    throw new Error('it must have a port for each host, or one for all')
+    throw new Error('it must have one port per host, or one for all')
   return hosts.map((host, index) => {
-    if (host === '') throw new Error('a host in its list is empty')
+    if (host === '') throw new Error('its list of hosts has an empty entry')
     if (host !== undefined && !host.startsWith('/') && !HOST.test(host) && !isIPv6(host))
-      throw new Error('a host in it is neither a name nor an address nor the folder of a socket')
+      throw new Error('its host must be a name, an IP address or the folder of a unix socket')
     const text = ports.length > 1 ? ports[index] : ports[0]
-    // In a list libpq takes its own default for an empty one, and PGPORT only where there is none at all.
+    // In a list libpq uses its own default for an empty port; PGPORT applies only if there is no list of ports at all.
     return { host, port: text === undefined ? undefined : portOf(text || '5432') }
   })
 }
 
 function portOf(text: string): number {
-  if (!isPort(text)) throw new Error('a port in it must be a number from 1 to 65535')
+  if (!isPort(text)) throw new Error('its port must be a number from 1 to 65535')
   return Number(text)
 }
 
@@ -203,10 +206,10 @@ function tlsOf({ sslmode, sslrootcert, sslcert, sslkey, sslnegotiation }: Parame
 }
 
 function decoded(text: string): string {
-  if (/%00/.test(text)) throw new Error('it must not have %00')
+  if (/%00/.test(text)) throw new Error('it must not contain %00')
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error('a % in it must be written as %25')
+    throw new Error('write a % in it as %25')
   }
 }

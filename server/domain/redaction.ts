@@ -2,52 +2,55 @@ import { stringEnd, stringOf } from './json-tokens.ts'
 import { isSecretName } from './secret-names.ts'
 import { REDACTED, withoutSecrets } from './secret-texts.ts'
 
-/** A string may hold JSON in which a string holds JSON; nobody nests deeper by accident. */
+/**
+ * Maximum levels of JSON in strings: a string may hold JSON in which a string holds JSON; nobody nests deeper by
+ * accident.
+ */
 const MOST_LEVELS = 4
 
 /**
- * What is without any of these, which every secret name and text has or hides in `\u` escapes, needs no closer look:
- * 3 ns a character.
+ * A fast filter: every secret name and text contains one of these, or hides it in `\u` escapes. Text without any needs
+ * no closer look: 3 ns per character.
  */
 const SUSPICIOUS = /pass|pw|secret|token|auth|cred|key|[ps]k_|setup_|invitation_|bearer|basic|digest|@|\\u/i
 
-/** No shorter string has a secret in it: `"pw=x"`. */
+/** Minimum length of a string with a secret in it: `"pw=x"`. */
 const SHORTEST = 6
 
-/** Fields of an object that say what another one holds: `{"name": "password", "value": "…"}`. */
+/** Fields of an object that name what another one holds: `{"name": "password", "value": "…"}`. */
 const NAMING = /^(?:name|key|field|header|label|param|parameter|property|attribute)$/i
 const VALUE = /^(?:value|val|content)$/i
 
 /** Replaces a part of a text. */
 type Edit = { start: number; end: number; text: string }
 
-/** An object or a list that has begun and not ended. */
+/** An object or array that has started and not ended. */
 type Open = {
   start: number
   /** Whether all texts in it are secret. */
   isSecret: boolean
-  /** Whether there is any text in it. */
+  /** Whether it contains any text. */
   hasText: boolean
-  /** The name of the field whose value comes next; '' where none does. */
+  /** The name of the field whose value comes next; '' if none does. */
   field: string
   /** Whether the next value is secret. */
   isSecretNext: boolean
-  /** Whether it says that its value is a secret, and where that is if it has come before. */
+  /** Whether it says that its value is a secret; `value` is the position of that value if it came first. */
   namesSecret: boolean
   value?: { start: number; end: number }
 }
 
-/** How many characters were read since other work had its turn, at every level. */
+/** Characters read, at every level, since other work had its turn. */
 type Effort = { characters: number }
 
-/** Maximum characters read before other work gets its turn, and a string more: at worst 1 ms for each 16 KiB of it. */
+/** Maximum characters read before other work has its turn, plus one string: at worst 1 ms per 16 KiB of it. */
 const SLICE_CHARACTERS = 8 * 1024
 
 /**
- * A JSON text, whole or its head, without secrets: what `withoutSecrets` takes out of texts, and every text, however nested,
- * that is the value of a secret name. Numbers, booleans and null stay, and so does all else, to the character. JSON in
- * strings is searched too, four strings deep. Takes time in proportion to the text.
- * In slices, for a thread that others share: each yields how many characters it has read.
+ * Redacts a JSON text, complete or only its head: what `withoutSecrets` removes from texts, and every text that is the
+ * value of a secret name, however nested. Numbers, booleans, null and everything else stay unchanged to the character.
+ * JSON in strings is searched too, four levels deep. Linear in the length of the text. Runs in slices, for a thread
+ * that others share: each yields the number of characters read.
  */
 export function* redaction(text: string): Generator<number, string> {
   if (!SUSPICIOUS.test(text)) return text
@@ -60,7 +63,7 @@ export function* redaction(text: string): Generator<number, string> {
 function* searched(text: string, level: number, effort: Effort): Generator<number, string> {
   let counted = 0
   const edits: Edit[] = []
-  /** Edits of values whose name came after them. */
+  /** Edits of values whose name comes after them. */
   const late: Edit[] = []
   const outer: Open[] = []
   let open = opened(0, false)
@@ -124,12 +127,12 @@ function noteValue(open: Open, start: number, end: number) {
   if (open.field !== '' && VALUE.test(open.field)) open.value = { start, end }
 }
 
-/** In their order; of those that begin together the longest first. */
+/** Sorts by position; of edits with the same start the longest comes first. */
 function byPlace(a: Edit, b: Edit): number {
   return a.start - b.start || b.end - a.end
 }
 
-/** @param edits in their order; what is within an earlier one is left out */
+/** @param edits sorted; one within an earlier one is skipped */
 function edited(text: string, edits: readonly Edit[]): string {
   let result = ''
   let copied = 0

@@ -3,14 +3,14 @@ import { Problem } from '../problems.ts'
 
 type Role = components['schemas']['Role']
 
-/** Whether somebody with a role decides about members with another: viewers about none, admins about all but owners. */
+/** Whether a person with a role may manage members with another: viewers none, admins all except owners, owners all. */
 export function mayDecide(own: Role, role: Role): boolean {
   return own === 'owner' || (own === 'admin' && role !== 'owner')
 }
 
 /**
- * Owners are made, changed and removed by owners alone.
- * @param roles those that the change takes away or gives
+ * Only owners may add, change and remove owners.
+ * @param roles the roles that the change removes or assigns
  * @throws {Problem} `role_not_allowed`
  */
 export function assertMayDecide(own: Role, roles: readonly Role[]): void {

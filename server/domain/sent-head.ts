@@ -2,18 +2,18 @@ import { jsonTokens } from './json-tokens.ts'
 import { redaction } from './redaction.ts'
 import { REDACTED } from './secret-texts.ts'
 
-/** So much is kept of what was sent; of more the head, and how long it was. */
+/** Maximum bytes kept of what was sent. Of more, the head and the length are kept. */
 export const SENT_BYTES = 16 * 1024
 
 /**
- * What is kept of a JSON text: without secrets, and of a list that is too long only whole items. Half of one may be about a
- * customer whose identifier is in the other half. In slices, as `redaction`.
- * @param head of it in UTF-8, at least as much as is kept
- * @param bytes how long it is
+ * Returns the part of a JSON text that is kept: redacted, and of a list that is too long only complete items, because
+ * half of an item may be about a customer whose identifier is in the other half. Runs in slices, like `redaction`.
+ * @param head its start in UTF-8, at least as much as is kept
+ * @param bytes its total length
  */
 export function* sentHead(head: Uint8Array, bytes: number): Generator<number, string> {
   const text = yield* redaction(decoded(head, bytes))
-  // What stands for a secret may be longer than the secret.
+  // The replacement may be longer than the secret.
   const encoded = Buffer.from(text)
   if (bytes <= SENT_BYTES && encoded.length <= SENT_BYTES) return text
   const kept = decoded(encoded, encoded.length)
@@ -21,17 +21,20 @@ export function* sentHead(head: Uint8Array, bytes: number): Generator<number, st
   return kept.slice(0, endOfItems(kept) || undefined)
 }
 
-/** Whether it is not all that was sent, or not as it was sent. */
+/** Whether the kept part is not all that was sent, or was redacted. */
 export function isPartial(sent: string, bytes: number): boolean {
   return Buffer.byteLength(sent) < bytes || sent.includes(REDACTED)
 }
 
-/** Of a character that is cut in two nothing is left. */
+/** Decodes the head; a character that is cut in two is dropped. */
 function decoded(head: Uint8Array, bytes: number): string {
   return new TextDecoder().decode(head.subarray(0, SENT_BYTES), { stream: bytes > SENT_BYTES })
 }
 
-/** Where the last object ends that is a whole item of the outermost list of a JSON text, which may be cut; 0 where none is. */
+/**
+ * Returns the end of the last complete item (an object) of the outermost list of a JSON text, which may be cut off; 0
+ * if none.
+ */
 export function endOfItems(text: string): number {
   const open: string[] = []
   let listDepth = Number.POSITIVE_INFINITY

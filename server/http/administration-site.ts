@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A file of the administration interface, plain and as compressed as it was built. */
+/** A file of the administration interface, plain and in the compressed forms that the build made. */
 export type AdministrationFile = {
   headers: Record<string, string>
   plain: Buffer
@@ -10,10 +10,10 @@ export type AdministrationFile = {
   gzip: Buffer | undefined
 }
 
-/** The value of `Content-Security-Policy` for the administration interface: its own files and this server alone. */
+/** The `Content-Security-Policy` of the administration interface: only its own files and this server. */
 const securityPolicy = [
   "default-src 'self'",
-  // Mantine sets colours and sizes of the theme in style elements.
+  // Mantine puts the theme's colours and sizes into style elements.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "object-src 'none'",
@@ -31,14 +31,14 @@ const CONTENT_TYPES: Record<string, string> = {
 
 const folder = fileURLToPath(new URL('../../dist/admin', import.meta.url))
 
-/** Whether there is an administration interface to serve. */
+/** Whether the administration interface is built. */
 export function isAdministrationBuilt(): boolean {
   return existsSync(`${folder}/index.html`)
 }
 
 /**
- * The administration interface as `npm run build` has built it, each file by its path below `/admin/`; empty where it was
- * not built. Read whole, so that one build is served to the end, also while the next one takes its place.
+ * Reads the administration interface that `npm run build` has built, each file by its path below `/admin/`; empty if it
+ * is not built. Read into memory, so that one build is served consistently while the next one replaces it.
  */
 export function readAdministrationSite(): ReadonlyMap<string, AdministrationFile> {
   if (!existsSync(folder)) return new Map()
@@ -47,7 +47,7 @@ export function readAdministrationSite(): ReadonlyMap<string, AdministrationFile
   const files = names.flatMap((name): [string, AdministrationFile][] => {
     const contentType = CONTENT_TYPES[extname(name)]
     if (!contentType) return []
-    // The names of these change with their content.
+    // The names of these files change with their content.
     const isImmutable = name.startsWith('assets/')
     const headers = {
       'Content-Security-Policy': securityPolicy,

@@ -18,13 +18,13 @@ import { mountSites, type SiteOptions } from './sites.ts'
 
 export type AppOptions = SiteOptions &
   ServeOptions & {
-    /** Addresses and networks of proxies whose `X-Forwarded-…` headers are believed. */
+    /** Addresses and networks of proxies whose `X-Forwarded-…` headers are trusted. */
     trustedProxies: readonly string[]
-    /** Whether the log has the addresses of senders. */
+    /** Whether the log contains client addresses. */
     logAddresses: boolean
   }
 
-/** The whole way of a request, in order. */
+/** Creates the Express app. It is the complete path of a request, in order. */
 export function createApp(options: AppOptions): Express {
   const { contract, storage } = options
   const warnOfUnknownProxy = unknownProxyWarning(options)
@@ -42,14 +42,14 @@ export function createApp(options: AppOptions): Express {
   app.set('trust proxy', isTrusted)
   app.disable('x-powered-by')
   app.use((req, res, next) => {
-    // Now: a connection that is closed has no address any more.
+    // Read now, because a closed connection has no address any more.
     const address = senderAddress(req, (address) => isTrusted(address, 0))
     res.locals.address = address
     beginRequest(req, res, { ...options, told })
     warnOfUnknownProxy(req.headers, address)
     noteBegun(res, (problem) => refuse(res, problem, options))
     assertHead(req)
-    // Only what changes nothing: who sends many events on one connection wants them written together.
+    // Only reads go in turn: a client that pipelines many events wants them committed together (group commit).
     if (req.method === 'GET') options.answers.inTurn(req, res, next)
     else next()
   })
@@ -57,7 +57,7 @@ export function createApp(options: AppOptions): Express {
   for (const path of new Set(contract.routes.map((route) => route.path))) {
     mountPath(app, path, options)
   }
-  // What is not sent by sendText: documents for people and probes.
+  // For responses that are not sent by sendText: documents for people, and probes.
   app.use((_req, res, next) => {
     res.setHeaders(new Map(Object.entries({ ...securityHeaders, ...(res.locals.headers as Headers) })))
     next()
@@ -78,7 +78,9 @@ export function createApp(options: AppOptions): Express {
   return app
 }
 
-/** All methods of one path: those of the contract, the preflight where browsers may call, and 405 for the rest. */
+/**
+ * Mounts all methods of one path: those of the contract, the preflight if browsers may call it, and 405 for the rest.
+ */
 function mountPath(app: Express, path: string, options: AppOptions) {
   const routes = options.contract.routes.filter((route) => route.path === path)
   const isForBrowsers = routes.some((route) => route.accepts.includes('publishable'))

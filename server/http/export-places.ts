@@ -1,17 +1,20 @@
 import type { Owner } from '../domain/fair-queue.ts'
 import { Unavailable } from '../storage/unavailable.ts'
 
-/** Each holds two slices at the most and is read in turns, so that what is bounded here is only who may have how many. */
+/**
+ * Maximum concurrent exports. Each holds at most two slices in memory and is read in turns, so only their number is
+ * bounded.
+ */
 const MOST = { ofCaller: 2, ofWorkspace: 4, inAll: 64 }
 
-/** How many exports go out at once. */
+/** Limits the number of concurrent exports. */
 export class ExportPlaces {
   readonly #owners = new Set<Owner>()
 
   /**
-   * Takes a place.
-   * @returns gives it back
-   * @throws {Unavailable} where the caller, its workspace or all together have as many as may be
+   * Reserves a place.
+   * @returns a function that releases it
+   * @throws {Unavailable} if the caller, its workspace or the server has reached its limit
    */
   enter({ workspaceId, caller }: Owner): () => void {
     const ofWorkspace = [...this.#owners].filter((other) => other.workspaceId === workspaceId)

@@ -11,12 +11,13 @@ import { OpenConnections } from './open-connections.ts'
 import { LoopScheduler } from './rates/loop-scheduler.ts'
 import { BodyPlaces } from './request-body.ts'
 
-/** How long a connection without a request is kept. */
+/** Keep-alive timeout of an idle connection. */
 const KEEP_ALIVE_MS = 65_000
 
 /**
- * A sender that takes longer for the head of a request, or for all of it, is cut off: it may only be holding a place
- * (contract: `request_timeout`). How often is looked; Node's 30 s would make 90 of the 60.
+ * Timeouts for the head of a request and for the whole request; after that the client is disconnected, because it may
+ * only be occupying memory (contract: `request_timeout`). `check_ms` is the interval of the check; Node's default of 30
+ * s would turn 60 s into 90.
  */
 export const PATIENCE = { head_ms: 20_000, request_ms: 60_000, check_ms: 1_000 }
 
@@ -35,7 +36,7 @@ export type HttpServerOptions = Pick<
   | 'now'
 > & {
   config: Config
-  /** How long a sender may take. */
+  /** Time limits for slow senders. */
   patience: typeof PATIENCE
 }
 
@@ -52,7 +53,7 @@ export class HttpServer {
     this.#credentials = new Credentials({
       storage,
       now,
-      onError: (error) => log.warn({ err: error }, 'could not note when a key was last used'),
+      onError: (error) => log.warn({ err: error }, 'could not record when a key was last used'),
       onLookUp: () => metrics.keyLookedUp(),
     })
     const app = createApp({
@@ -62,7 +63,7 @@ export class HttpServer {
         storage,
         publicUrl,
         now,
-        onError: (error) => log.warn({ err: error }, 'could not note when a session was last used'),
+        onError: (error) => log.warn({ err: error }, 'could not record when a session was last used'),
       }),
       allowed: config,
       publicUrl,
@@ -77,12 +78,13 @@ export class HttpServer {
     })
     const options = {
       maxHeaderSize: HEAD_BYTES,
-      // Longer than proxies and clients keep theirs: whoever closes first must not be the one that is being sent to.
+      // Longer than those of proxies and clients, so that the server does not close a connection that a request is
+      // being sent on.
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: patience.head_ms,
       requestTimeout: patience.request_ms,
       connectionsCheckingInterval: patience.check_ms,
-      // The application refuses it, with a reason.
+      // The app refuses such a request itself, with a reason.
       requireHostHeader: false,
     }
     const server = createServer(options, app)
@@ -99,17 +101,17 @@ export class HttpServer {
     return await this.#listening.listen(where)
   }
 
-  /** This process has changed keys. */
+  /** To be called when this process has changed keys. */
   forgetKeys(): void {
     this.#credentials.forget()
   }
 
-  /** Another program may have changed keys. */
+  /** To be called when another process may have changed keys. */
   refreshKeys(): void {
     this.#credentials.refresh()
   }
 
-  /** Refuses new work, and finishes what was accepted. */
+  /** Refuses new work and finishes the requests in flight. */
   async close(): Promise<void> {
     this.#isStopping = true
     await this.#connections.close()

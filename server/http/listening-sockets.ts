@@ -3,26 +3,26 @@ import { type AddressInfo, createServer, type Server as Listener } from 'node:ne
 import type { Config } from '../config.ts'
 
 /**
- * So many sockets listen, and the system deals new connections out to them: in a turn of its loop Node takes one connection
- * from each. While others keep a server busy a turn takes 10 ms and more, and from one socket it took some eighty a second:
- * behind callers who connect and leave at once, others waited for two seconds. Many more let such callers have more of the
- * loop than they are worth.
+ * Number of listening sockets, among which the kernel distributes new connections (SO_REUSEPORT). Per iteration of its
+ * event loop Node accepts one connection from each. On a busy server an iteration takes 10 ms and more, so one socket
+ * accepted about eighty connections per second: behind clients that connect and disconnect at once, others waited for
+ * two seconds. With many more sockets such clients would take too much of the event loop.
  */
 const SOCKETS = process.platform === 'linux' ? 4 : 1
 
-/** Connections that wait to be taken, at all of them together as many as Node has for one. */
+/** Total backlog of all sockets; the same as Node's default for one. */
 const BACKLOG = 512
 
 export type Where = Pick<Config, 'host' | 'port'>
 
-/** The sockets on which a server listens. */
+/** The listening sockets of a server. */
 export class ListeningSockets {
   readonly #server: Server
   readonly #others: readonly Listener[]
 
   constructor(server: Server) {
     this.#server = server
-    // As Node's own server takes them.
+    // The same as for Node's own HTTP server.
     const options = { allowHalfOpen: true, noDelay: true }
     const take = (socket: unknown) => server.emit('connection', socket)
     this.#others = Array.from({ length: SOCKETS - 1 }, () => createServer(options, take))
@@ -41,7 +41,7 @@ export class ListeningSockets {
     return listened
   }
 
-  /** Takes no new connections. Resolves when all that were taken have ended. */
+  /** Stops accepting connections. Resolves when all accepted ones have ended. */
   async close(): Promise<void> {
     const servers = [this.#server, ...this.#others]
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
@@ -49,7 +49,7 @@ export class ListeningSockets {
 }
 
 /**
- * On a port that is shared another program could listen too, and nobody would notice.
+ * Checks that the port is free: with SO_REUSEPORT another process could listen on it too, unnoticed.
  * @throws {Error} with a message for the operator
  */
 async function assertFree(where: Where): Promise<void> {

@@ -1,20 +1,22 @@
 import type { Fault } from '../problems.ts'
 
-/** So many are told; the answer has more. */
+/** Maximum faults in a log line; the response has more. */
 const TOLD = 5
 
-/** More of a pointer is cut off; none that the contract knows is as deep. */
+/** Maximum segments of a pointer; no pointer of the contract is as deep. */
 const SEGMENTS = 8
 
-/** Where a request was at fault, and what was wrong there. */
+/** The position of a fault in a request, and what is wrong there. */
 export type LoggedFault = { pointer?: string; parameter?: string; detail: string }
 
 type Schema = { properties?: Record<string, unknown>; in?: string; name?: string }
 
 /**
- * Makes faults fit for the log: a caller's mistake may have put a key, or anything of a customer, where a name should be.
+ * Returns a function that redacts faults for the log: by mistake a caller may send a key or personal data as a field
+ * name.
  * @param document the contract
- * @returns gives the names that the contract has and the numbers of list items, `*` in place of any other, and never a value
+ * @returns keeps the contract's names and the indexes of list items, replaces other names with `*`, and never adds a
+ *   value
  */
 export function loggedFaults(document: unknown): (faults: readonly Fault[]) => LoggedFault[] {
   const known = namesOf(document)
@@ -23,7 +25,7 @@ export function loggedFaults(document: unknown): (faults: readonly Fault[]) => L
     faults.slice(0, TOLD).map(({ pointer, parameter, detail }) => {
       if (pointer === undefined) return { parameter: shown(parameter ?? ''), detail }
       const segments = pointer.split('/', SEGMENTS)
-      // Only behind a name of ours: among the names of a caller a number may be anybody's.
+      // Only after a name of the contract: among a caller's names a number may be personal data.
       const isIndex = (at: number) => /^\d{1,4}$/.test(segments[at] ?? '') && isList(segments[at - 1] ?? '')
       const told = segments.map((segment, at) => (segment === '' || isIndex(at) ? segment : shown(segment)))
       return { pointer: told.join('/'), detail }
@@ -34,7 +36,7 @@ export function loggedFaults(document: unknown): (faults: readonly Fault[]) => L
   }
 }
 
-/** The names of fields and parameters, and whether a field is a list. */
+/** Returns the names of fields and parameters, and whether a field is a list. */
 function namesOf(document: unknown): Map<string, boolean> {
   const names = new Map<string, boolean>()
   const visit = (value: unknown) => {

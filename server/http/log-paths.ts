@@ -1,13 +1,13 @@
-/** Paths that are no operations. */
+/** Paths that are not operations. */
 const OTHERS = ['/v1/openapi.yaml', '/healthz', '/readyz', '/metrics', '/docs/problems', '/admin/assets']
 
-/** More are cut off; no path of ours is as long. */
+/** Maximum segments of a path; none of ours is as long. */
 const SEGMENTS = 8
 
 /**
- * Makes a path fit for the log: a caller's mistake may have put a key anywhere into it.
- * @param paths those of the contract, with a parameter as `:name`
- * @returns gives of a request's target the segments that such a path has, `*` in place of any other, and no query
+ * Returns a function that redacts paths for the log: by mistake a caller may put a key anywhere into it.
+ * @param paths those of the contract, with parameters as `:name`
+ * @returns keeps known segments of a request target, replaces others with `*`, and removes the query
  */
 export function loggedPaths(paths: readonly string[]): (target: string) => string {
   const known = new Set([...paths, ...OTHERS].flatMap((path) => path.split('/')))

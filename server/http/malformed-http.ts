@@ -9,29 +9,31 @@ import { corsHeaders } from './answers/cors.ts'
 import { securityHeaders } from './answers/security-headers.ts'
 import { type Begun, begunOn } from './begun-requests.ts'
 
-/** The line and the headers of a request together (contract: `headers_too_large`). */
+/** Maximum size of a request's line and headers (contract: `headers_too_large`). */
 export const HEAD_BYTES = 16 * 1024
 
-/** So long a refused connection is kept: closed under the sender's hands, it would take the answer with it. */
+/**
+ * Time for which a refused connection stays open: closing it while the client still sends would discard the response.
+ */
 const LINGER_MS = 5_000
 
-/** The paths of such a refusal may be unknown, so that any page may read it; it holds nothing of anybody's. */
+/** With CORS, because the path of such a request may be unknown. The response contains nothing private. */
 const HEADERS = { ...corsHeaders, Connection: 'close' }
 
-/** Node's word for what is wrong, where it is something else than the form. */
+/** Problem codes by Node's error code; every other one is `malformed_request`. */
 const CODES: Record<string, ProblemCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
 /**
- * What HTTP asks of the head of a request beyond its form. Node would refuse it with an empty answer.
+ * Checks what HTTP requires of a request head beyond its syntax. Node would refuse it with an empty response.
  * @throws {Problem} `malformed_request` without a Host or with several, `expectation_failed`
  */
 export function assertHead({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
-  // Node takes the first, where a proxy may have taken the other (RFC 9112, 3.2).
+  // Node uses the first one, while a proxy may have used the other (RFC 9112, 3.2).
   if (rawHeaders.filter(isHost).length > 1) throw new Problem('malformed_request', { headers: HEADERS })
-  // HTTP/1.0 has neither.
+  // HTTP/1.0 has neither header.
   if (httpVersion !== '1.1') return
   if (headers.host === undefined) throw new Problem('malformed_request', { headers: HEADERS })
   if (headers.expect !== undefined && !/(^|\W)100-continue($|\W)/i.test(headers.expect)) {
@@ -39,14 +41,14 @@ export function assertHead({ headers, rawHeaders, httpVersion }: IncomingMessage
   }
 }
 
-/** Whether it is the name of the header: the names and values of a request stand by turns. */
+/** Whether a raw header entry is the name Host: names and values alternate. */
 function isHost(text: string, at: number): boolean {
   return at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host'
 }
 
 /**
- * Answers, logs and counts what Node refuses by itself: what is no HTTP, is too large in its head, or does not arrive in
- * time. Each as a problem, as every other refusal; also where there is no request to answer.
+ * Answers, logs and counts the requests that Node refuses by itself: malformed HTTP, too large a head, or a timeout.
+ * Each response is a problem like any other refusal, even if there is no request.
  */
 export function refuseMalformed(
   server: Server,
@@ -57,14 +59,14 @@ export function refuseMalformed(
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
     const request = begunOn(socket)
-    // The parser complains of everything that still arrives.
+    // The parser reports an error for all further data too.
     if (!refused.has(socket)) refuseRest(socket, request, code)
     refused.add(socket)
-    // Nor does it tell anybody that the sender has ended too.
+    // Nor does the parser report that the client has ended its side.
     if (socket.readableEnded && request?.res.headersSent !== false) socket.destroySoon()
   })
 
-  // Answered by the application, which knows the way of every refusal.
+  // Answered by the app, which has the way of every refusal.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
 
   server.on('connect', ({ method }, socket) => {
@@ -72,21 +74,21 @@ export function refuseMalformed(
     refuseConnection(socket as Socket, problem, { method })
   })
 
-  /** @param reason Node's word for what is wrong */
+  /** @param reason Node's error code */
   function refuseRest(socket: Socket, request: Begun | undefined, reason: string) {
     const problem = new Problem(CODES[reason] ?? 'malformed_request', { headers: HEADERS })
-    // Who has gone hears no answer, and who has sent nothing asked for none.
+    // A client that has disconnected gets no response, and one that has sent nothing asked for none.
     if (!socket.writable || reason === 'ECONNRESET' || socket.bytesRead === 0) socket.destroy()
     else if (!request || request.res.writableFinished) refuseConnection(socket, problem, { reason })
-    // What came before gets its answer first.
+    // An earlier request gets its response first.
     else if (request.res.req.complete)
       request.res.once('finish', () => refuseConnection(socket, problem, { reason }))
-    // Who ends in the middle of a body has gone too: the log is to say so.
+    // A client that ended in the middle of a body has disconnected too, and is logged as such.
     else if (reason === 'HPE_INVALID_EOF_STATE') socket.destroy()
     else if (!request.res.headersSent) request.refuse(problem)
   }
 
-  /** @param told what else the log is to say */
+  /** @param told further fields of the log entry */
   function refuseConnection(
     socket: Socket,
     problem: Problem,
@@ -105,7 +107,7 @@ export function refuseMalformed(
   }
 }
 
-/** The whole answer as it goes over the wire. */
+/** Formats the complete response as it is sent. */
 function answerText(problem: Problem, requestId: string): string {
   const body = JSON.stringify(problem.details(requestId))
   const headers = {

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net'
 import { isAtRequest } from './begun-requests.ts'
 import type { ListeningSockets } from './listening-sockets.ts'
 
-/** How often a stopping server looks for connections that have become idle. */
+/** Interval in which a stopping server looks for idle connections. */
 const CHECK_MS = 20
 
-/** So long a stopping server waits for the rest of a head. */
+/** Time that a stopping server waits for the rest of a request head. */
 const HEAD_MS = 3_000
 
 /**
- * The connections of a server. When it stops they may hold it up for as long as they like: Node closes those that are idle
- * behind a request, and of the others does not even keep to the time for a head any more.
+ * The open connections of a server. They could delay its shutdown indefinitely: Node closes only those that are idle
+ * after a request, and no longer applies the timeout for a request head.
  */
 export class OpenConnections {
   readonly #server: Server
@@ -27,16 +27,18 @@ export class OpenConnections {
     })
   }
 
-  /** Lets the server take no new ones. Resolves when all that was taken is answered and the last one has ended. */
+  /**
+   * Stops accepting connections. Resolves when all requests in flight are answered and the last connection has ended.
+   */
   async close(): Promise<void> {
     const closed = this.#listening.close()
     const began_ms = performance.now()
-    // A connection that is kept alive becomes idle only when its last answer has gone out.
+    // A kept-alive connection becomes idle only after its last response.
     const timer = setInterval(() => {
       this.#server.closeIdleConnections()
       const isLate = performance.now() - began_ms > HEAD_MS
       for (const socket of this.#sockets) {
-        // Of a request that is on its way nothing has been done.
+        // A request whose head is incomplete has had no effect.
         if (socket.bytesRead === 0 || (isLate && !isAtRequest(socket))) socket.destroy()
       }
     }, CHECK_MS)

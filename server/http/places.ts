@@ -1,30 +1,31 @@
-/** Who sends fewer bytes a second loses its place when the patience is used up. */
+/** Minimum rate of a peer; below it the peer's patience runs out. */
 const LEAST_BYTES_A_SECOND = 8 * 1024
 
-/** Where places are short, whoever has used up so much of its patience loses its place to another. */
+/** When memory is short, a peer that has waited this long loses its reservation to another. */
 const PRESSED_MS = 1_000
 
-/** How often is looked for those whose patience is used up. */
+/** Interval of the check for peers whose patience has run out. */
 const LOOK_MS = 1_000
 
 export type PlaceOptions = {
-  /** Whose it is: a key, a person or a network. */
+  /** The owner: a key, a person or a network. */
   owner: string
-  /** How long nothing need move. */
+  /** How long the peer may make no progress. */
   patience_ms: number
-  /** Ends what the place is for: the peer is too slow, and has lost it. */
+  /** Ends the transfer: the peer is too slow and has lost its reservation. */
   cut: () => void
 }
 
 /**
- * Memory for what is under way to or from a peer, bounded for all together. A caller may hold as much as it leaves free:
- * one alone half of it, two a third each, so that there always is some for who comes next. Peers that are slow do not
- * keep others out: they are cut off, at once where another needs the memory, else when their patience is used up.
+ * A memory budget for data in transfer to or from peers, shared by all of them. An owner may hold as much as it leaves
+ * free (dynamic thresholds, after Choudhury and Hahne 1998): one alone a half, two a third each, so that there is
+ * always some for the next. Slow peers do not keep others out: they are disconnected, immediately if another needs the
+ * memory, otherwise when their patience runs out.
  */
 export class Places {
   #left_bytes: number
   readonly #held = new Map<string, number>()
-  /** Those that wait for their peer; who came first goes first. */
+  /** Places that wait for their peer; the oldest is evicted first. */
   readonly #waiting = new Set<Place>()
   #timer: NodeJS.Timeout | undefined
 
@@ -39,14 +40,14 @@ export class Places {
     return place
   }
 
-  /** @returns whether there is so much room for the owner, where need be that of others that are slow */
+  /** @returns whether the owner may take this many bytes, if necessary by evicting slow peers */
   makeRoom(owner: string, bytes: number): boolean {
     if (this.#hasRoom(owner, bytes)) return true
     const now_ms = performance.now()
     const own_bytes = this.#held.get(owner) ?? 0
     for (const other of this.#waiting) {
       const isSlow = other.bytes > 0 && other.waited_ms(now_ms) > PRESSED_MS
-      // Nobody loses anything to one who holds more.
+      // Nobody is evicted for an owner that holds more.
       if (!isSlow || (this.#held.get(other.owner) ?? 0) < own_bytes) continue
       other.lose()
       if (this.#hasRoom(owner, bytes)) return true
@@ -54,7 +55,7 @@ export class Places {
     return false
   }
 
-  /** For a place alone. @returns whether it got the bytes */
+  /** Called by a place only. @returns whether it got the bytes */
   take({ owner }: Place, bytes: number): boolean {
     if (!this.makeRoom(owner, bytes)) return false
     this.#left_bytes -= bytes
@@ -62,12 +63,12 @@ export class Places {
     return true
   }
 
-  /** For a place alone. */
+  /** Called by a place only. */
   settle(place: Place): void {
     this.#waiting.delete(place)
   }
 
-  /** For a place alone. */
+  /** Called by a place only. */
   giveBack(place: Place, bytes: number): void {
     this.#waiting.delete(place)
     const held = (this.#held.get(place.owner) ?? 0) - bytes
@@ -89,15 +90,15 @@ export class Places {
   }
 }
 
-/** What one peer holds. */
+/** The reservation of one peer. */
 export class Place {
   readonly owner: string
   readonly patience_ms: number
-  /** Held now. */
+  /** Bytes held now. */
   bytes = 0
   readonly #places: Places
   readonly #cut: () => void
-  /** When the patience begins; what moves shifts it, up to now. */
+  /** Start of the wait; progress moves it forward, at most to now. */
   #since_ms = performance.now()
 
   constructor(places: Places, { owner, patience_ms, cut }: PlaceOptions) {
@@ -107,36 +108,36 @@ export class Place {
     this.#cut = cut
   }
 
-  /** Holds more bytes. @returns false where there is no room for them */
+  /** Reserves more bytes. @returns false if they are not available */
   hold(bytes: number): boolean {
     if (!this.#places.take(this, bytes)) return false
     this.bytes += bytes
     return true
   }
 
-  /** So many bytes have come from the peer. */
+  /** Records that the peer has sent bytes. */
   moved(bytes: number): void {
     const earned_ms = (bytes / LEAST_BYTES_A_SECOND) * 1000
     this.#since_ms = Math.min(performance.now(), this.#since_ms + earned_ms)
   }
 
-  /** How much of its patience is used up. */
+  /** Returns how long it has waited for its peer. */
   waited_ms(now_ms: number): number {
     return now_ms - this.#since_ms
   }
 
-  /** It waits for its peer no more, and cannot be lost. */
+  /** Ends the wait for the peer; the reservation can no longer be evicted. */
   settle(): void {
     this.#places.settle(this)
   }
 
-  /** Gives back what it holds. */
+  /** Releases the reservation. */
   leave(): void {
     this.#places.giveBack(this, this.bytes)
     this.bytes = 0
   }
 
-  /** Leaves against its will. */
+  /** Evicts the reservation. */
   lose(): void {
     this.leave()
     this.#cut()

@@ -1,7 +1,7 @@
-/** What one look has found is told for so long: it is a durable write, and whoever asks shows no credential. */
+/** How long a result is shared: each check is a durable write, and anyone may ask without a credential. */
 const SHARED_MS = 1_000
 
-/** Shares one look among all who ask within a second. @returns asks; rejects as the look did */
+/** Shares one check among all who ask within a second. @returns a function that resolves or rejects like the check */
 export function sharedLook(look: () => Promise<void>): () => Promise<void> {
   let found: Promise<void> | undefined
   let began_ms = Number.NEGATIVE_INFINITY

@@ -3,25 +3,25 @@ import { SENT_BYTES } from '../domain/sent-head.ts'
 import { type Problem, type ProblemCode, problems } from '../problems.ts'
 import type { RefusalStore, Refused, Sent } from '../storage/refusals/refusals.ts'
 
-/** What a request says of itself, whatever becomes of it. */
+/** The identity of a request, whatever its outcome. */
 export type Request = Pick<Refused, 'workspace_id' | 'key_id' | 'request_id' | 'operation'>
 
 export type RefusedItem = {
   code: ProblemCode
   status: number
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   item: number
   /** The event. */
   sent: object
 }
 
-/** A body that could not be read: it is counted, and nothing of it is kept. */
+/** Statuses of a body that could not be read: it is counted, and nothing of it is kept. */
 const UNREAD_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 413, 415]
 
-/** Those that tell a sender that its request is wrong in its content; not 410: of who was erased nothing is kept. */
+/** Statuses that mean the content of a request was wrong. Not 410: nothing of an erased customer is kept. */
 const KEPT_STATUSES: readonly (typeof problems)[ProblemCode]['status'][] = [400, 404, 409]
 
-/** Offers what one request was refused for to those who look for it later. */
+/** Records what one request was refused for, so that it can be inspected later. */
 export class RefusedRequest {
   readonly #refusals: RefusalStore
   readonly #request: Request
@@ -33,7 +33,7 @@ export class RefusedRequest {
     this.#now = now
   }
 
-  /** The request as a whole, whose body could be read. @param sent the body as it was sent */
+  /** Records a whole request whose body could be read. @param sent the body as it was sent */
   whole(problem: Problem, body: JsonValue, sent: Sent): void {
     const code = problem.keptAs
     const { status } = problems[code]
@@ -43,17 +43,17 @@ export class RefusedRequest {
     this.#offer({ code, status, ...faults, item: null, ...namesOf(body) }, () => sent)
   }
 
-  /** The request as a whole, whose body could not be read. */
+  /** Records a whole request whose body could not be read. */
   unread(problem: Problem): void {
     if (UNREAD_STATUSES.some((status) => status === problem.status)) this.count(problem)
   }
 
-  /** Counts the request, of which nothing is kept. */
+  /** Counts the request without keeping its content. */
   count({ code, status }: Problem): void {
     this.#refusals.offer({ ...this.#request, ...NOTHING_NAMED, received_ms: this.#now(), code, status }, null)
   }
 
-  /** One item of a batch. */
+  /** Records one item of a batch. */
   item({ code, status, item, sent }: RefusedItem): void {
     if (code === 'customer_erased') return
     this.#offer({ code, status, item, ...namesOf(sent) }, () => {
@@ -71,15 +71,16 @@ export class RefusedRequest {
 }
 
 /**
- * Whether a request was a question, which has its answer. Also where the contract has refused the rest of it.
- * @param target with the query
+ * Whether a request was a dry run, which has its answer and is not recorded. Works even if the contract refused the
+ * rest of it.
+ * @param target including the query
  */
 export function isDryRun(target: string): boolean {
   const start = target.indexOf('?')
   return start !== -1 && new URLSearchParams(target.slice(start)).get('dry_run') === 'true'
 }
 
-/** What a body refers to, as far as it says so in the way of the contract. */
+/** Returns what a body refers to, as far as its fields have the contract's types. */
 function namesOf(body: object | JsonValue) {
   const name = (field: string) => {
     const value: unknown = Object(body)[field]
@@ -90,5 +91,5 @@ function namesOf(body: object | JsonValue) {
 
 const NOTHING_NAMED = { item: null, journey_id: null, customer_id: null, event_id: null }
 
-/** Of the contract's length, and without NUL, which no engine keeps. */
+/** Within the contract's length, and without NUL, which no engine stores. */
 const NAME = /^[^\0]{1,255}$/u

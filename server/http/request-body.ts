@@ -8,46 +8,46 @@ import { Unavailable } from '../storage/unavailable.ts'
 import { type Place, Places } from './places.ts'
 import type { LoopTime } from './rates/loop-scheduler.ts'
 
-/** The largest body, inflated, where the contract sets no other limit: one event must not hold up others. */
+/** Maximum inflated size of a body for which the contract sets no other limit: one event must not delay others. */
 const LIMIT_BYTES = 64 * 1024
 
 export type BodyLimits = {
-  /** Counted after inflating. */
+  /** Maximum size, counted after inflating. */
   bytes?: number
   kind?: BodyKind
 }
 
-/** What follows a refusal is read up to here, so that the sender gets to see the answer; then the connection ends. */
+/** After a refusal this much is still read, so that the client sees the response; then the connection is closed. */
 const DRAIN_BYTES = 8 * 1024 * 1024
 const DRAIN_MS = 5_000
 
-/** All bodies that are read or worked on at a time. As objects they take several times as much memory. */
+/** Memory budget of all bodies in transfer or in use. As objects they take several times as much. */
 const BODIES_BYTES = 64 * 1024 * 1024
 const PATIENCE_MS = 10_000
 
-/** Of senders that have shown no credential, apart from the others, whom they must not keep out; and their time. */
+/** Separate budget and patience for senders without a credential, who must not keep out the others. */
 const NOBODYS_BYTES = 4 * 1024 * 1024
 const NOBODYS_PATIENCE_MS = 5_000
 
-/** A larger one is parsed when it is its caller's turn: it takes a millisecond or more. */
+/** A body larger than this is parsed when it is its caller's turn: it takes a millisecond or more. */
 const PARSED_AT_ONCE_BYTES = 64 * 1024
 
-/** What takes a gzip body apart keeps a window of 32 KiB and as much again around it. */
+/** Memory of a gunzip stream: a window of 32 KiB and as much again around it. */
 const GUNZIP_BYTES = 64 * 1024
 
-// No two \s* meet: with 15,000 spaces in the header they would cost 0.2 s.
+// No two \s* are adjacent: with 15,000 spaces in the header the backtracking would take 0.2 s.
 const JSON_TYPE = /^application\/json(\s*;\s*charset\s*=\s*("utf-8"|utf-8))?(\s*;)?\s*$/i
 
-/** Takes a body in, in memory that is bounded however many senders there are. Only what has arrived counts. */
+/** Receives a body within a memory budget that is shared by all senders. Only bytes that have arrived count. */
 export class ArrivingBody {
   readonly #place: Place
   #fail: (error: unknown) => void = NOBODY_WAITS
-  /** How many bytes of the body there have been, inflated. */
+  /** Bytes of the body so far, inflated. */
   length = 0
-  /** The first of them, once all have arrived: as many as are kept of what is refused. */
+  /** The first bytes, once all have arrived: as many as are kept of a refused request. */
   #head: Uint8Array = NOTHING
 
-  /** @param onSlow is told of a sender that was too slow */
+  /** @param onSlow called for a sender that was too slow */
   constructor(places: Places, { owner, patience_ms, onSlow }: ArrivingBodyOptions) {
     const cut = () => {
       onSlow()
@@ -57,13 +57,13 @@ export class ArrivingBody {
   }
 
   /**
-   * Reads a JSON body. The header Content-Type is reduced to its bare form, because the contract's check compiles and
-   * keeps a validator for every other one.
+   * Reads a JSON body. The Content-Type header is reduced to its bare form, because the validator compiles and keeps a
+   * separate schema for every other form.
    *
    * @param loop the time of the event loop that the request uses
    * @throws {Problem} `unsupported_media_type`, `body_too_large`, `invalid_request` (no body), `invalid_json`,
    *   `overloaded` (too slow)
-   * @throws {Unavailable} `overloaded`, where too many bodies are on their way
+   * @throws {Unavailable} `overloaded` if too many bodies are in transfer
    */
   async json(req: IncomingMessage, limits: BodyLimits, loop: LoopTime): Promise<JsonValue> {
     const { bytes: limit_bytes = LIMIT_BYTES, kind } = limits
@@ -75,7 +75,7 @@ export class ArrivingBody {
     req.headers['content-type'] = 'application/json'
     const bytes = await loop.away(this.#bytes(req, { isGzip, limit_bytes }))
     this.#place.settle()
-    // A copy of a longer one, whose memory ends when it has been parsed.
+    // A copy of a longer one, so that its memory is freed after parsing.
     this.#head = bytes.length > SENT_BYTES ? Buffer.from(bytes.subarray(0, SENT_BYTES)) : bytes
     if (bytes.length === 0) {
       throw new Problem('invalid_request', { faults: [{ detail: 'a JSON body is required', pointer: '' }] })
@@ -90,7 +90,7 @@ export class ArrivingBody {
     return { head: this.#head, bytes: this.length }
   }
 
-  /** When the request has been answered, and not when its connection closes: until then what is written takes memory. */
+  /** Releases the reservation. Call it once the request is answered, not when its connection closes. */
   leave(): void {
     this.#place.leave()
   }
@@ -116,12 +116,12 @@ export class ArrivingBody {
     }
     const onEnd = () => resolve(Buffer.concat(chunks))
     const onGone = (cause?: Error) => reject(unreadable('must arrive whole', cause))
-    // What is taken apart ends later than the request, which closes at its end.
+    // Inflating ends later than the request, which closes at its end.
     const onClose = () => req.complete || onGone()
     this.#fail = reject
     source.on('data', onData)
     source.once('end', onEnd)
-    // For good: without a listener an error that comes later would end the process.
+    // Never removed: without a listener a later error would end the process.
     req.on('error', onGone)
     req.once('close', onClose)
     if (gunzip) {
@@ -129,7 +129,7 @@ export class ArrivingBody {
       req.on('data', onArrival)
       req.pipe(gunzip)
     }
-    // It may have gone already, while its key was looked up.
+    // The client may have disconnected while its key was looked up.
     if (req.destroyed) onGone()
     try {
       return await promise
@@ -156,25 +156,26 @@ type ArrivingBodyOptions = { owner: string; patience_ms: number; onSlow: () => v
 const NOTHING = new Uint8Array()
 
 /**
- * One for all bodies. A function made in the method that reads one would keep alive all that the method knows, the request
- * too: what V8 moves among the old then takes the requests behind it along, and nothing is collected while it is young.
+ * One function for all bodies. A closure made in the method that reads a body would retain everything in its scope,
+ * including the request: once V8 promotes one to the old generation, the requests after it follow, and nothing is
+ * collected while young.
  */
 const NOBODY_WAITS = () => {}
 
 const TOO_SLOW = 'The body arrives too slowly, and others wait. Send it again, faster or in smaller parts.'
 
-/** The memory for bodies: one of the callers that are known, and one of all others. */
+/** Memory budgets for bodies: one for authenticated callers and one for all others. */
 export class BodyPlaces {
   readonly #known = new Places(BODIES_BYTES)
   readonly #nobodys = new Places(NOBODYS_BYTES)
   readonly #onSlow: () => void
 
-  /** @param options.onSlow is told of every sender that was too slow */
+  /** @param options.onSlow called for every sender that was too slow */
   constructor({ onSlow }: { onSlow: () => void }) {
     this.#onSlow = onSlow
   }
 
-  /** @param caller `isNobody` without a credential; `owner` is the network then, else the key or the person */
+  /** @param caller `isNobody` without a credential; `owner` is then the network, else the key or the person */
   enter({ owner, isNobody }: { owner: string; isNobody: boolean }): ArrivingBody {
     const onSlow = this.#onSlow
     return isNobody
@@ -187,15 +188,15 @@ function unreadable(detail: string, cause: unknown): Problem {
   return new Problem('invalid_json', { faults: [{ detail, pointer: '' }], cause })
 }
 
-/** Forgets the body of a request to an operation that has none; it is drained after the answer. */
+/** Ignores the body of a request to an operation that has none; it is drained after the response. */
 export function ignoreBody(req: IncomingMessage): void {
   delete req.headers['content-type']
 }
 
 /**
- * Reads what the sender still sends after it was sent its answer, within bounds.
- * @param end ends the answer. Not before all is read: Node would close the connection under the sender's hands, or read
- *   on without bounds.
+ * Reads what the client still sends after its response, within bounds.
+ * @param end ends the response. Called once everything is read, because Node would otherwise close the connection while
+ *   the client sends, or keep reading without bounds.
  */
 export function drain(req: IncomingMessage, end: () => void): void {
   let bytes = 0

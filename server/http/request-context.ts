@@ -15,7 +15,7 @@ import type { RateLimiter } from './rates/rate-limit.ts'
 import type { RequestRate } from './rates/request-rate.ts'
 import type { RefusedRequest } from './refused-requests.ts'
 
-/** What operations get that is the same for all requests, and what their contexts are made with. */
+/** What is shared by the contexts of all requests. */
 export type ContextOptions = {
   contract: Contract
   storage: ServedStorage
@@ -25,30 +25,30 @@ export type ContextOptions = {
   passwords: Context['passwords']
   attempts: Context['attempts']
   notedReaders: Context['notedReaders']
-  /** What the operator leaves to members. */
+  /** What the operator permits members to do. */
   allowed: Context['allowed']
-  /** Where the server is known, if it was told. */
+  /** Public URL of the server, if configured. */
   publicUrl: URL | undefined
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-/** A request whose caller is known and whose body has been checked. */
+/** A request whose caller is authenticated and whose body is validated. */
 type Served = {
   req: Request
   res: Response
   route: Route
   caller: Caller
-  /** Undefined where the caller has none. */
+  /** The owner of its rate limit; undefined if there is none. */
   rate: RequestRate | undefined
   loop: LoopTime
-  /** Of operations whose refusals are kept. */
+  /** For operations whose refusals are kept. */
   refused: RefusedRequest | undefined
 }
 
 /**
- * What an operation gets beside its request. Each part is made when it is asked for: an event uses four of them, and to
- * make all of them takes 4 kB of memory.
+ * The context of an operation. Each part is created on access: an event uses four of them, and to create all of them
+ * takes 4 kB of memory.
  */
 export class RequestContext implements Context {
   readonly #served: Served
@@ -144,18 +144,18 @@ export class RequestContext implements Context {
   }
 }
 
-/** The workspace that a request is about; empty where it is about none. */
+/** Returns the workspace that a request is about; empty if it has none. */
 export function workspaceOf(caller: Caller): string {
   if (caller.kind === 'key') return caller.key.workspace_id
   return (caller.kind === 'person' && caller.membership?.workspace_id) || ''
 }
 
-/** How a request has reached the server. */
+/** Returns how a request reached the server. */
 export function reached(req: Request): Reached {
   return { headers: req.headers, host: req.host ?? '', isHttps: req.secure }
 }
 
-/** Checks a body that comes by another way than a request of its operation. */
+/** Validates a body that did not come as a request of its operation. */
 async function checkBody<Id extends OperationId>(
   id: Id,
   body: unknown,
@@ -166,7 +166,7 @@ async function checkBody<Id extends OperationId>(
   if (!route) throw new Error(`the contract has no ${id}`)
   const headers = { 'content-type': 'application/json' }
   const request = { method: route.method, originalUrl: route.path, headers, params: {} }
-  // Of the operation that the route is of.
+  // The route belongs to this operation.
   return (await route.check(request, body, loop)).body as OperationRequest<Id>['body']
 }
 
@@ -175,7 +175,7 @@ function readingOf(caller: Caller, res: Response): Reading {
   const end = () => {
     if (!res.writableFinished) controller.abort(new CallerHasGone())
   }
-  // It may have gone already, while its key was looked up.
+  // The client may have disconnected while its key was looked up.
   if (res.closed) end()
   else res.once('close', end)
   const { signal } = controller

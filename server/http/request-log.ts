@@ -9,17 +9,17 @@ import type { LoggedFault } from './log-faults.ts'
 export type RequestLog = {
   log: Logger
   metrics: ServedMetrics
-  /** Whether the log has the addresses of senders. */
+  /** Whether the log contains client addresses. */
   logAddresses: boolean
-  /** What of a request is fit for the log. */
+  /** Redacts the parts of a request for the log. */
   told: { path: (target: string) => string; faults: (faults: readonly Fault[]) => LoggedFault[] }
 }
 
-/** Gives a request its identifier, and at its end its line in the log and its place in the metrics. */
+/** Assigns a request its identifier, and at its end writes its log entry and counts it. */
 export function beginRequest(req: Request, res: Response, { log, logAddresses, metrics, told }: RequestLog) {
   const started = performance.now()
   const given = req.get('x-request-id') ?? ''
-  // A key that someone puts here by mistake would be logged.
+  // A service key sent here by mistake must not be logged.
   const isValid = /^[A-Za-z0-9_.:-]{1,128}$/.test(given) && !isServiceKey(given)
   const requestId = isValid ? given : randomUUID()
   res.locals.requestId = requestId
@@ -39,7 +39,7 @@ export function beginRequest(req: Request, res: Response, { log, logAddresses, m
       status,
       code,
       errors: faults.length > 0 ? told.faults(faults) : undefined,
-      // Of a batch, by their code.
+      // Number of rejected items of a batch, by code.
       rejected,
       key_id,
       person_id,

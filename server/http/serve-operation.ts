@@ -22,7 +22,7 @@ export type ServeOptions = ContextOptions &
     scheduler: LoopScheduler
     bodies: BodyPlaces
     exports: ExportPlaces
-    /** Whether new work is refused because the process ends. */
+    /** Whether new work is refused because the process is shutting down. */
     isStopping: () => boolean
   }
 
@@ -32,7 +32,7 @@ type Exchange = {
   req: Request
   res: Response
   options: ServeOptions
-  /** What is released when the request has been answered. */
+  /** What to release once the request has been answered. */
   releases: (() => void)[]
 }
 
@@ -45,7 +45,7 @@ type Admitted = {
   refused: RefusedRequest | undefined
 }
 
-/** A request that the contract allows, and its body as it was sent. */
+/** A request that is valid by the contract, with its body as it was sent. */
 type Received = { checked: Omit<OperationRequest<OperationId>, 'workspaceId'>; sent: JsonValue | undefined }
 
 type Reply = Awaited<ReturnType<Operation<OperationId>>>
@@ -69,7 +69,9 @@ export async function serveOperation(
   }
 }
 
-/** Who calls, its turn, its rate, whether the server can take the request, and memory for the body. */
+/**
+ * Authenticates the caller, waits for its turn, takes its rate, checks for overload, and reserves memory for the body.
+ */
 async function admit(exchange: Exchange): Promise<Admitted> {
   const { route, req, res, options, releases } = exchange
   const { bodies, limiter, storage, scheduler } = options
@@ -96,7 +98,7 @@ async function admit(exchange: Exchange): Promise<Admitted> {
   return { identity, loop, rate, refused, body }
 }
 
-/** Reads the body and checks the request against the contract. What is wrong in its form is charged and kept. */
+/** Reads the body and checks the request against the contract. A malformed request is charged and recorded. */
 async function receive({ route, req }: Exchange, admitted: Admitted): Promise<Received> {
   const { body, loop, rate, refused } = admitted
   let sent: JsonValue | undefined
@@ -113,19 +115,20 @@ async function receive({ route, req }: Exchange, admitted: Admitted): Promise<Re
   }
 }
 
-/** Performs the operation. What it refuses is kept. */
+/** Performs the operation and records its refusals. */
 async function perform(exchange: Exchange, admitted: Admitted, received: Received): Promise<Reply> {
   const { route, req, res, options, releases } = exchange
   const { identity, loop, rate, body, refused } = admitted
   const { checked, sent } = received
   try {
-    // Again, because a sender may hold its body back or wait for its turn, and be removed, signed out or revoked meanwhile.
+    // Again, because the caller may have been removed, signed out or revoked while it sent its body or waited for its
+    // turn.
     const caller = await identity.checkAfter(BELIEVED_MS)
     if (route.isFile) {
       releases.push(options.exports.enter({ workspaceId: workspaceOf(caller), caller: ownerOf(res) }))
     }
     if (body) rate?.takeRest(route.count(sent), body.length)
-    // The table pairs each identifier with its own request and reply; a look-up by a variable loses the pairing.
+    // The table pairs each operationId with its own request and reply type; a lookup by a variable loses the pairing.
     const operation = allOperations[route.operationId] as Operation<OperationId>
     const context = new RequestContext({ req, res, route, caller, rate, loop, refused }, options)
     return await loop.away(operation({ workspaceId: workspaceOf(caller), ...checked }, context))
@@ -150,7 +153,7 @@ async function send(exchange: Exchange, { identity, loop }: Admitted, reply: Rep
   await loop.away(sendReply(req, res, { status, body }, options))
 }
 
-/** Who sends a request, as it was when it was last looked up. */
+/** The caller of a request, as of the last check. */
 class Identity {
   readonly #exchange: Exchange
   #caller: Caller | undefined
@@ -160,7 +163,7 @@ class Identity {
     this.#exchange = exchange
   }
 
-  /** @throws {Problem} 401 or 403 where the caller may not perform the operation */
+  /** @throws {Problem} 401 or 403 if the caller may not perform the operation */
   async check(): Promise<Caller> {
     const { route, req, options } = this.#exchange
     try {
@@ -173,14 +176,16 @@ class Identity {
     return this.#caller
   }
 
-  /** The same unless the last check is recent. */
+  /** Checks again, unless the last check is recent. */
   async checkAfter(age_ms: number): Promise<Caller> {
     const isRecent = this.#caller && performance.now() - this.#checked_ms <= age_ms
     return isRecent && this.#caller ? this.#caller : await this.check()
   }
 }
 
-/** Rejected requests are kept where the operation is open to senders in browsers: nobody reads the answer there. */
+/**
+ * Returns where to record refusals. Only for operations that browsers call, because there nobody reads the response.
+ */
 function refusedRequest(
   { workspace_id, key_id }: CallingKey,
   { req, res, route, options }: Exchange,
@@ -197,8 +202,8 @@ function isCutShort(req: Request): boolean {
 }
 
 /**
- * What the rate is counted by: the key, for a publishable one also the network, or the person. Attempts without a
- * credential are throttled elsewhere.
+ * Returns what the rate is counted by: the key, for a publishable one also the network, or the person. Attempts without
+ * a credential are throttled elsewhere.
  */
 function limitedKey(caller: Caller, { locals }: Response): LimitedKey | undefined {
   if (caller.kind === 'key') {
@@ -208,8 +213,8 @@ function limitedKey(caller: Caller, { locals }: Response): LimitedKey | undefine
   return caller.kind === 'person' ? { key_id: caller.session.person_id, rate_limit: null } : undefined
 }
 
-/** How old a check of the caller may be when the operation begins. */
+/** Maximum age of an authentication when the operation starts. */
 const BELIEVED_MS = 50
 
-/** The same while a long answer is sent: what ends the caller's power ends the answer. */
+/** Interval of re-authentication during a long response, so that revoking a key ends it. */
 const RECHECKED_MS = 1_000

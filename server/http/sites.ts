@@ -13,11 +13,11 @@ export type SiteOptions = Answering & {
   contract: Contract
   storage: ServedStorage
   metricsToken: string | undefined
-  /** The metrics in Prometheus' text format, with the content type to send them as. */
+  /** Returns the metrics in Prometheus' text format, with the content type to send. */
   exposition: () => Promise<{ contentType: string; text: string }>
 }
 
-/** What is served beside the operations of the contract: documents for people, and the metrics. */
+/** Mounts everything besides the operations of the contract: documents for people, and the metrics. */
 export function mountSites(app: Express, options: SiteOptions) {
   const { contract } = options
   const text = new StaticFile(contract.text)
@@ -40,7 +40,7 @@ function mountReference(app: Express, options: SiteOptions) {
   }
   app.get('/docs', (_req, res) => res.redirect('/docs/'))
   app.get('/docs/{*path}', async (req, res, next) => {
-    // At the first request: most starts are followed by none.
+    // On the first request, because most starts are followed by none.
     site ??= readSite()
     const found = site.get(req.path.slice('/docs/'.length))
     if (!found) return next()
@@ -50,7 +50,7 @@ function mountReference(app: Express, options: SiteOptions) {
   })
 }
 
-/** The administration interface. Its paths are the browser's own: each of them shows the same page. */
+/** The administration interface. Its paths are handled in the browser: each of them returns the same page. */
 function mountAdministration(app: Express, options: SiteOptions) {
   let site: ReturnType<typeof readAdministrationSite> | undefined
   app.get(['/', '/admin'], (_req, res) => res.redirect('/admin/'))
@@ -58,7 +58,7 @@ function mountAdministration(app: Express, options: SiteOptions) {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
       throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } })
     }
-    // At the first request: most starts are followed by none.
+    // On the first request, because most starts are followed by none.
     site ??= readAdministrationSite()
     if (site.size === 0) {
       throw new Problem('not_found', {
@@ -80,7 +80,7 @@ async function sendMetrics(req: Request, res: Response, options: SiteOptions) {
   const { metricsToken, exposition } = options
   if (req.method !== 'GET') throw new Problem('method_not_allowed', { headers: { Allow: 'GET' } })
   if (!mayReadMetrics(req, metricsToken)) {
-    // Not 404: that the path exists is in deploy/monitoring.md, and an operator is to see what is missing.
+    // Not 404: the path is documented in deploy/monitoring.md, and an operator should see what is missing.
     throw new Problem('unauthorized', {
       detail: 'Send CAIRN_METRICS_TOKEN as Authorization: Bearer, or ask on its own machine without a proxy.',
       headers: { 'WWW-Authenticate': 'Bearer' },

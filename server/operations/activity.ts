@@ -3,7 +3,7 @@ import { instant_ms } from '../domain/instants.ts'
 import { Problem } from '../problems.ts'
 import { PERIOD_MS, PERIODS, periodOf } from '../storage/activity/activity.ts'
 
-/** An answer has so many periods where it is asked for no beginning. */
+/** Number of periods in a response if the request sets no start. */
 const PERIODS_BACK = { minute: 60, hour: 24, day: 30 }
 
 export const getActivity: Operation<'getActivity'> = async ({ workspaceId, query }, context) => {

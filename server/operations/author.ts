@@ -4,7 +4,7 @@ import { type Authorship, insertAuditEntry } from '../storage/tables/audit-log.t
 import type { InvitedAs } from '../storage/tables/invitations.ts'
 import type { StoredSession } from '../storage/tables/sessions.ts'
 
-/** Who calls, for the audit log. */
+/** Returns the caller in the form of the audit log. */
 export function authorOf({ caller, now, address, requestId }: Context): Authorship {
   const from = { at_ms: now(), address, request_id: requestId }
   switch (caller.kind) {
@@ -17,12 +17,12 @@ export function authorOf({ caller, now, address, requestId }: Context): Authorsh
   }
 }
 
-/** A person as the audit log names it. */
+/** Returns a person in the form of the audit log. */
 export function personActor({ person_id, name }: { person_id: string; name: string }): Authorship['actor'] {
   return { kind: 'person', id: person_id, name }
 }
 
-/** Notes that an invitation works no more. */
+/** Records in the audit log that an invitation was revoked. */
 export async function noteRevoked(
   db: Transaction,
   workspaceId: string,
@@ -36,13 +36,13 @@ export async function noteRevoked(
   })
 }
 
-/** The session of an operation that the contract opens to people alone. */
+/** Returns the session of an operation that only people may call. */
 export function sessionOf(caller: Caller): StoredSession {
   if (caller.kind !== 'person') throw new Error('the contract opens this operation to people alone')
   return caller.session
 }
 
-/** The caller's own role, in an operation that the contract opens to members alone. */
+/** Returns the caller's role, in an operation that only members may call. */
 export function ownRole(caller: Caller) {
   if (caller.kind !== 'person' || !caller.membership) throw new Error('the contract asks for a role here')
   return caller.membership.role

@@ -16,7 +16,7 @@ type Customer = components['schemas']['Customer']
 type CustomerExport = components['schemas']['CustomerExport']
 type AuditEntry = CustomerExport['audit_entries'][number]
 
-/** Refusals and audit entries are read so many at a time. */
+/** Number of refusals and audit entries read at a time. */
 const AT_ONCE = 100
 
 export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId, path }, context) => {
@@ -25,7 +25,7 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
   if (!customer) throw customerNotFound(path.customer_id)
   const bound = await settledNow(context, () => storage.events.eventsBound(workspaceId, reading))
   await change(async (db) => {
-    // Not by its name: what is done here is kept longer than the customer may be.
+    // Not with the customer's name, because the audit log is kept longer than the customer may be.
     const { customer_id } = customer
     const subject = { kind: 'customer', id: customer_id, name: customer_id } as const
     await insertAuditEntry(db, workspaceId, authorOf(context), { action: 'customer_exported', subject })
@@ -35,7 +35,7 @@ export const exportCustomer: Operation<'exportCustomer'> = async ({ workspaceId,
   return { status: 200, file: { contentType: 'application/json', name, parts } }
 }
 
-/** The JSON of all about a customer, with a line for each item of a list. */
+/** Yields the JSON of everything about a customer, with one line per list item. */
 async function* customerParts(
   context: Context,
   workspaceId: string,
@@ -51,7 +51,7 @@ async function* customerParts(
     ['refusals', items(refusals(context, workspaceId, customer_id))],
     ['audit_entries', items(auditEntries(context, workspaceId, customer_id))],
   ]
-  // The closing brace comes last.
+  // Without the closing brace, which comes last.
   let text = JSON.stringify(head, undefined, 2).slice(0, -2)
   for (const [name, parts] of lists) {
     text += `,\n  "${name}": [`
@@ -59,13 +59,13 @@ async function* customerParts(
     for await (const part of parts) {
       if (part.length === 0) continue
       if (isFirst) yield encoder.encode(text)
-      // Nothing is before the first item that a comma would part it from.
+      // Without the comma before the first item.
       yield isFirst ? part.subarray(1) : part
       isFirst = false
     }
     text = isFirst ? `${text}]` : '\n  ]'
   }
-  // What was left of who was erased meanwhile is not all about them.
+  // If the customer was erased meanwhile, the export is incomplete.
   await assertThere(storage.db, workspaceId)
   if (!(await findCustomer(storage.db, workspaceId, customer_id))) throw customerNotFound(customer_id)
   yield encoder.encode(`${text}\n}\n`)

@@ -1,12 +1,12 @@
 import { isCustomerId } from '../domain/identifiers.ts'
 import { Problem, problems } from '../problems.ts'
 
-/** Refuses a `customer_id` that no customer of the workspace has. */
+/** Returns the problem for a `customer_id` that no customer of the workspace has. */
 export function customerNotFound(customerId: string): Problem {
   return new Problem('customer_not_found', { detail: customerNotFoundDetail(customerId) })
 }
 
-/** What to change. An identifier that Cairn cannot have given is the caller's own. */
+/** Returns what to change. An identifier that Cairn cannot have assigned is the caller's own. */
 export function customerNotFoundDetail(customerId: string): string {
   return isCustomerId(customerId)
     ? problems.customer_not_found.detail

@@ -26,7 +26,7 @@ export const listCustomerEvents: Operation<'listCustomerEvents'> = async (
   { workspaceId, path, query },
   { storage, reading },
 ) => {
-  // Side by side, because under load each look-up waits as long as the other.
+  // In parallel, because under load each lookup waits equally long.
   const [customer, body] = await Promise.all([
     findCustomer(storage.db, workspaceId, path.customer_id),
     storage.events.customerEvents(workspaceId, path.customer_id, pageOf(query, 'evt'), reading),

@@ -29,7 +29,7 @@ export const listErasures: Operation<'listErasures'> = async ({ workspaceId, que
   return { status: 200, body: forwardPageBody({ ...walked, rows: walked.rows.map(erasureOf) }) }
 }
 
-/** An erasure as the contract has it. */
+/** Converts an erasure to the form of the contract. */
 function erasureOf(erasure: erasures.Erasure): components['schemas']['Erasure'] {
   const { customer_id, own_digest, erased_ms, completed_ms, events } = erasure
   return {

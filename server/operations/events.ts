@@ -18,12 +18,12 @@ export const listEvents: Operation<'listEvents'> = async ({ workspaceId, query }
 
 type Given = Omit<OperationRequest<'listEvents'>['query'], 'order' | 'limit' | 'cursor'>
 
-/** What a request asks of the events that it wants. */
+/** Converts the filters of a request. */
 export function eventFilter(given: Given): EventFilter {
   const { received_from, received_to, occurred_from, occurred_to, ...names } = given
   const from = [
     ...(received_from === undefined ? [] : [instant_ms(received_from)]),
-    // So a list ends where what it looks for cannot have been received yet.
+    // An event cannot have been received long before it occurred, which gives the scan an end.
     ...(occurred_from === undefined ? [] : [earliestReceipt(instant_ms(occurred_from))]),
   ]
   return {

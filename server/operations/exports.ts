@@ -79,7 +79,7 @@ export const exportCustomers: Operation<'exportCustomers'> = async ({ workspaceI
 }
 
 /**
- * Where an export ends that begins now, by the clock of the store: that of this process may be another.
+ * Returns the end of an export that starts now, by the clock of the store; that of this process may differ.
  * @throws {Unavailable} see `settled`
  */
 export async function settledNow<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
@@ -90,14 +90,14 @@ export async function settledNow<Seen extends Pick<WalkBound, 'caughtUp_ms'>>(
 }
 
 /**
- * To be asked behind the last read: nobody may take for all of a workspace what was left of it while it was removed.
- * @throws {Problem} `unauthorized`, as its keys are from then on
+ * Call it after the last read, so that nobody takes the rest of a workspace that was removed meanwhile for all of it.
+ * @throws {Problem} `unauthorized`, as for its keys from then on
  */
 export async function assertThere(db: Database, workspaceId: string): Promise<void> {
   if (!(await hasWorkspace(db, workspaceId))) throw new Problem('unauthorized')
 }
 
-/** Tells where an export ends that has rows alone (contract: "Exports", `Export-End`). */
+/** The trailer with the end of a CSV export (contract: "Exports", `Export-End`). */
 class EndField {
   #end: components['schemas']['ExportEnd'] | undefined
   readonly onEnd = (end: components['schemas']['ExportEnd']) => {
@@ -111,7 +111,7 @@ class EndField {
 
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
 
-/** For example `events-20261120T083100Z.ndjson`. */
+/** Returns for example `events-20261120T083100Z.ndjson`. */
 export function exportFileName({ now }: Context, what: string, extension: string): string {
   const at = instantText(now()).replace(/[-:]|\.\d+/g, '')
   return `${what}-${at}.${extension}`

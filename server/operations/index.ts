@@ -19,7 +19,7 @@ import * as sessions from './sessions.ts'
 import * as setup from './setup.ts'
 import * as workspaces from './workspaces.ts'
 
-/** The function of each operation, by its operationId. One that is missing does not compile. */
+/** The function of each operation, by its operationId. A missing one does not compile. */
 export const allOperations: Operations = {
   ...activity,
   ...auditLog,

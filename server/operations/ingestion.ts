@@ -85,13 +85,16 @@ function discretionOf(caller: Caller): Discretion | undefined {
   return caller.kind === 'key' ? caller.key.discretion : undefined
 }
 
-/** What a publishable key is told of customers and messages by an event that is not stored: always the same. */
+/**
+ * The one detail that a publishable key gets for an event that is not stored, so that it reveals no customer or
+ * message.
+ */
 const DISCREET_DETAIL =
   'Use the customer_id that initializeCustomer returned for this journey, and a message_id that no other event has.'
 
 /**
- * The code and the detail that the sender gets. If `message_id_conflict` had a reply of its own, an event with a stored
- * `message_id` would reveal who is enrolled, or one for an unknown customer which `message_id` is stored.
+ * Returns the code and detail for the sender. If `message_id_conflict` had a response of its own, an event with a
+ * stored `message_id` would reveal who is enrolled, or one for an unknown customer which `message_id` is stored.
  */
 function toldOf(
   code: EventRejection,

@@ -78,7 +78,7 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
   const { email, person_id } = await foundByLink(context, () =>
     invitations.findOpenInvitation(storage.db, token, now()),
   )
-  // Where only operators make accounts, somebody without one is answered like somebody with a wrong password.
+  // If only operators create accounts, a person without one gets the same answer as for a wrong password.
   const isNew = person_id === null && allowed.accounts === 'invitation'
   const person = isNew
     ? { person_id: newId('per'), name, email, password_hash: await passwords.hash(password, email) }
@@ -86,7 +86,7 @@ export const acceptInvitation: Operation<'acceptInvitation'> = async ({ body }, 
   return await context.change(async (db) => {
     const invitation = await usedInvitation(db, context, token)
     if (!isNew) await assertSamePassword(db, person)
-    // Somebody has made the account meanwhile, with a password that this one was not compared with.
+    // Someone created the account meanwhile, with a password that this one was not compared with.
     else if (!(await insertPerson(db, { ...person, created_ms: now() }))) throw signInRefused()
     await join(db, context, invitation, person)
     return { status: 201, ...(await startSession(db, context, person)) }
@@ -105,7 +105,7 @@ export const joinWorkspace: Operation<'joinWorkspace'> = async ({ body }, contex
   })
 }
 
-/** The invitation of a token, which works no more from now on. */
+/** Returns the invitation of a token and deletes it. */
 async function usedInvitation(db: Transaction, { now }: Context, token: string) {
   const invitation = await invitations.findOpenInvitation(db, token, now())
   if (!invitation) throw new Problem('link_not_found')

@@ -3,8 +3,8 @@ import { networkOf } from '../domain/networks.ts'
 import { Problem } from '../problems.ts'
 
 /**
- * What the token of a one-time link leads to.
- * @param find undefined where the token leads nowhere
+ * Returns what the token of a one-time link refers to.
+ * @param find returns undefined if the token is unknown
  * @throws {Problem} `link_not_found`; `too_many_attempts` for an address that has guessed too often
  */
 export async function foundByLink<Found>(

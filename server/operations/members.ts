@@ -61,7 +61,7 @@ async function findMember(db: Transaction, workspaceId: string, personId: string
   return member
 }
 
-/** Ends the invitations of a member who may not make them any more, or those of them for one role. */
+/** Revokes the invitations of a member who may no longer make them, or those for one role. */
 async function revokeInvitations(
   db: Transaction,
   context: Context,

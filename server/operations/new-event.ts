@@ -5,7 +5,7 @@ import type { NewEvent } from '../storage/events/event-store.ts'
 
 type EventCreation = components['schemas']['EventCreation']
 
-/** An event as the contract has it, as it is to be stored. */
+/** Converts an event of the contract to the form in which it is stored. */
 export function newEvent(event: EventCreation): NewEvent {
   const { journey_id, customer_id, event_id, message_id = null, occurred_at, custom_variables } = event
   return {
@@ -18,7 +18,7 @@ export function newEvent(event: EventCreation): NewEvent {
   }
 }
 
-/** An event of a batch has a bound of its own; alone it has that of its body. */
+/** The same for an event of a batch, which has its own size limit; a single event is limited by its body. */
 export function newBatchEvent(event: EventCreation): NewEvent {
   const row = newEvent(event)
   return isTooLarge(event, row.custom_variables) ? { ...row, custom_variables: null, isTooLarge: true } : row

@@ -3,13 +3,16 @@ import { type AuditedChange, insertAuditEntry } from '../storage/tables/audit-lo
 import { workspaceName } from '../storage/tables/workspaces.ts'
 import { authorOf } from './author.ts'
 
-/** What is done with a workspace's data. */
+/** The action to record. */
 type Noted = Pick<AuditedChange, 'action' | 'after'>
 
-/** Who reads on is noted again after so long (contract: "Exports", and `refusals_read`). */
+/** Interval after which a continued read is recorded again (contract: "Exports", and `refusals_read`). */
 const NOTED_MS = 3_600_000
 
-/** Notes who reads what customers sent, or takes data out, before any of it is read; not each page of it. */
+/**
+ * Records in the audit log who reads what customers sent, or exports data. Before the first read, and not for each
+ * page.
+ */
 export async function noteReader(
   context: Context,
   workspaceId: string,
@@ -24,7 +27,7 @@ export async function noteReader(
   notedReaders.set(name, now())
 }
 
-/** Notes what is done with a workspace's data, by whoever is still allowed to. */
+/** Records an action on a workspace's data, if the caller is still allowed to. */
 export async function noteInWorkspace(context: Context, workspaceId: string, noted: Noted): Promise<void> {
   await context.change(async (db) => {
     const name = await workspaceName(db, workspaceId)

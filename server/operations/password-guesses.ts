@@ -14,8 +14,8 @@ const LEAST_DELAY_MS = 500
 type Person = components['schemas']['Person']
 
 /**
- * The person who signs in with this email and password. It takes as long where there is none.
- * @throws {Problem} `sign_in_refused`; `too_many_attempts` where too many guesses were wrong
+ * Returns the person with this email and password. It takes equally long if there is none.
+ * @throws {Problem} `sign_in_refused`; `too_many_attempts` after too many wrong guesses
  */
 export async function personWithPassword(
   context: Context,
@@ -30,9 +30,9 @@ export async function personWithPassword(
 
 /**
  * Compares a password with that of an account, and counts the guess.
- * @param email by which the account is known, if there is one
+ * @param email of the account, if there is one
  * @param options.isSignedIn whether the person has a session
- * @returns the person; undefined where the password is wrong or there is no such account
+ * @returns the person; undefined if the password is wrong or the account does not exist
  * @throws {Problem} `too_many_attempts`
  */
 export async function guessPassword(
@@ -50,7 +50,8 @@ export async function guessPassword(
     return (await passwords.matches(password, person?.password_hash, guessing)) ? person : undefined
   }
   if (isKnownDevice) return await attempts.guess({ own: { by: 'device', value: device } }, compare)
-  // With the password's hash: a new password, for example by `cairn member set-password`, has no guesses against it yet.
+  // Includes the password hash, so that a new password, for example by `cairn member set-password`, starts without
+  // guesses.
   const account = `${emailKey(email)} ${person?.password_hash}`
   const shared = [
     { by: 'network', value: network },
@@ -60,8 +61,8 @@ export async function guessPassword(
 }
 
 /**
- * Asserts in a transaction what was found before it: the password may have been changed meanwhile, and that ends all
- * sessions.
+ * Checks in a transaction that the password is still the one compared before: it may have been changed meanwhile, and
+ * that ends all sessions.
  * @throws {Problem} `sign_in_refused`
  */
 export async function assertSamePassword(
@@ -79,8 +80,8 @@ export function signInRefused(): Problem {
 }
 
 /**
- * Notes a failed sign-in some time later, and nobody waits for it: the work that it makes would else tell by the time of
- * this answer, or of the next one, whether there is such a person.
+ * Records a failed sign-in after a random delay, without making anyone wait: the time of this response, or of the next
+ * one, would otherwise reveal whether the person exists.
  */
 function noteFailedSignIn(context: Context, person: Person) {
   const author = authorOf(context)

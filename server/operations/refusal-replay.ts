@@ -11,23 +11,24 @@ import { newBatchEvent } from './new-event.ts'
 type Customer = components['schemas']['CustomerInitialization']
 type EventCreation = components['schemas']['EventCreation']
 
-/** What became of a refusal that was sent again (contract: `RefusalReplayResult`). */
+/** The outcome of a replayed refusal (contract: `RefusalReplayResult`). */
 export type Replayed = Pick<components['schemas']['RefusalReplayResult'], 'outcome' | 'id' | 'code'>
 
-/** What is to be sent again, once it has been read and the contract allows it; or why it cannot be. */
+/** What to replay, parsed and validated; or why that is not possible. */
 type Attempt = { customer: Customer } | { events: ReplayedEvent[] } | { settled: Replayed }
 
-/** With the key with which it was sent. */
+/** With the key that sent it. */
 type ReplayedEvent = { event: NewEvent; key_id: string }
 
 type Options = { isDry: boolean; context: Context }
 
-/** Of a batch that was refused as a whole the first of these is told. */
+/** Outcomes from worst to best; for a whole refused batch the worst is reported. */
 const WORST = ['incomplete', 'refused', 'replayed', 'duplicate'] as const satisfies Replayed['outcome'][]
 
 /**
- * Sends refusals again, by the same checks and into the same store as at first; customers first, whom events may be about.
- * @returns what became of each, or would
+ * Replays refusals, through the same checks and into the same store as the first time; customers first, because events
+ * may refer to them.
+ * @returns the outcome of each, or for a dry run what it would be
  */
 export async function replayed(
   workspaceId: string,
@@ -35,7 +36,7 @@ export async function replayed(
   options: Options,
 ): Promise<Replayed[]> {
   const attempts: Attempt[] = []
-  // One after the other: to check them takes the main thread, which others share.
+  // One after the other, because validating them takes the main thread, which others share.
   for (const row of rows) attempts.push(await attemptOf(row, options.context))
   const settled = await Promise.all(
     attempts.map((attempt) => {
@@ -80,9 +81,9 @@ async function attemptOf(row: RefusalRow, { checkBody }: Context): Promise<Attem
 }
 
 /**
- * Without a time an event occurred when it was received first: now would be when somebody has mended the cause. It is the
- * same as what its sender has sent again meanwhile, and as others of its refusals.
- * @param message_id where it has none: however often it is sent again, it is stored once
+ * An event without a time gets the time at which it was first received, because now is when someone has fixed the
+ * cause. So it equals what its sender may have resent meanwhile, and other refusals of the same event.
+ * @param message_id idempotency key for an event without one, so that repeated replays store it once
  */
 function replayedEvent(
   { received_ms, key_id }: RefusalRow,
@@ -95,7 +96,7 @@ function replayedEvent(
   return { event: dated, key_id }
 }
 
-/** Who is known keeps the name: it is newer than what was refused. */
+/** A known customer keeps its name, which is newer than the refused one. */
 async function initialized(
   workspaceId: string,
   customer: Customer,
@@ -118,7 +119,7 @@ async function initialized(
   return { outcome: outcome.created ? 'replayed' : 'duplicate', id: outcome.customer_id, code: null }
 }
 
-/** What the checks refuse is not sent to be stored, where it would be counted once more. */
+/** Only events that pass the checks are stored, because the store would count a refused one again. */
 async function stored(
   workspaceId: string,
   sent: readonly ReplayedEvent[],
@@ -147,7 +148,7 @@ async function stored(
   return outcomes
 }
 
-/** Whether an event is not stored yet and may be; one of two with the same message too, which has no identifier either. */
+/** Whether an event can be stored: it has no identifier yet, nor has the second of two with the same message. */
 function isNew(outcome: EventOutcome | undefined): boolean {
   return outcome !== undefined && outcome.status !== 'rejected' && outcome.id === unmadeId('evt')
 }

@@ -20,7 +20,7 @@ export const listRefusals: Operation<'listRefusals'> = async ({ workspaceId, que
   return { status: 200, body: pageBody({ rows: rows.map(refusalOf), next }) }
 }
 
-/** It tells what was refused and why, and nothing of what a customer has sent: not each look at it is noted. */
+/** Not recorded in the audit log, because it contains nothing that customers sent, only what was refused and why. */
 export const getRefusalSummary: Operation<'getRefusalSummary'> = async ({ workspaceId, query }, context) => {
   const { periods = 24, ...filter } = query
   const { storage, reading } = context
@@ -105,7 +105,7 @@ function filterOf({ received_from, received_to, ...names }: Given): RefusalFilte
   }
 }
 
-/** The refusal, or none where the rest of what was given does not hold. */
+/** Returns the refusal, or nothing if it does not match the other filters. */
 async function oneOf(
   { storage, reading }: Context,
   workspaceId: string,
@@ -131,12 +131,12 @@ function countsOf(results: readonly Replayed[]) {
   return { ...counts, codes: sorted.map(([code, count]) => ({ code, count })) }
 }
 
-/** What customers sent is in it: each first look within the hour is noted. */
+/** Records the first read within an hour, because the response contains what customers sent. */
 async function noteReading(context: Context, workspaceId: string) {
   await noteReader(context, workspaceId, { action: 'refusals_read' }, { isGoingOn: true })
 }
 
-/** A refusal as the contract has it. */
+/** Converts a refusal to the form of the contract. */
 export function refusalOf(row: RefusalRow): Refusal {
   const { errors, errors_omitted }: Pick<Refusal, 'errors' | 'errors_omitted'> = JSON.parse(row.faults)
   const { refusal_id, request_id, key_id, status, item, journey_id, customer_id, event_id } = row
@@ -147,7 +147,7 @@ export function refusalOf(row: RefusalRow): Refusal {
     received_at: instantText(row.received_ms),
     request_id,
     key_id,
-    // As they were written, by this or an earlier version of the contract, which only grows.
+    // As stored by this or an earlier version; the contract only grows.
     operation: row.operation as Refusal['operation'],
     code: row.code as Refusal['code'],
     status,

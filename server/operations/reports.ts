@@ -28,13 +28,13 @@ type FilterQuery = {
   window?: string
 }
 
-/** A page of a trend begins so many periods ago where it is asked for no other span. */
+/** Number of periods in a trend if the request sets no start. */
 const TREND_PERIODS = { day: 30, week: 26, month: 24 }
 
-/** Enough for a year of days. */
+/** Maximum cohorts: enough for a year of days. */
 const MOST_COHORTS = 400
 
-/** Journeys are read with all their steps, of which each may have a hundred with long names. */
+/** Maximum journeys per page: each comes with all its steps, perhaps a hundred with long names. */
 const MOST_JOURNEYS = 50
 
 export const getJourneyReport: Operation<'getJourneyReport'> = async (request, { storage, reading }) => {
@@ -157,7 +157,7 @@ export const listCustomerJourneys: Operation<'listCustomerJourneys'> = async (re
   return { status: 200, body: fittingPage({ rows, next: found.next }) }
 }
 
-/** All journeys of a customer, part by part, as far as the reports have come. */
+/** Yields all journeys of a customer, page by page, as far as reports are up to date. */
 export async function* allCustomerJourneys(
   context: Context,
   workspaceId: string,
@@ -208,7 +208,7 @@ function stateOf({ as_of_ms, recomputing }: StandingsState) {
   return { as_of: as_of_ms === null ? null : instantText(as_of_ms), recomputing }
 }
 
-/** The steps that numbers are of. One that is not configured any more has the name of its event. */
+/** Returns the steps that the numbers belong to. A step that was removed since has the name of its event. */
 function namedSteps({ event_ids }: StandingsState, configured: readonly Step[]): Step[] {
   const names = new Map(configured.map(({ event_id, name }) => [event_id, name]))
   return event_ids.map((event_id) => ({ event_id, name: names.get(event_id) ?? event_id }))

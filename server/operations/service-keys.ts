@@ -47,10 +47,10 @@ export const updateServiceKey: Operation<'updateServiceKey'> = async (
   return await context.change(async (db) => {
     const now_ms = context.now()
     const before = await findKey(db, workspaceId, path.key_id)
-    // Without this one that was rotated without grace, or has expired, would come back with another expiry.
+    // Otherwise a key that was rotated without grace, or has expired, would become valid again with a new expiry.
     if (keyStatus(before, now_ms) !== 'active') throw new Problem('service_key_revoked')
     assertOfUse({ ...before, ...change, expires_ms: expires_ms ?? null }, now_ms)
-    // A rate that an operator gave stays with the key.
+    // A rate set by an operator stays with the key.
     if (fields.rate_limit !== before.rate_limit) assertMayGive(fields.rate_limit ?? null, context)
     const after = await audited.changeServiceKey(db, before, change, authorOf(context))
     return { status: 200, body: shown(after, await creatorOf(db, after), now_ms) }
@@ -92,7 +92,7 @@ async function creatorOf(db: Transaction, { created_by }: keys.ServiceKey): Prom
   return created_by === null ? null : ((await findPerson(db, created_by))?.name ?? null)
 }
 
-/** @throws {Problem} where nobody could use the key, or its origins would mean nothing */
+/** @throws {Problem} if nobody could use the key, or its origins would have no effect */
 function assertOfUse(
   { kind, allowed_origins, expires_ms }: Pick<keys.ServiceKey, 'kind' | 'allowed_origins' | 'expires_ms'>,
   now_ms: number,
@@ -101,7 +101,7 @@ function assertOfUse(
   if (expires_ms !== null && expires_ms <= now_ms) throw new Problem('expires_at_in_past')
 }
 
-/** @throws {Problem} `rate_limit_too_high` where only an operator may give a key so much */
+/** @throws {Problem} `rate_limit_too_high` if only an operator may set this rate */
 function assertMayGive(rate_limit: number | null, { allowed }: Context) {
   const { rateLimitMax } = allowed
   if (rate_limit === null || rateLimitMax === 0 || (rate_limit > 0 && rate_limit <= rateLimitMax)) return

@@ -17,12 +17,12 @@ import { authorOf, personActor } from './author.ts'
 
 type Session = components['schemas']['Session']
 
-/** A session ends after this time in any case. */
+/** Maximum lifetime of a session. */
 const SESSION_S = 14 * 86_400
 
 /**
  * Signs a person in, and ends the session that the request carries.
- * @returns what the answer shows, and its cookies
+ * @returns the response body and its cookies
  */
 export async function startSession(
   db: Transaction,
@@ -45,7 +45,7 @@ export async function startSession(
   return { body, cookies: { session: { token, maxAge_s: SESSION_S }, device: newDevice(password_hash) } }
 }
 
-/** A session as the contract shows it, with the workspaces of its person as they are now. */
+/** Returns a session in the form of the contract, with the person's current workspaces. */
 export async function shownSession(
   db: Database,
   { allowed }: Pick<Context, 'allowed'>,

@@ -23,7 +23,7 @@ export const setUp: Operation<'setUp'> = async ({ body }, context) => {
   const { storage, now, newId, passwords } = context
   const { token, name, email, password, workspace_name, journey_name } = body
   await foundByLink(context, () => links.findSetupLink(storage.db, token, now()))
-  // Before the password is hashed, which takes a while, and below again.
+  // Before hashing the password, which takes a while; and again below.
   if (await findPersonByEmail(storage.db, email)) throw new Problem('person_exists')
   const password_hash = await passwords.hash(password, email)
   return await context.change(async (db) => {

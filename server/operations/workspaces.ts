@@ -7,10 +7,10 @@ import * as audited from '../storage/tables/audited-changes.ts'
 import { countRows, countWorkspacesBy, findWorkspace, workspaceStatus } from '../storage/tables/workspaces.ts'
 import { authorOf, ownRole, sessionOf } from './author.ts'
 
-/** A person makes so many at the most: each has a share of the server of its own. */
+/** Maximum workspaces that a person may create: each has its own share of the server. */
 const WORKSPACES = 20
 
-/** Customers are counted so far before a workspace is removed. */
+/** Maximum customers counted before a workspace is removed. */
 const CUSTOMERS = 1_000_000
 
 export const createWorkspace: Operation<'createWorkspace'> = async ({ body }, context) => {

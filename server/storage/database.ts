@@ -1,9 +1,9 @@
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
 import type { DB } from '../../generated/tables.ts'
 
-/** On whose behalf a list is read, and when it is no longer wanted. */
+/** The caller of a list read, with the signal that aborts it. */
 export type Reading = {
-  /** The `key_id` or `person_id`. */
+  /** Its `key_id` or `person_id`. */
   caller: string
   workspaceId: string
   signal: AbortSignal
@@ -12,8 +12,8 @@ export type Reading = {
 /** Reads anywhere; writes only inside `transaction()`. */
 export type Database = Kysely<DB>
 
-/** The same for those who may only read: the type has no way to begin a transaction. */
+/** The same for code that may only read: the type cannot start a transaction. */
 export type ReadingDatabase = Database & { transaction: never; startTransaction: never; connection: never }
 
-/** All of it is committed, or nothing. */
+/** Commits completely or not at all. */
 export type Transaction = KyselyTransaction<DB>

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 
-/** A schema's history, in order. A migration that has been released never changes. Loaded only to be run. */
+/** A schema's migrations, in order. A released migration never changes. Loaded only when needed. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 
 /**
- * Brings the schema up to date, whole or not at all. Several programs may call it at once: the first one holds the
- * write lock and the others find nothing left to do.
- * @throws {Error} where the store was written by a newer Cairn
+ * Migrates the schema completely or not at all. Several processes may call it at once: the first one holds the write
+ * lock, and the others find nothing left to do.
+ * @throws {Error} if the store was written by a newer Cairn
  */
 export async function migrate<Tables>(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
   await db.transaction().execute(async (db) => {

@@ -9,29 +9,29 @@ import { openTransferableFile } from './sqlite/transfer/transferable-file.ts'
 import type { Storage, StorageOptions } from './storage.ts'
 import type { TransferableStore } from './transfer/transferable-store.ts'
 
-// The engine is chosen here and nowhere else.
+// The only place where the engine is chosen.
 
-/** Whether a store is a file of this machine, or on a PostgreSQL server. */
+/** Whether a store is a file on this machine, and not on a PostgreSQL server. */
 export function isFile(url: string): boolean {
   return url.startsWith('sqlite:')
 }
 
 /**
  * Opens the store of a serving process.
- * @throws {Error} with a message for the operator where the store cannot be opened
+ * @throws {Error} with a message for the operator if the store cannot be opened
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { url, erasuresFile } = options
-  // Not only when somebody is to be erased.
+  // Now and not only at the first erasure, so that a problem is noticed.
   if (erasuresFile !== undefined) makePrivate(erasuresFile)
   return isFile(url) ? await openSqlite(sqlitePath(url), options) : await openPostgres(url, options)
 }
 
 /**
- * Opens the store of a command, beside running servers or without one, its schema up to date. Its transactions take turns
- * with those of the servers, which see what they change within a second.
- * @param options.create whether the store is made where there is none
- * @returns undefined where there is none and it is not to be made
+ * Opens the store of a command, with or without running servers, and migrates its schema. Its transactions take turns
+ * with those of the servers, which see its changes within a second.
+ * @param options.create whether to create the store if there is none
+ * @returns undefined if there is none and it is not to be created
  */
 export async function openDatabase(
   url: string,
@@ -43,8 +43,8 @@ export async function openDatabase(
 }
 
 /**
- * Opens a store to copy it, or to copy into it; its schema is up to date then.
- * @throws {Error} with a message for the operator where it cannot be opened, or is served
+ * Opens a store as source or target of a copy, and migrates its schema.
+ * @throws {Error} with a message for the operator if it cannot be opened, or is being served
  */
 export async function openTransferableStore(url: string): Promise<TransferableStore> {
   return isFile(url) ? await openTransferableFile(sqlitePath(url)) : await openTransferableDatabase(url)

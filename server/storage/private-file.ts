@@ -12,38 +12,38 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Read and written by the owner, by nobody else. */
+/** Accessible only to the owner. */
 export const FILE_MODE = 0o600
 export const FOLDER_MODE = 0o700
 
 /**
- * Makes a file that holds customers' data, and its folder, where there are none, so that other users of the machine read
+ * Creates a file for customers' data, and its folder, if they do not exist, so that other users of the machine can read
  * neither.
- * @throws {Error} of the file system
+ * @throws {Error} from the file system
  */
 export function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
-  // Before the engine does, which would let everybody read it.
+  // Before the engine does, which would make it readable for everyone.
   closeSync(openSync(path, 'a', FILE_MODE))
 }
 
 /**
- * Makes a new file for its owner alone. Another file or link at the path is removed, never followed or written to: other
- * users may have put it there.
- * @returns its descriptor, to write
- * @throws {Error} of the file system
+ * Creates a new file readable only by its owner. Another file or link at the path is removed, never followed or written
+ * to, because other users may have put it there.
+ * @returns its descriptor, for writing
+ * @throws {Error} from the file system
  */
 export function createPrivateFile(path: string): number {
   rmSync(path, { force: true })
-  // O_EXCL: not even a link that somebody puts there now is followed.
+  // O_EXCL: not even a link that is created at this moment is followed.
   return openSync(path, 'wx', FILE_MODE)
 }
 
 /**
- * Opens a file that an earlier run has made, to go on with it, and takes it from other users.
- * @param flags how, of `constants`, for example `O_RDWR`; with `O_CREAT` it is made where there is none
+ * Opens a file of an earlier run to continue it, and makes it inaccessible to other users.
+ * @param flags from `constants`, for example `O_RDWR`; with `O_CREAT` it is created if it does not exist
  * @returns its descriptor
- * @throws {Error} where it is a link or has another name, is no plain file or belongs to another user
+ * @throws {Error} if it is a link or has another name, is not a regular file or belongs to another user
  */
 export function openPrivateFile(path: string, flags: number): number {
   let descriptor: number
@@ -65,13 +65,15 @@ export function openPrivateFile(path: string, flags: number): number {
 }
 
 function notOurs(path: string): Error {
-  return new Error(`${path} is a link, or belongs to somebody else. Remove it, or name another file.`)
+  return new Error(
+    `${path} is a link, no regular file, or owned by another user. Remove it, or choose another.`,
+  )
 }
 
 /**
- * Writes a file as a whole for its owner alone: beside its place first, so that at the path there is either what was there
- * before or all of it, on disk. A link at the path is replaced, not followed.
- * @throws {Error} of the file system
+ * Writes a file atomically, readable only by its owner: to a temporary file first, so that the path has either the
+ * previous contents or the complete new ones, on disk. A link at the path is replaced, not followed.
+ * @throws {Error} from the file system
  */
 export function writePrivateFile(path: string, text: string): void {
   const partial = `${path}.partial`

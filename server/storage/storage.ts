@@ -13,116 +13,119 @@ export type StorageOptions = {
   url: string
   /** Milliseconds since 1970. */
   now: () => number
-  /** Called when a transaction here may have changed service keys, before whoever asked for it is answered. */
+  /** Called when a transaction here may have changed service keys, before its caller gets the answer. */
   onKeyChange: () => void
   /** Called when another program may have committed: anything may have changed. */
   onOutsideChange: () => void
   /** Called when the store can no longer work; the process should end. */
   onDeath: (error: Error) => void
-  /** Called when a group of writes has been answered, or could not be. */
+  /** Called when a group of writes has been answered, or has failed. */
   onGroup?: (group: CommittedGroup) => void
-  /** Called when indexes could not be filled. Nothing is lost; it is tried again. */
+  /** Called when indexing fails. Nothing is lost; it is retried. */
   onIndexingFailure?: (error: Error) => void
-  /** Called when writes begin to be refused for the disk's sake, and when they are taken again. */
+  /** Called when writes begin to be refused because of the disk, and when they are accepted again. */
   onDisk?: (disk: Disk) => void
-  /** How much is kept of what was refused. */
+  /** How many refusals are kept, and for how long. */
   refusalLimits?: RefusalLimits
   /** Called when refusals could not be kept. */
   onRefusalsFailure?: (error: Error) => void
   /**
-   * Where erasures are noted outside of the store, to be done again in one that is put back. A file of this machine has one
-   * beside it unless another is named; a database has none unless it is named.
+   * The file outside the store where erasures are recorded, to be applied again after a restore. By default SQLite
+   * keeps one next to the store; PostgreSQL has none unless it is configured.
    */
   erasuresFile?: string | undefined
-  /** Called when what is to be removed could not be. It is tried again. */
+  /** Called when a removal fails. It is retried. */
   onRemovalFailure?: (error: Error) => void
 }
 
-/** Writes that were made in one transaction. */
+/** Writes that were committed in one transaction. */
 export type CommittedGroup = {
   rows: number
-  /** From being handed to the writer to being on disk. */
+  /** From being sent to the writer to being on disk. */
   commit_ms: number
   /** Whether any of it is not on disk. */
   failed: boolean
 }
 
-/** How busy the store is. Of an engine that indexes as it writes, and whose disk is its own, the figures say nothing. */
+/**
+ * Load figures of the store. For PostgreSQL, which indexes as it writes and has its own disk, the figures of indexing
+ * and disk carry no information.
+ */
 export type StorageStatistics = {
-  /** Rows that wait to be written; those of the group that is being committed wait no more. */
+  /** Rows queued for writing, without those of the group that is being committed. */
   waitingRows: number
   waitingTransactions: number
-  /** Events that are stored and readable, but not in the indexes yet. */
+  /** Events that are stored and readable but not indexed yet. */
   unindexedEvents: number
-  /** The longest since the store was opened for which a group of writes has waited for indexing. */
+  /** The longest wait of a group of writes for indexing since the store was opened. */
   longestIndexingPause_ms: number
   listReads: ListReads
   disk: Disk
   refusals: RefusalStatistics
-  /** Open connections to the engine, where it is another process. */
+  /** Open connections to the database server, if there is one. */
   connections?: number
 }
 
-/** The disk of the store, and the log on it: what is committed but not in its place in the file yet. */
+/** The disk of the store, and the write-ahead log on it. */
 export type Disk = {
-  /** The room that the log takes. */
+  /** Size of the log. */
   log_bytes: number
-  /** How much of it is still to be moved into the file. */
+  /** How much of the log is not checkpointed yet. */
   unmoved_bytes: number
-  /** Null where the system does not tell. */
+  /** Null if the operating system does not report it. */
   free_bytes: number | null
-  /** Why writes are refused: `disk`, which has too little room, or `log`, which has grown too long behind a reader. */
+  /** Why writes are refused: `disk` has too little space, or `log` has grown too long because of a reader. */
   refusing: 'disk' | 'log' | null
 }
 
-/** What is read for lists and reports: how much waits, and how the rest since the store was opened has ended. */
+/** Reads for lists and reports: how many wait, and outcomes since the store was opened. */
 export type ListReads = {
   waiting: number
   answered: number
-  /** At once, because too much waited. */
+  /** Refused at once, because too many waited (load shedding). */
   refused: number
-  /** Not read by the deadline. */
+  /** Not finished by the deadline. */
   overdue: number
-  /** Its caller had gone. */
+  /** Abandoned because the caller disconnected. */
   abandoned: number
 }
 
-/** All that the service keeps, as requests use it. */
+/** All data of the service, as requests use it. */
 export type ServedStorage = {
-  /** For transactions, and for look-ups of a few rows by their keys, which ingestion and signing in wait for. */
+  /** For transactions, and for look-ups of a few rows by key, which ingestion and sign-in wait for. */
   db: Database
   /**
-   * For lists. They take turns with those of other callers and workspaces, and end when their caller goes.
-   * @throws {Unavailable} from every query where too much waits, or it is not read within seconds
+   * For lists. They are queued fairly by caller and workspace, and end when their caller disconnects.
+   * @throws {Unavailable} from every query if too many wait, or it takes longer than some seconds
    */
   lists(reading: Reading): ReadingDatabase
   events: EventStore
-  /** How far customers can be walked forward now, and in which order. To be asked before they are read. */
+  /** Up to where, and in which order, customers can be listed forward now. Call it before reading them. */
   arrivedCustomers(reading: Reading): Promise<Arrived>
-  /** What time it is for all who use the store, in milliseconds: what was committed before is in what is read after this. */
+  /** The store's clock in milliseconds: what was committed before this time is visible to reads after this call. */
   clock_ms(reading: Reading): Promise<number>
   activity: ReadActivity
   /** Where customers stand in their journeys. */
   standings: Standings
-  /** What was refused for its content. */
+  /** Requests and events that were refused because of their content. */
   refusals: RefusalStore
   removals: RemovalStore
   /**
-   * @param workspaceId whose events or customers are to be written: of each only so many may wait
-   * @throws {Unavailable} where a look-up or a write would be refused now
+   * @param workspaceId workspace of the events or customers to write: each workspace has a limited queue
+   * @throws {Unavailable} if a look-up or a write would be refused now
    */
   assertAvailable(use: 'read' | 'write', workspaceId?: string): void
-  /** Notes the use of a service key; committed together with what else is being written. */
+  /** Records the use of a service key; committed together with other writes. */
   noteKeyUse(keyId: string): Promise<void>
-  /** Commits a write that changes nothing. @throws {Error} where that fails */
+  /** Commits a write that changes nothing. @throws {Error} if that fails */
   assertWritable(): Promise<void>
 }
 
-/** The same, as who has opened it has it. */
+/** The same, with what only the process that opened it uses. */
 export type Storage = ServedStorage & {
-  /** Where several processes can be on the store: what they count together. */
+  /** Counts of sign-in attempts, shared by the processes on the store, if there can be several. */
   guesses?: GuessCounts
   statistics(): StorageStatistics
-  /** Finishes what was taken and closes. */
+  /** Finishes accepted work and closes. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The store cannot take the work now: too much waits, the engine or its disk failed, or it is being closed. */
+/** The store cannot take the work now: too much is queued, SQLite, PostgreSQL or the disk failed, or it is closing. */
 export class Unavailable extends Error {
   readonly reason: 'overloaded' | 'storage_unavailable' | 'storage_full' | 'shutting_down'
 
@@ -9,7 +9,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** An error on its way to another thread; `message` is for the log where there is any, `outage` what others are told. */
+/** An error on its way to another thread; `message`, if any, is for the log, `outage` for the response. */
 export type Failure = { message: string | undefined; outage?: Unavailable['reason'] | undefined }
 
 export function errorOf({ message, outage }: Failure): Error {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** What a thread has recorded, see profiling.js. */
+/** A thread's recording, see profiling.js. */
 export type Recording<Profile> = { thread: string; cpu_us: number; profile: Profile }
 
 type Frame = { functionName: string; url: string; lineNumber: number }
@@ -15,19 +15,19 @@ export type CpuProfile = {
 export type HeapProfile = { head: HeapNode }
 type HeapNode = { callFrame: Frame; selfSize: number; children: HeapNode[] }
 
-/** What is spent on what, by the name of the station. */
+/** Cost by station. */
 export type Account = Map<string, number>
 
-/** Waiting, and recording. */
+/** Waiting, and the recording itself. */
 const NO_WORK = new Set(['(idle)', 'post node:inspector'])
 
-/** What V8 does by itself. */
+/** V8's own work. */
 const OF_V8 = new Map([
   ['(garbage collector)', 'collecting garbage'],
   ['(program)', 'outside JavaScript'],
 ])
 
-/** Stations of a request by the module that runs, the first that fits. */
+/** Stations of a request by the module that runs; the first match counts. */
 const STATIONS: readonly (readonly [module: RegExp, station: string])[] = [
   [/^postMessage$|receiveMessageOnPort|^node:internal\/worker|messageport/, 'crossing of threads'],
   [
@@ -61,7 +61,7 @@ const STATIONS: readonly (readonly [module: RegExp, station: string])[] = [
   [/standings/, 'standings'],
 ]
 
-/** Processor time by station, in the unit of `cpu_us`: each sample counts for the first frame from the top that has one. */
+/** Processor time by station, in the unit of `cpu_us`: each sample counts for the topmost frame that has a station. */
 export function cpuAccount({ thread, cpu_us, profile }: Recording<CpuProfile>): Account {
   const parents = new Map<number, number>()
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]))
@@ -98,7 +98,9 @@ export function add(account: Account, station: string, spent: number): void {
   account.set(station, (account.get(station) ?? 0) + spent)
 }
 
-/** What no rule names is told as such. The standings' thread is one station: no event waits for it. */
+/**
+ * Frames without a rule are reported as the rest. The standings' thread is one station, because no event waits for it.
+ */
 function stationIn(thread: string, station = 'the rest'): string {
   if (thread.includes('standings')) return 'standings'
   if (thread === 'main') return `main: ${station}`
@@ -111,7 +113,7 @@ function stationOf(frame: Frame | undefined): string | undefined {
   return module === '' ? undefined : STATIONS.find(([pattern]) => pattern.test(module))?.[1]
 }
 
-/** As it is written: what was built of it says where each begins. */
+/** The source module of a frame: a built file says where each module begins. */
 function moduleOf({ url, lineNumber }: Frame): string {
   if (!url.startsWith('file:') || !url.includes('/dist/server/')) return url
   let found = ''

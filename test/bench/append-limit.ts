@@ -4,9 +4,9 @@ import { ascendingIds } from '../../server/domain/identifiers.ts'
 import { BATCH_EVENTS, CUSTOMERS, Events } from './data.ts'
 
 /**
- * The peer `append_limit`: what the disk and the engine allow at all. Batches of the same content go into one table
- * without an index, each a commit on disk; references are small integers, which is less than what arrives. Only the
- * transactions are timed, not the making of the rows. Prints `{"eventsPerSecond", "stored"}`.
+ * The peer `append_limit`: the upper limit set by the disk and SQLite. Batches of the same content go into one table
+ * without an index, one durable commit each; references are small integers, which is less than what arrives. Only the
+ * transactions are timed, not the creation of the rows. Prints `{"eventsPerSecond", "stored"}`.
  */
 const options: { file: string; seconds: number } = JSON.parse(argv[2] ?? '')
 const database = new Database(options.file)

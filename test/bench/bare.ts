@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { peerOptions } from './peer.ts'
 
-/** The peer `bare`: reads and parses a body, answers, and stores nothing. What is left is the load's own ceiling. */
+/** The peer `bare`: reads and parses a body, responds, and stores nothing. It measures the load's own limit. */
 const known = new Set<string>()
 
 createServer((req, res) => {

@@ -7,31 +7,31 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { batchWindow, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
 
-/** Figures of this checkout and of another, the build before; lists have one number for each slice. */
+/** Figures of this checkout and of the build it is compared with; lists have one number per slice. */
 export type BuildFigures = {
   single_per_s: Of<number[]>
   /** Microseconds of processor time of the server. */
   single_cpu_us: Of<number[]>
   initialize_per_s: Of<number[]>
-  /** Events a second, into a young store and into one with `settings.storedEvents` more. */
+  /** Events per second, into a young store and into one with `settings.storedEvents` more. */
   batch_per_s: { young: Of<number[]>; full: Of<number[]> }
-  /** Of all that is stored for them, with every file that is beside the store. */
+  /** Size of the store, with every file next to it. */
   bytes_per_event: Of<number>
-  /** The longest that a group of writes waited for indexing; null where a server does not tell. */
+  /** The longest wait of a group of writes for indexing; null if a server does not report it. */
   indexing_pause_ms: Of<number | null>
 }
 
 type Build = 'now' | 'before'
 type Of<Value> = Record<Build, Value>
 
-/** A window is cut in so many, which take turns: what else the machine does then falls on both. */
+/** Slices of a window. The two builds alternate, so that other load on the machine affects both. */
 const SLICES = 5
 
 type Options = { settings: Settings; watched: Watched }
 
 /**
- * Compares this checkout with another one on each engine, in turns.
- * @throws {Error} where `settings.before` is missing
+ * Compares this checkout with another one on each engine, alternately.
+ * @throws {Error} if `settings.before` is missing
  */
 export async function measureBuilds(folder: string, options: Options): Promise<OfEngines<BuildFigures>> {
   return await onEachEngine({ folder, ...options }, 'builds', (start) => measureOn(start, options))
@@ -71,7 +71,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
 
   await each(async (_, { server }) => {
     await initializeCustomers(server)
-    // Not counted: code is compiled meanwhile.
+    // Not counted, because code is being compiled.
     await runLoad(server, { ...job, kind: 'single', seconds: settings.seconds })
   })
   for (const slice of slices) {
@@ -105,7 +105,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   return figures
 }
 
-/** The log of SQLite is moved into its file before. */
+/** Size of the stored data, after a checkpoint of SQLite's log. */
 async function storedBytes({ databaseUrl, engine, server: { file } }: OnEngine): Promise<number> {
   if (engine === 'postgres') return await databaseBytes(databaseUrl)
   checkpoint(file)

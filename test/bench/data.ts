@@ -1,17 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto'
 
-/** How many customers there are; every event is of one taken at random. */
+/** Number of customers; each event is of one chosen at random. */
 export const CUSTOMERS = 20_000
 
 /** Events in a batch. */
 export const BATCH_EVENTS = 1000
 
-/** `mixed`: every other one is a UUIDv7, as our client makes them, the rest UUIDv4, as most others do. */
+/** `mixed`: alternately UUIDv7, as our client generates, and UUIDv4, as most other programs do. */
 export type MessageIds = 'v7' | 'v4' | 'mixed'
 
 export type Customer = { client_customer_id: string; customer_name: string }
 
-/** The customer with this number; those below `CUSTOMERS` are known to every server before it is measured. */
+/** The customer with this number; every server knows those below `CUSTOMERS` before it is measured. */
 export function customer(number: number): Customer {
   return { client_customer_id: `user-${number}`, customer_name: `Customer number ${number}` }
 }
@@ -21,10 +21,10 @@ export function initializeText(journey_id: string, number: number): string {
   return JSON.stringify({ ...customer(number), journey_id, customer_type: 'contact' })
 }
 
-/** A workspace that events are sent to: its key, its journeys, and the customers that take part in all of them. */
+/** A target workspace: its key, its journeys, and the customers enrolled in all of them. */
 export type Subject = { key: string; journey_ids: string[]; customerIds: string[] }
 
-/** `wide`: spread over 100 workspaces with ten journeys each, of 100,000 names; else one journey and four names. */
+/** `wide`: 100 workspaces with ten journeys each and 100,000 names; `narrow`: one journey and four names. */
 export type Breadth = 'narrow' | 'wide'
 
 export const WIDE_WORKSPACES = 100
@@ -33,10 +33,10 @@ const WIDE_NAMES = 100_000
 
 export type EventsOptions = { subjects: Subject[]; breadth: Breadth; messageIds: MessageIds }
 
-/** What is sent, and with which key. */
+/** A body, and the key to send it with. */
 export type Body = { key: string; body: string }
 
-/** Bodies of events, never the same one twice: each has a new `message_id` of 36 characters and three variables. */
+/** Generates bodies of events, each unique: it has a new `message_id` of 36 characters and three variables. */
 export class Events {
   readonly #subjects: Subject[]
   readonly #breadth: Breadth
@@ -54,7 +54,7 @@ export class Events {
     return { key: subject.key, body: this.#text(subject) }
   }
 
-  /** Of one workspace, as a key has one. */
+  /** A batch for one workspace, because a key belongs to one. */
   batch(): Body {
     const subject = oneOf(this.#subjects)
     const texts = Array.from({ length: BATCH_EVENTS }, () => this.#text(subject))
@@ -74,7 +74,7 @@ export class Events {
     }
   }
 
-  // Put together as text: JSON.stringify would take a third of the load's core when batches are sent.
+  // Concatenated as text: JSON.stringify would take a third of the load's core for batches.
   #text(subject: Subject): string {
     const { message_id, journey_id, customer_id, name, variables } = this.next(subject)
     return `{"journey_id":"${journey_id}","customer_id":"${customer_id}","event_id":"${name}","message_id":"${message_id}","custom_variables":${variables}}`
@@ -85,15 +85,15 @@ function oneOf<Item>(items: Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item
 }
 
-/** The names of events, unless there are many. */
+/** The event names, unless there are many. */
 export const EVENT_NAMES = ['signed_up', 'plan_chosen', 'teammate_invited', 'first_report_opened']
 
-/** A number above those of all customers so far, for customers that are new to every store. */
+/** A number above all customers so far, for customers that are new to every store. */
 export function newCustomerNumber(): number {
   return CUSTOMERS + randomInt(2 ** 40)
 }
 
-/** A UUIDv7 with the bits of our client's `newMessageId`, at a tenth of its cost to the load's core. */
+/** A UUIDv7 like `newMessageId` of our client, at a tenth of its cost to the load's core. */
 function orderedUuid(): string {
   const ms = Date.now().toString(16).padStart(12, '0')
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`

@@ -1,16 +1,16 @@
 import { argv } from 'node:process'
 import { Client } from 'undici'
 
-/** Takes exports of all events, one after the other, and keeps nothing of them. */
+/** Reads exports of all events, one after another, and discards them. */
 export type ExportReaderOptions = {
   /** Without the base path. */
   url: string
   key: string
-  /** No further export begins after so long. */
+  /** No further export begins after this time. */
   seconds: number
 }
 
-/** What was taken of the last export that was taken whole. */
+/** Figures of the last complete export. */
 export type ExportRead = { events: number; seconds: number; exports: number }
 
 const LINE_END = 0x0a

@@ -9,9 +9,9 @@ import { CONNECTIONS, initializeCustomers } from './windows.ts'
 /** Figures of exports of all events of a full store (`settings.storedEvents`), round by round. */
 export type ExportFigures = {
   exported_s: number[]
-  /** Of a bare program that reads the same rows and makes the same lines. */
+  /** A minimal program that reads the same rows and builds the same lines. */
   bare_s: number[]
-  /** Of single events: alone, and while all is exported again and again. */
+  /** Single events: alone, and during continuous exports. */
   single_p99_ms: { alone: number[]; while_exporting: number[] }
 }
 
@@ -37,7 +37,7 @@ async function measureOn(databaseUrl: string, server: Server, { settings, watche
   const reading = { url: server.url, key: server.workspaces[0]?.key ?? '' }
   const exports = (seconds: number) =>
     runProgram<ExportRead>('load', 'export-reader.ts', { ...reading, seconds } satisfies ExportReaderOptions)
-  // What is read for the first time comes from the disk, whoever reads it.
+  // The first read comes from the disk, regardless of the reader.
   await bare(databaseUrl)
   for (let round = 1; round <= settings.rounds; round += 1) {
     say(`an export and a bare program, round ${round}`)

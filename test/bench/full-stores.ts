@@ -13,7 +13,7 @@ import {
   untilIndexed,
 } from './windows.ts'
 
-/** What a store is filled with, and then sent. */
+/** Contents of the stores, and of the requests to them. */
 const KINDS = {
   v7: { messageIds: 'v7', breadth: 'narrow' },
   v4: { messageIds: 'v4', breadth: 'narrow' },
@@ -25,11 +25,11 @@ type Events = (typeof KINDS)[Kind]
 
 /** Figures of stores that hold ten million events each (`settings.storedEvents`). */
 export type FullStoreFigures = {
-  /** Until all but a few are in the indexes. */
+  /** Until all but a few events are indexed. */
   fill_events_per_s: Record<Kind, number>
   bytes_per_event: Record<Kind, number>
   flat: Record<Kind, FlatFigures>
-  /** The longest wait of single events' senders for the next answer on any of their connections, round by round. */
+  /** The longest gap between responses to senders of single events, over all their connections, round by round. */
   ack_gap_ms: Record<Kind, number[]>
   timeline_p99_ms: number[]
   single_p99_ms: { alone: number[]; while_listing: number[] }
@@ -37,15 +37,15 @@ export type FullStoreFigures = {
   start_ms: number[]
 }
 
-/** Batch throughput, events a second, round by round. */
+/** Batch throughput in events per second, round by round. */
 export type FlatFigures = { empty: number[]; full: number[] }
 
 type Options = { settings: Settings; watched: Watched }
 type Full = { store: Pick<Server, 'file' | 'workspaces'>; server: Server; stored: number }
 
 /**
- * Fills stores through the API and measures them, one after the other.
- * @throws {Error} where one does not hold what was acknowledged
+ * Fills stores through the API and measures them, one after another.
+ * @throws {Error} if one does not contain what was acknowledged
  */
 export async function measureFullStores(folder: string, options: Options): Promise<FullStoreFigures> {
   const each = <Value>(value: () => Value): Record<Kind, Value> => ({
@@ -80,7 +80,7 @@ export async function measureFullStores(folder: string, options: Options): Promi
   return figures
 }
 
-/** Batches into an empty store and the full one in turns, and single events into the full one. */
+/** Batches into an empty store and the full one alternately, and single events into the full one. */
 async function measureFlat(
   folder: string,
   kind: Kind,
@@ -127,7 +127,7 @@ async function measureReading(full: Full, figures: FullStoreFigures, { settings 
   }
 }
 
-/** How long a start takes after the server was killed under batches. */
+/** Duration of a start after the server was killed during batches. */
 async function measureStarts(
   folder: string,
   full: Full,
@@ -149,13 +149,13 @@ async function measureStarts(
     full.stored += (await load).stored
     full.server = await restartCairn(full.store, folder)
     figures.start_ms.push(full.server.start_ms)
-    // A batch may have been stored whose answer was lost.
+    // A batch may be stored although its response was lost.
     const most = full.stored + BATCH_CONNECTIONS * BATCH_EVENTS
     full.stored = expectStored(full.store.file, { least: full.stored, most })
   }
 }
 
-/** A store with all its events, closed once to see its size, and a server on it. */
+/** A store with all its events, closed once to measure its size, and a server on it. */
 async function filled(
   folder: string,
   kind: Kind,
@@ -192,8 +192,8 @@ async function filled(
 }
 
 /**
- * Batch throughput of a store without events. Windows on the full store are as long, have the same warm-up, load and
- * processor, and follow at once, so that whatever slows the machine meanwhile meets both.
+ * Batch throughput of a store without events. Windows on the full store have the same length, warm-up, load and
+ * processor, and follow immediately, so that other load on the machine affects both.
  */
 async function emptyWindow(folder: string, events: Events, { settings, watched }: Options): Promise<number> {
   const inner = join(folder, 'empty')

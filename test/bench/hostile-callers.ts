@@ -8,25 +8,25 @@ import { gzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { BATCH_EVENTS, Events, initializeText, newCustomerNumber, type Subject } from './data.ts'
 
-/** What the hostile callers know: a server on this machine, and a workspace of their own. */
+/** Input of the hostile callers: a server on this machine, and a workspace of their own. */
 export type HostileJob = {
   /** Without the base path. */
   url: string
-  /** Holds the workspace with its customers. */
+  /** File with the workspace and its customers. */
   subjectsFile: string
-  /** A pair for each caller, so that none uses up the rate of another. */
+  /** A pair for each caller, so that none uses up another's rate. */
   keys: Keys[]
-  /** They end after this time, whatever they wait for. */
+  /** They end after this time, whatever they are waiting for. */
   seconds: number
 }
 
 export type Keys = { secret: string; publishable: string }
 
-/** How many requests a kind of caller has sent, and what came of them: statuses, or how a connection ended. */
+/** Number of requests of a kind of caller, and their outcomes: statuses, or how a connection ended. */
 export type Tally = { requests: number; answers: Record<string, number> }
 export type Tallies = Record<string, Tally>
 
-/** Everybody's target, the moment at which all is over, and a tally of the caller's own. */
+/** The common target, the common end, and the caller's own tally. */
 type Target = Keys & {
   url: string
   subject: Subject
@@ -36,16 +36,16 @@ type Target = Keys & {
   isOver: AbortSignal
 }
 
-/** `atOnce` of them call again and again; a call ends by itself. */
+/** `atOnce` callers repeat the call without pause; each call ends by itself. */
 type Caller = { atOnce: number; call(target: Target, index: number): Promise<void> }
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** The longest that a connection is held that says nothing or reads nothing, where the server does not end it. */
+/** Maximum time for which an idle or unread connection is held if the server does not end it. */
 const HELD_MS = 30_000
 
-/** Longer than the longest pause of a healthy server; then the answer counts as lost. */
+/** Longer than the longest pause of a healthy server; after this the response counts as lost. */
 const ANSWER_MS = 30_000
 
 const callers = {
@@ -62,7 +62,7 @@ const callers = {
 } as const satisfies Record<string, Caller>
 
 async function run(job: HostileJob): Promise<Tallies> {
-  // They share a core with the ordinary senders, whose own clock they must not hold up: it is the server that they try.
+  // They share a core with the ordinary senders, whose timing they must not disturb: the server is what they attack.
   setPriority(constants.priority.PRIORITY_LOW)
   const subjects: Subject[] = JSON.parse(readFileSync(job.subjectsFile, 'utf8'))
   const [subject] = subjects
@@ -70,7 +70,7 @@ async function run(job: HostileJob): Promise<Tallies> {
   if (!subject || journey_id === undefined) throw new Error('the hostile callers have no workspace')
   const events = new Events({ subjects, breadth: 'narrow', messageIds: 'v4' })
   const over = new AbortController()
-  // No AbortSignal.timeout, which lets the process end while all that it has are connections that are not read.
+  // No AbortSignal.timeout: it lets the process exit while its only open handles are connections that are not read.
   setTimeout(() => over.abort(), job.seconds * 1000)
   const isOver = over.signal
   const tallies: Tallies = {}
@@ -89,7 +89,7 @@ async function run(job: HostileJob): Promise<Tallies> {
   return tallies
 }
 
-/** Four MiB that inflate from a few KiB, refused when most of it has been read. */
+/** Four MiB that inflate from a few KiB, and are refused after most of it has been read. */
 const refusedBodies = [
   `{"${'x'.repeat(2000)}":${'['.repeat(37)}${'[],'.repeat((4 * MIB) / 3 - 1000)}[]${']'.repeat(37)}}`,
   `[${','.repeat(4 * MIB - 100)}`,
@@ -102,7 +102,7 @@ async function sendRefusedBody(target: Target, index: number) {
   await ask(target, '/events/batch', { body, headers: { 'content-encoding': 'gzip' } })
 }
 
-/** Half announce 4 MiB with a key, half a sign-in; some send a part of it at once, then a byte a second. */
+/** Half announce 4 MiB with a key, half a sign-in; some send a part of it at once, then a byte per second. */
 async function announceBody(target: Target, index: number) {
   const isSignIn = index % 2 === 0
   const path = isSignIn ? '/session' : '/events/batch'
@@ -118,7 +118,7 @@ async function announceBody(target: Target, index: number) {
   clearInterval(trickle)
 }
 
-/** Many pages in one piece, of which none is read. */
+/** Requests many pages in one write, and reads none. */
 async function askAndNotRead(target: Target, index: number) {
   const path = index % 2 === 0 ? '/events?limit=500' : '/openapi.yaml'
   const socket = await connectTo(target)
@@ -135,7 +135,7 @@ const longLists = [
   '/customers?limit=500&customer_type=account',
 ]
 
-/** Page after page of a list; most have a condition that hardly any item meets. */
+/** Reads a list page by page; most have a condition that hardly any item meets. */
 async function walkList(target: Target, index: number) {
   const list = longLists[index % longLists.length] ?? ''
   let cursor: string | null = ''
@@ -176,7 +176,7 @@ async function sendMalformed(target: Target) {
   await hold(target, socket, 1000)
 }
 
-/** A thousand events of customers that do not exist, or the same event a thousand times. */
+/** Sends a thousand events of customers that do not exist, or the same event a thousand times. */
 async function sendNonsense(target: Target, index: number) {
   const { journey_id, events, subject } = target
   const { message_id, customer_id } = events.next(subject)
@@ -190,7 +190,7 @@ async function initializeNew(target: Target) {
   await ask(target, '/customers/initialize', { body: initializeText(target.journey_id, newCustomerNumber()) })
 }
 
-/** With message_ids of no order, and a key whose rate is used up soon. */
+/** Sends events with unordered message_ids, and a key whose rate is soon used up. */
 async function sendEvent(target: Target) {
   await ask(target, '/events/create', { body: target.events.single().body })
 }
@@ -200,8 +200,8 @@ const agent = new Agent({ headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS })
 type Question = { body?: string | Buffer; key?: string | null; headers?: Record<string, string> }
 
 /**
- * A POST where there is a body, else a GET; with the publishable key, another, or none.
- * @returns the body of the answer; '' where none came
+ * Sends a POST if there is a body, else a GET; with the publishable key, another, or none.
+ * @returns the body of the response; '' if there was none
  */
 async function ask(target: Target, path: string, { body, key, headers }: Question): Promise<string> {
   const { url, publishable, isOver } = target
@@ -234,16 +234,16 @@ function head(method: string, path: string, headers: Record<string, string | num
 async function connectTo({ url, isOver }: Target): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
-  // To be cut off, or not to be let in, is what is counted.
+  // Being disconnected, or not being accepted, is counted.
   socket.on('error', () => {})
   await once(socket, 'connect', { signal: isOver }).catch(() => socket.destroy())
   return socket
 }
 
-/** Waits until the connection is closed or the time is over, and counts what came on it. */
+/** Waits until the connection is closed or the time is over, and counts what arrived on it. */
 async function hold(target: Target, socket: Socket, most_ms: number) {
   let answer = 'let go'
-  // What is paused stays so.
+  // A paused socket stays paused.
   socket.on('data', (bytes) => {
     answer = /^HTTP\/1.1 (\d+)/.exec(String(bytes))?.[1] ?? answer
   })

@@ -14,15 +14,15 @@ import {
   untilIndexed,
 } from './windows.ts'
 
-/** How many kinds of them there are; each has keys of its own. */
+/** Number of kinds of callers; each has keys of its own. */
 const CALLERS = 10
 
-/** In the workspace of the hostile callers, so that their lists find something to walk through. */
+/** Events in the workspace of the hostile callers, so that their lists have something to read. */
 const LISTED_EVENTS = 300_000
 
 /**
- * What ordinary senders send: under a key's own rate of 500 a second, and a small part of what a core takes, so that
- * alone they measure how long an event takes and not how long their own queue is.
+ * The ordinary load: below a key's own rate of 500 a second, and a small part of a core's capacity, so that
+ * without hostile callers it measures the time of an event and not the length of its own queue.
  */
 const ORDINARY = {
   kind: 'single',
@@ -33,21 +33,21 @@ const ORDINARY = {
 } as const
 
 export type HostileFigures = {
-  /** Of ordinary senders, round by round; `alone`: the mean of before and after. */
+  /** Ordinary senders, round by round; `alone`: the mean of before and after. */
   single_p99_ms: { alone: number[]; beside: number[] }
-  /** The longest that ordinary senders waited for the next answer beside hostile callers, round by round. */
+  /** The longest gap between responses to ordinary senders during hostile load, round by round. */
   ack_gap_ms: number[]
-  /** Ordinary events that were not answered 201, in all rounds and windows, and what came of the first of them. */
+  /** Ordinary events without a 201 in all rounds and windows, and the outcomes of the first of them. */
   refused: number
   refusals: string[]
-  /** The most memory that the server had resident; null where the system does not tell. */
+  /** Peak resident memory of the server; null if the operating system does not report it. */
   rss_mb: number | null
   callers: Tallies
 }
 
 /**
- * Ordinary senders alone, beside hostile callers of another workspace, and alone again; with the limits of production.
- * @throws {Error} where a store does not hold what was acknowledged to the ordinary senders
+ * Ordinary senders alone, next to hostile callers of another workspace, and alone again; with the limits of production.
+ * @throws {Error} if a store does not contain what was acknowledged to the ordinary senders
  */
 export async function measureHostile(folder: string, settings: Settings): Promise<HostileFigures> {
   const figures: HostileFigures = {
@@ -84,7 +84,7 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
     runLoad(server, { ...ORDINARY, warmUpSeconds, seconds: soakSeconds }),
     runProgram<Tallies>('load', 'hostile-callers.ts', job),
   ])
-  // Before what the hostile callers have left behind is over: they must not be felt longer than they are there.
+  // Before the after-effects of the hostile callers are over: they must not last longer than the callers.
   say(`hostile callers, round ${round}: ordinary senders alone again`)
   const after = await runLoad(server, alone)
 
@@ -99,7 +99,7 @@ async function measureRound(folder: string, { settings, figures, round }: Round)
   if (rss_mb !== null) figures.rss_mb = Math.max(rss_mb, figures.rss_mb ?? 0)
   addTallies(figures.callers, callers)
   await server.end()
-  // Hostile callers that leave do not know what was stored of theirs.
+  // Hostile callers that leave do not know which of their events were stored.
   const least = LISTED_EVENTS + before.stored + beside.stored + after.stored
   expectStored(server.file, { least, most: Number.POSITIVE_INFINITY })
 }

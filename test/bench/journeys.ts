@@ -6,29 +6,29 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
-/** Figures of reports on a journey of four steps, with ten events of each customer (`settings.storedEvents`). */
+/** Figures of reports on a journey of four steps, with ten events per customer (`settings.storedEvents`). */
 export type JourneyFigures = {
   enrolments: number
-  /** Of a report: asked for again with nothing new; after each new event; with filters after each new event. */
+  /** A report: repeated without changes; after each new event; with filters after each new event. */
   report_p99_ms: { unchanged: number; changed: number; filtered: number }
-  /** The longest from an event's answer until a report has it, with ten events a second. */
+  /** The longest time from an event's response until a report includes it, with ten events per second. */
   as_of_lag_ms: number
-  /** Of single events, round by round: alone, and while a report is asked for again and again. */
+  /** Single events, round by round: alone, and during continuous reports. */
   single_p99_ms: { alone: number[]; while_reporting: number[] }
-  /** Until all is counted anew for other steps, and one statement that reads the same events in order. */
+  /** Time to rebuild for other steps, and of one statement that reads the same events in order. */
   recompute_s: number
   ordered_events_s: number
 }
 
 const EVENTS_PER_CUSTOMER = 10
 
-/** Reports of each kind that are timed. */
+/** Number of timed reports of each kind. */
 const REPORTS = 60
 
-/** Events that are waited for. */
+/** Number of events whose arrival in the report is timed. */
 const FOLLOWED_EVENTS = 50
 
-/** The longest that counting anew may take. */
+/** Time limit of a rebuild. */
 const RECOMPUTED_WAIT_MS = 1_800_000
 
 type Options = { settings: Settings; watched: Watched }
@@ -87,7 +87,7 @@ async function singlesBesideReports(server: Server, { rounds, seconds, warmUpSec
   return figures
 }
 
-/** Filters of which none is asked for twice. */
+/** Filters, each different. */
 function filter(number: number): string {
   const entered = `entered_from=${new Date(Date.now() - 1000 * (3600 + number)).toISOString()}`
   return ['?customer_type=contact', '?window=PT1H', `?${entered}`][number % 3] as string
@@ -95,7 +95,7 @@ function filter(number: number): string {
 
 type Report = { as_of: string | null; recomputing: object | null; steps: { event_id: string }[] }
 
-/** The one journey of a server, asked through the API. */
+/** The only journey of a server, accessed through the API. */
 class Journey {
   readonly #server: Server
   readonly #headers: Record<string, string>
@@ -114,7 +114,7 @@ class Journey {
     await this.#ask('PATCH', this.#path, { steps })
   }
 
-  /** Until everything so far is in the report, and of the steps that are configured. */
+  /** Waits until the report includes everything so far, for the configured steps. */
   async untilCounted(): Promise<void> {
     const since_ms = Date.now()
     const deadline_ms = performance.now() + RECOMPUTED_WAIT_MS

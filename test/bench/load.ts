@@ -13,14 +13,14 @@ import {
 } from './data.ts'
 
 /**
- * What a load process does: keeps `connections` busy, each with one request at a time, a new body for every request.
+ * The job of a load process: keeps `connections` busy, each with one request at a time and a new body for every
+ * request.
  *
- * - `customers`: initializes all customers once for each journey of their workspace, and writes who they are to
- *   `subjectsFile`
- * - `initialize`: every other request a customer that is known, the rest new ones
- * - `single`: one event a request; `batch`: 1,000
- * - `timeline`: the newest page of a customer's events; `listing`: all events, page after page; `report`: that of the
- *   first journey
+ * - `customers`: initializes all customers once for each journey of their workspace, and writes them to `subjectsFile`
+ * - `initialize`: alternately a known and a new customer
+ * - `single`: one event per request; `batch`: 1,000
+ * - `timeline`: the newest page of a customer's events; `listing`: all events, page by page; `report`: the report of
+ *   the first journey
  */
 export type Job = {
   kind: 'customers' | 'initialize' | 'single' | 'batch' | 'timeline' | 'listing' | 'report'
@@ -37,34 +37,34 @@ export type Job = {
   seconds: number
   /** … or, if given, when this many requests were answered. */
   requests?: number
-  /** Of all connections together; without it each sends as soon as it is answered. */
+  /** For all connections together; without it each sends as soon as it has its response. */
   mostRequestsPerSecond?: number
-  /** The server will be killed under this load: a lost connection is an end and no failure. */
+  /** The server will be killed under this load: a lost connection ends the run without an error. */
   mayLoseServer?: boolean
-  /** Of single events, every so manieth names a journey that does not exist, and is refused: 10 for one in ten. */
+  /** Of single events, every n-th names a journey that does not exist, and is refused: 10 for one in ten. */
   refusedEvery?: number
-  /** What is not answered as promised is counted and no failure. */
+  /** Unexpected responses are counted instead of failing the run. */
   countsRefusals?: boolean
 }
 
-/** What was measured, of what was answered after the warm-up; `stored` and `initialized` are of the whole run. */
+/** Figures of the responses after the warm-up; `stored` and `initialized` are of the whole run. */
 export type Result = {
   requests: number
   requestsPerSecond: number
   p50_ms: number
   p99_ms: number
-  /** The longest time between two answers, whichever connections they came on. */
+  /** The longest time between two responses, over all connections. */
   longestGap_ms: number
   /** Events that the server has acknowledged as created. */
   stored: number
   /** Customers that the server has acknowledged as new. */
   initialized: number
-  /** Requests of the whole run that were not answered as promised, and what came of the first of them. */
+  /** Unexpected responses of the whole run, and the outcomes of the first of them. */
   refused: number
   refusals: string[]
 }
 
-/** So many refusals are told in full. */
+/** How many refusals are reported in full. */
 const TOLD_REFUSALS = 10
 
 type Reply = { status: number; body: string }
@@ -72,13 +72,13 @@ type Work = {
   method: 'GET' | 'POST'
   /** The next request: path, and body of a POST. */
   next(connection: number): { path: string; key: string; body?: string }
-  /** Counts what a reply acknowledges. @throws {Error} where it is not what was promised */
+  /** Counts what a response acknowledges. @throws {Error} if it is not the expected one */
   take(reply: Reply, connection: number): void
-  /** When all is answered. */
+  /** Called after the last response. */
   finish?(): void
 }
 
-// undici, because its parser is compiled: 30 µs of processor time a request here, where autocannon 9 takes 48 and
+// undici, because its parser is compiled: 30 µs of processor time per request here; autocannon 9 takes 48 and
 // reaches its own limit before a fast server does.
 async function run(job: Job): Promise<Result> {
   const counts = { stored: 0, initialized: 0 }
@@ -123,7 +123,7 @@ async function run(job: Job): Promise<Result> {
     await client.close()
   }
 
-  /** @returns from when the request counts: a sender that is late because an answer was waits already */
+  /** @returns the time from which the request counts: a sender delayed by a slow response is already waiting */
   async function whenDue(due_ms: number): Promise<number> {
     const now = performance.now()
     if (between_ms === 0) return now
@@ -192,7 +192,7 @@ function workOf(job: Job, counts: { stored: number; initialized: number }): Work
     next: () => ({ path: '/v1/events/batch', ...events.batch() }),
     take(reply) {
       expectStatus(reply, [200])
-      // Reading a thousand results for the sake of one count would cost the load's core more than making them.
+      // Parsing a thousand results for one count would cost the load's core more than generating them.
       const created = Number(/"created":(\d+)/.exec(reply.body)?.[1])
       if (created !== BATCH_EVENTS) throw new Error(`a batch of ${BATCH_EVENTS} events created ${created}`)
       counts.stored += created
@@ -219,7 +219,7 @@ function singles(events: Events, { refusedEvery }: Job, counts: { stored: number
   }
 }
 
-/** As long as it was. */
+/** Replaces the journey by an unknown one of the same length. */
 function withUnknownJourney(body: string): string {
   return body.replace(/"jrn_\w+"/, '"jrn_01jd3z9k4n8q1s4v7y0b3e6g9j"')
 }
@@ -248,7 +248,7 @@ function initializing(job: Job, counts: { initialized: number }): Work {
     take(reply, connection) {
       const number = numbers[connection] ?? 0
       const { customer_id, created } = JSON.parse(reply.body)
-      // In several journeys at once nobody knows which request is the first of a customer.
+      // With several concurrent journeys it is unknown which request is the first of a customer.
       const isNew = journeys > 1 ? created : isFilling || number >= CUSTOMERS
       expectStatus(reply, [isNew ? 201 : 200])
       if (isNew) counts.initialized += 1

@@ -5,9 +5,9 @@ import { runLoad, startPeer } from './processes.ts'
 import type { Settings } from './settings.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
-/** How fast the machine is, so that runs on different machines can be compared. */
+/** The speed of the machine, for comparing runs on different machines. */
 export type Machine = {
-  /** Requests a second that the load reaches against a server that stores nothing. */
+  /** Requests per second that the load reaches against a server that stores nothing. */
   bare_requests_per_s: number
   /** Until 4 KiB at the end of a file are on disk. */
   fsync_ms: number

@@ -38,14 +38,14 @@ class Refusal extends Error {
 
 type ManualOptions = {
   db: Kysely<ManualTables>
-  /** Tells whose key it is. */
+  /** Returns the key_id of a valid key. */
   checkKey: (key: string | undefined) => Promise<string | undefined> | string | undefined
   port: number
 }
 
 /**
- * Express, express-openapi-validator and Kysely put together as their manuals show, on whatever engine. The validator is
- * mounted once with our contract and looks each request's operation up; every request is a transaction of its own.
+ * Express, express-openapi-validator and Kysely combined as in their manuals, on any engine. The validator is
+ * mounted once with our contract and looks up each request's operation; every request is a transaction of its own.
  */
 export function serveManual({ db, checkKey, port }: ManualOptions) {
   const log = pino()

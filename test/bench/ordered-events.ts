@@ -2,11 +2,11 @@ import { argv } from 'node:process'
 import Database from 'better-sqlite3'
 import { Client } from 'pg'
 
-/** Reads all events of a store's one journey in the order in which a report is counted from nothing. */
+/** Reads all events of a store's only journey in the order of a rebuild of its report. */
 export type OrderedEventsOptions = { databaseUrl: string }
 export type OrderedEvents = { events: number; seconds: number }
 
-/** Rows are fetched so many at a time from a server, so that they need not all be in memory. */
+/** Rows fetched at a time from a server, so that they need not all fit in memory. */
 const FETCHED_ROWS = 10_000
 
 function readFile(path: string): number {

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { isServiceKey } from '../../server/domain/service-keys.ts'
 import { tokenDigest } from '../../server/domain/tokens.ts'
 
-/** What a peer is started with, as JSON in its first argument. */
+/** Start options of a peer, as JSON in its first argument. */
 export type PeerOptions = { port: number; file: string; key: string; journey_id: string }
 
 export function peerOptions(): PeerOptions {
@@ -55,7 +55,7 @@ export function openPeerStore({ file, key, journey_id }: PeerOptions) {
   return database
 }
 
-/** Tells whose key it is, as our server does: form, checksum, digest, and known ones kept in memory. */
+/** Looks up a key like our server: form, checksum, digest, with known keys cached in memory. */
 export function keyCheck(database: Database.Database): (key: string | undefined) => string | undefined {
   const find = database.prepare<[string], { key_id: string }>(
     'SELECT key_id FROM service_keys WHERE digest = ?',
@@ -70,7 +70,7 @@ export function keyCheck(database: Database.Database): (key: string | undefined)
   }
 }
 
-/** Gives the reply a request id and writes our server's log line when it has gone out. */
+/** Gives the response a request id and writes our server's log line after it has been sent. */
 export function withLogLine(req: IncomingMessage, res: ServerResponse, log: Logger) {
   const started = performance.now()
   const request_id = randomUUID()
@@ -81,7 +81,7 @@ export function withLogLine(req: IncomingMessage, res: ServerResponse, log: Logg
   })
 }
 
-/** An event as the contract has it. */
+/** An event in the form of the contract. */
 export type EventBody = {
   journey_id: string
   customer_id: string

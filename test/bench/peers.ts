@@ -21,12 +21,12 @@ import {
   untilIndexed,
 } from './windows.ts'
 
-/** Requests a second, one number for each round. */
+/** Requests per second, one number per round. */
 export type RequestFigures = {
   single: number[]
   initialize: number[]
   single_p99_ms: number[]
-  /** Microseconds of processor time that the server spends on an event; a busy machine hardly changes it. */
+  /** Microseconds of processor time per event on the server; load on the machine hardly affects it. */
   single_cpu_us: number[]
 }
 
@@ -34,7 +34,7 @@ export type PeerName = 'cairn' | 'manual' | 'fastify' | 'bare'
 
 export type PeerFigures = {
   requests_per_s: Record<PeerName, RequestFigures>
-  /** Events a second. */
+  /** Events per second. */
   batch: number[]
   /** The same load against `bare`. */
   batch_ceiling: number[]
@@ -45,8 +45,8 @@ export type PeerFigures = {
 const NAMES: PeerName[] = ['cairn', 'manual', 'fastify', 'bare']
 
 /**
- * Compares us with the peers, in turns, each on a new store each time.
- * @throws {Error} where a store does not hold what was acknowledged
+ * Compares our server with the peers, alternately, each on a new store each time.
+ * @throws {Error} if a store does not contain what was acknowledged
  */
 export async function measurePeers(
   folder: string,
@@ -118,7 +118,7 @@ async function measureRequests(
   }
 }
 
-/** Batches on a new store, and what an event takes on disk when all is indexed and the log is empty. */
+/** Batches on a new store, and the disk space of an event after indexing and a checkpoint. */
 async function measureBatches(
   folder: string,
   { settings, watched }: { settings: Settings; watched: Watched },

@@ -14,7 +14,7 @@ import { freePort } from '../free-port.ts'
 import { type Breadth, type Subject, WIDE_JOURNEYS, WIDE_WORKSPACES } from './data.ts'
 import type { Job, Result } from './load.ts'
 
-/** Servers have one core and the load another, whatever the machine has: the figures stay comparable. */
+/** Servers have one core and the load another, however many the machine has, so that figures stay comparable. */
 const CORES = { server: 0, load: 1 }
 
 const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
@@ -22,7 +22,7 @@ const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const READY_MS = 60_000
 const POLL_MS = 2
 
-/** Whether servers and load are kept on separate cores. */
+/** Whether servers and load run on separate cores. */
 export const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0
 
 /** A server under measurement. */
@@ -33,36 +33,36 @@ export type Server = {
   subjectsFile: string
   /** From the start of the process to the first 200 of `/readyz`. */
   start_ms: number
-  /** The most memory that it has had resident; null where the system does not tell. */
+  /** Peak resident memory; null if the operating system does not report it. */
   peakMemory_mb(): number | null
-  /** Processor time that it has used; NaN where the system does not tell. */
+  /** Processor time used; NaN if the operating system does not report it. */
   cpu_us(): number
-  /** What `/metrics` says; null where there is no such line. */
+  /** A value from `/metrics`; null if there is no such line. */
   metric(name: string): Promise<number | null>
   signal(signal: NodeJS.Signals): void
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the process to end. */
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
 type Workspace = Omit<Subject, 'customerIds'>
 export type Store = {
-  /** Of a store on SQLite; '' on another engine. */
+  /** File of an SQLite store; '' for another engine. */
   file: string
   workspaces: Workspace[]
 }
 
 export type StartedOn = {
   breadth?: Breadth
-  /** Another folder of Cairn, with its packages installed, whose server it is. */
+  /** Another checkout of Cairn, with its packages installed, whose server is to run. */
   checkout?: string
-  /** An empty database on another engine; without it a file in the folder. */
+  /** An empty database of another engine; without it a file in the folder. */
   databaseUrl?: string
   environment?: Record<string, string>
-  /** Its own, unless it is to have any. */
+  /** Its own core, unless it may use any. */
   core?: 'server' | 'any'
 }
 
-/** Makes a store with a workspace, or with many, and starts our server on it as `npm start` does. */
+/** Creates a store with one workspace, or with many, and starts our server on it like `npm start`. */
 export async function startCairn(
   folder: string,
   { breadth = 'narrow', checkout = THIS_CHECKOUT, databaseUrl, environment = {}, core }: StartedOn = {},
@@ -82,7 +82,7 @@ export async function startCairn(
   return server
 }
 
-/** The command that makes a workspace, as that checkout has it. */
+/** The command that creates a workspace, from that checkout. */
 async function initOf(checkout: string): Promise<typeof import('../../server/cli/init.ts')> {
   return await import(pathToFileURL(join(checkout, 'server/cli/init.ts')).href)
 }
@@ -97,12 +97,12 @@ async function addJourneys(url: string, { key, journey_ids }: Workspace) {
   }
 }
 
-/** The limiter counts every event and refuses none. */
+/** The rate limiter counts every event and refuses none. */
 export const UNLIMITED = { CAIRN_RATE_LIMIT: '1000000' }
 
 /**
- * Starts our server on a store that it has left.
- * @param settings environment; `{}` for the limits that operators have and the store's file
+ * Restarts our server on an existing store.
+ * @param settings environment; `{}` for the default limits and the store's file
  */
 export async function restartCairn(
   store: Store,
@@ -128,8 +128,8 @@ export async function restartCairn(
 }
 
 /**
- * Starts a peer, a program of this folder, on a store that it makes.
- * @param databaseUrl an empty database on another engine; without it a file in the folder
+ * Starts a peer, a program of this folder, on a store that it creates.
+ * @param databaseUrl an empty database of another engine; without it a file in the folder
  */
 export async function startPeer(name: string, folder: string, databaseUrl?: string): Promise<Server> {
   const port = await freePort()
@@ -150,7 +150,7 @@ type StartOptions = {
   core?: StartedOn['core']
   environment: Record<string, string>
   port: number
-  /** Must answer 200; without it any answer means ready. */
+  /** Must return 200; without it any response means ready. */
   readyPath: string | undefined
   store: Store
   folder: string
@@ -159,7 +159,7 @@ type StartOptions = {
 async function startServer(options: StartOptions): Promise<Server> {
   const { command, checkout, core = 'server', environment, port, readyPath, store, folder } = options
   const url = `http://127.0.0.1:${port}`
-  // The log goes to a file on the same disk, for every server: writing it is a part of the work.
+  // The log of every server goes to a file on the same disk: writing it is part of the work.
   const logFile = openSync(join(folder, 'log'), 'a')
   const started = performance.now()
   const child = spawnOn(core, command, { cwd: checkout, environment, stdout: logFile })
@@ -192,7 +192,7 @@ async function startServer(options: StartOptions): Promise<Server> {
   }
 }
 
-/** Runs load against a server, in a process of its own, to its end. */
+/** Runs a load against a server, in a process of its own, to its end. */
 export async function runLoad(
   server: Server,
   job: Omit<Job, 'url' | 'workspaces' | 'subjectsFile' | 'breadth'> & { breadth?: Breadth },
@@ -229,7 +229,7 @@ export async function runProgram<Printed>(
   return JSON.parse(printed)
 }
 
-/** How many events a store holds. */
+/** Number of events in a store. */
 export function countEvents(file: string): number {
   const database = new Database(file, { readonly: true })
   try {
@@ -240,7 +240,7 @@ export function countEvents(file: string): number {
   }
 }
 
-/** How many customers a store holds. */
+/** Number of customers in a store. */
 export function countCustomers(file: string): number {
   const database = new Database(file, { readonly: true })
   try {
@@ -251,7 +251,7 @@ export function countCustomers(file: string): number {
   }
 }
 
-/** Moves a store's write-ahead log into its file. Nobody may be writing. */
+/** Runs a checkpoint of a store's write-ahead log. Nobody may be writing. */
 export function checkpoint(file: string): void {
   const database = new Database(file)
   database.pragma('wal_checkpoint(TRUNCATE)')
@@ -281,7 +281,7 @@ function spawnOn(
 
 const children = new Set<ChildProcess>()
 
-/** Ends all that was started and still runs. */
+/** Kills every process that was started and still runs. */
 export function killAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
@@ -333,7 +333,7 @@ function peakMemory_mb(pid: number | undefined): number | null {
 
 function cpu_us(pid: number | undefined): number {
   try {
-    // Behind the program's name in brackets; the 12th and 13th are ticks of 10 ms in user and system mode.
+    // After the program's name in brackets; the 12th and 13th fields are ticks of 10 ms in user and system mode.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')

@@ -17,9 +17,9 @@ import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers } from './windows.t
 
 export type Profiled = (typeof KINDS)[number]
 
-/** Of one event, or one initialization. */
+/** Cost of one event, or of one initialization. */
 export type ProfileFigures = {
-  /** Of the whole process, without the profiler as far as that can be: from a window of its own. */
+  /** Cost of the whole process, with as little influence of the profiler as possible: from a window of its own. */
   cpu_us: number
   /** Microseconds of processor time by station. */
   stations: Account
@@ -29,10 +29,10 @@ export type ProfileFigures = {
 
 const KINDS = ['single', 'initialize', 'batch'] as const
 
-/** How long a thread may take to write what it has recorded. */
+/** Time limit for a thread to write its recording. */
 const WRITTEN_MS = 60_000
 
-/** What an event costs at each station of its way, each kind on a new store. */
+/** The cost of an event at each station of its path, each kind on a new store. */
 export async function measureProfile(
   folder: string,
   settings: Settings,
@@ -68,7 +68,7 @@ async function profiled(kind: Profiled, folder: string, settings: Settings): Pro
   const stations: Account = new Map()
   for (const recording of recordings<CpuProfile>(folder, 'cpu'))
     addAll(stations, cpuAccount(recording), cpu.events)
-  // Of the process, but of none of its threads that run JavaScript: the pool's, the compiler's, the collector's.
+  // The process, without the threads that run JavaScript: thread pool, compiler, garbage collector.
   const ofThreads = [...stations.values()].reduce((sum, spent) => sum + spent, 0)
   add(stations, 'helping threads', Math.max(0, cpu.cpu_us / cpu.events - ofThreads))
   const allocated: Account = new Map()
@@ -77,7 +77,7 @@ async function profiled(kind: Profiled, folder: string, settings: Settings): Pro
   return { cpu_us: plain.cpu_us / plain.events, stations, allocated }
 }
 
-/** What the process spends, and how many rows it writes, in a window that a recording begins and ends. */
+/** The cost of the process, and the number of rows written, in a window delimited by a recording. */
 async function during(server: Server, seconds: number, record: () => Promise<void>) {
   await record()
   const before = { cpu_us: server.cpu_us(), rows: await rowsOf(server) }
@@ -95,7 +95,7 @@ async function rowsOf(server: Server): Promise<number> {
   return rows
 }
 
-/** Begins a recording; where one runs, ends it and waits until every thread has written it. */
+/** Starts a recording; if one is running, stops it and waits until every thread has written its part. */
 async function turn(server: Server, folder: string, kind: 'cpu' | 'heap'): Promise<void> {
   server.signal('SIGUSR2')
   if (!existsSync(join(folder, `began-${kind}`))) {

@@ -7,11 +7,11 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { CONNECTIONS, initializeCustomers } from './windows.ts'
 
-/** Figures of what it costs that refusals are kept, and of neighbours, slice by slice. */
+/** Figures of the cost of keeping refusals, and of its effect on neighbours, slice by slice. */
 export type RefusedFigures = {
-  /** Single events a second, with refusals kept and on a server that keeps none. */
+  /** Single events per second, with refusals kept and on a server that keeps none. */
   requests_per_s: Record<Mix, { kept: number[]; not_kept: number[] }>
-  /** Of ordinary senders beside a key of another workspace at its full rate: with events that are stored, or refused. */
+  /** Ordinary senders next to a key of another workspace at its full rate: with events that are stored, or refused. */
   neighbour_p99_ms: { stored: number[]; refused: number[] }
 }
 
@@ -19,18 +19,18 @@ export type RefusedFigures = {
 type Mix = keyof typeof REFUSED_EVERY
 const REFUSED_EVERY = { accepted: undefined, one_in_ten: 10 }
 
-/** A window is cut in so many, which take turns: what else the machine does then falls on both. */
+/** Slices of a window. The two servers alternate, so that other load on the machine affects both. */
 const SLICES = 5
 
-/** As beside hostile callers: under a key's own rate, and a small part of what a core takes. */
+/** As next to hostile callers: below a key's own rate, and a small part of a core's capacity. */
 const ORDINARY = { kind: 'single', connections: 16, mostRequestsPerSecond: 320, messageIds: 'mixed' } as const
 
-/** Nearly all that the rate of a key allows. */
+/** Nearly the full rate of a key. */
 const FULL_RATE = { ...ORDINARY, mostRequestsPerSecond: 450 } as const
 
 type Options = { settings: Settings; watched: Watched }
 
-/** Measures on each engine what it costs that refusals are kept. */
+/** Measures the cost of keeping refusals, on each engine. */
 export async function measureRefused(folder: string, options: Options): Promise<OfEngines<RefusedFigures>> {
   return await onEachEngine({ folder, ...options }, 'refused', (start) => measureOn(start, options))
 }
@@ -49,7 +49,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   const { warmUpSeconds, rounds } = settings
   const seconds = settings.seconds / SLICES
   const window = { kind: 'single', connections: CONNECTIONS, messageIds: 'mixed' } as const
-  // Not counted: code is compiled meanwhile.
+  // Not counted, because code is being compiled.
   for (const server of Object.values(servers))
     await runLoad(server, { ...window, seconds: settings.seconds, warmUpSeconds })
   for (let slice = 1; slice <= rounds * SLICES; slice += 1) {
@@ -70,7 +70,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
   return figures
 }
 
-/** With the rates that operators have. */
+/** With the default rates. */
 async function measureNeighbours(
   { databaseUrl, engine, folder, server: ended }: Awaited<ReturnType<StartOnEngine>>,
   { neighbour_p99_ms }: RefusedFigures,
@@ -86,9 +86,9 @@ async function measureNeighbours(
     workspaces: [{ key: made.secret_key, journey_ids: [made.journey_id] }],
     subjectsFile: join(inner, 'subjects.json'),
   }
-  // Below its rate, which a load without a pause would use up.
+  // Below its rate, which a load without pauses would use up.
   await initializeCustomers(greedy, 100)
-  // Not counted: code is compiled meanwhile.
+  // Not counted, because code is being compiled.
   await runLoad(server, { ...ORDINARY, seconds, warmUpSeconds })
   const window = { seconds: seconds / SLICES, warmUpSeconds: 0.5 }
   for (let slice = 1; slice <= rounds * SLICES; slice += 1) {

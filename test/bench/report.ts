@@ -13,7 +13,7 @@ import type { RefusedFigures } from './refused.ts'
 import type { RetentionFigures } from './retention.ts'
 import type { Watched } from './watched.ts'
 
-/** What is wanted of each figure; `least` where more is better, `most` where less is. */
+/** The targets of the figures; `least` if more is better, `most` if less is. */
 const wanted = {
   single_vs_manual: { least: 10 },
   single_vs_fastify: { least: 1.1 },
@@ -74,7 +74,7 @@ const wanted = {
 type RatioName = keyof typeof wanted
 type Ratios = Partial<Record<RatioName, number | null>>
 
-/** A rate this near to the load's own ceiling says more of the load than of the server. */
+/** A rate this close to the load's own limit says more about the load than about the server. */
 const CEILING_PART = 0.8
 
 type Measured = {
@@ -90,7 +90,7 @@ type Measured = {
   watched: Watched
 }
 
-/** The figures that have a name of their own; null where the server does not tell. */
+/** The figures with a name of their own; null if the server does not report them. */
 export function ratiosOf({
   peers,
   store,
@@ -196,12 +196,12 @@ function buildRatios(figures: BuildFigures): Ratios {
     now_batch: medianQuotient(young.now, young.before),
     now_flat: median(full.now) / median(young.now) / (median(full.before) / median(young.before)),
     now_bytes: bytes_per_event.now / bytes_per_event.before,
-    // PostgreSQL fills its indexes with each event.
+    // PostgreSQL updates its indexes with each event.
     ...(now !== null && before !== null && { now_pause: now / before }),
   }
 }
 
-/** The figures of each engine that was measured; the names of those on PostgreSQL begin with `pg_`. */
+/** The figures of each engine measured; the names of those on PostgreSQL begin with `pg_`. */
 function ofEach<Figures>(
   { sqlite, postgres }: OfEngines<Figures>,
   ratiosOf: (figures: Figures) => Ratios,
@@ -226,7 +226,7 @@ function peerRatios({
   }
 }
 
-/** The rates that lie within 20 % of what the load reaches against a server that stores nothing. */
+/** The rates within 20 % of what the load reaches against a server that stores nothing. */
 export function nearCeiling({ requests_per_s, batch, batch_ceiling }: PeerFigures): string[] {
   const { bare, ...others } = requests_per_s
   const isNear = (rates: number[], ceiling: number[]) => median(rates) > CEILING_PART * median(ceiling)
@@ -260,7 +260,7 @@ type Report = {
   machine: Machine
 }
 
-/** How fast the machine is. */
+/** The speed of the machine. */
 export function machineLine({ bare_requests_per_s, fsync_ms }: Machine): string {
   return `bare: ${whole(bare_requests_per_s)} requests a second; fsync: ${fsync_ms.toFixed(2)} ms`
 }
@@ -340,7 +340,7 @@ export function tableOf(report: Report): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The lines of each engine that was measured. */
+/** The lines of each engine measured. */
 function eachEngine<Figures>(
   { sqlite, postgres }: OfEngines<Figures>,
   linesOf: (engine: string, figures: Figures) => string[],
@@ -348,7 +348,7 @@ function eachEngine<Figures>(
   return [...(sqlite ? linesOf('SQLite', sqlite) : []), ...(postgres ? linesOf('PostgreSQL', postgres) : [])]
 }
 
-/** What one event costs, station by station: of the profiled kinds side by side, the dearest of a single event first. */
+/** The cost of one event by station: the profiled kinds next to each other, ordered by the cost for a single event. */
 function profileLines(profile: Record<Profiled, ProfileFigures>): string[] {
   const kinds = Object.keys(profile) as Profiled[]
   const table = (title: string, account: (figures: ProfileFigures) => Map<string, number>) => {
@@ -481,7 +481,7 @@ function whole(value: number): string {
   return Math.round(value).toLocaleString('en')
 }
 
-/** The middle of the quotients of two series, round by round. */
+/** The median of the quotients of two series, round by round. */
 function medianQuotient(a: number[], b: number[]): number {
   return median(a.map((value, round) => value / (b[round] ?? Number.NaN)))
 }

@@ -10,28 +10,31 @@ import { type Settings, say } from './settings.ts'
 import type { Watched } from './watched.ts'
 import { BATCH_CONNECTIONS, CONNECTIONS, initializeCustomers, untilIndexed } from './windows.ts'
 
-/** Figures of a store all of whose events age (`settings.storedEvents`), while as many come. */
+/** Figures of a store all of whose events expire (`settings.storedEvents`) while as many arrive. */
 export type RetentionFigures = {
-  /** Events a second, window by window: before anything has aged, and while it is removed. */
+  /** Events per second, window by window: before anything has expired, and during the removal. */
   events_per_s: Record<'single' | 'batch', { alone: number[]; while_ageing: number[] }>
   single_p99_ms: { alone: number[]; while_ageing: number[] }
-  /** How many windows there were room for, and how long all took to go, the windows included. */
+  /** Number of windows during the removal, and its duration, windows included. */
   aged_s: number
-  /** Of the file and its log: when the first begin to go, and when as many have come in their place; null: no file. */
+  /**
+   * Size of the file and its log: when the removal begins, and when as many events have arrived; null if there is no
+   * file.
+   */
   file_bytes: { before: number; after: number } | null
 }
 
 const DAY_MS = 86_400_000
 
-/** The events are so old when they age, and kept for half of it. */
+/** Age of the events when they expire; they are kept for half of it. */
 const BEHIND_MS = 2 * DAY_MS
 
-/** The longest that removing may take. */
+/** Time limit of the removal. */
 const AGED_WAIT_MS = 3_600_000
 
 type Options = { settings: Settings; watched: Watched }
 
-/** Measures on each engine how events are sent while others age. */
+/** Measures on each engine how events are sent while others are removed by age. */
 export async function measureRetention(
   folder: string,
   options: Options,
@@ -69,7 +72,7 @@ async function measureOn(start: StartOnEngine, { settings, watched }: Options): 
       await untilIndexed(server)
     }
   }
-  // Not counted: code is compiled meanwhile.
+  // Not counted, because code is being compiled.
   for (const kind of ['single', 'batch'] as const)
     sent += (await runLoad(server, window(kind, settings))).stored
   const opened = await openDatabase(store.databaseUrl, { create: false })
@@ -108,7 +111,7 @@ function window(kind: 'single' | 'batch', { seconds, warmUpSeconds }: Settings) 
   return { kind, connections, messageIds: 'mixed', seconds, warmUpSeconds } as const
 }
 
-/** Says for how many days the events of the journey are kept. */
+/** Sets for how many days the events of the journey are kept. */
 async function keepFor({ url, workspaces }: Server, retention_days: number) {
   const [workspace] = workspaces
   const reply = await fetch(`${url}/v1/journeys/${workspace?.journey_ids[0]}`, {

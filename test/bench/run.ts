@@ -18,7 +18,7 @@ import { measureRetention } from './retention.ts'
 import { readSettings, type Settings, say } from './settings.ts'
 import { Watched } from './watched.ts'
 
-/** Memory file systems, on which a commit costs nothing: tmpfs, ramfs. */
+/** File systems in memory, on which a commit costs nothing: tmpfs, ramfs. */
 const MEMORY_FILE_SYSTEMS = [0x01021994, 0x858458f6]
 
 async function main(settings: Settings) {
@@ -33,7 +33,7 @@ async function main(settings: Settings) {
     killAll()
     rmSync(folder, { recursive: true, force: true })
   })
-  // Of the last minute, before anything is started: above about 0.3 others are at work, and the figures are theirs too.
+  // Of the last minute, before anything is started: above about 0.3 other programs are running, and affect the figures.
   const [load_average = Number.NaN] = loadavg()
   const started = performance.now()
   const watched = new Watched()
@@ -72,7 +72,7 @@ async function main(settings: Settings) {
   if (settings.json !== undefined) writeFileSync(settings.json, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-// So that the folder is removed and nothing goes on running.
+// So that the folder is removed and no process is left running.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const settings = readSettings(argv.slice(2))
 if (settings) await main(settings)

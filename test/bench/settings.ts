@@ -2,23 +2,23 @@ import { parseArgs } from 'node:util'
 
 export type Settings = {
   rounds: number
-  /** How long each window is measured, and how long the load runs before. */
+  /** Duration of each window, and of the load before it. */
   seconds: number
   warmUpSeconds: number
   /** Events in the full store. */
   storedEvents: number
   isQuick: boolean
-  /** How long hostile callers are at work. */
+  /** Duration of the hostile load. */
   soakSeconds: number
-  /** The one part that is measured; without it the comparison with peers and the full store. */
+  /** The only part to measure; without it the comparison with peers and the full store. */
   only: Part | undefined
-  /** Another checkout of Cairn with its packages installed, with which this one is compared. */
+  /** Another checkout of Cairn with its packages installed, to compare with. */
   before: string | undefined
-  /** What is measured on each engine is measured on these. */
+  /** The engines for measurements that run on each engine. */
   engines: readonly Engine[]
-  /** Where the figures are written. */
+  /** File for the figures. */
   json: string | undefined
-  /** Where the stores are made; it must be on a disk. */
+  /** Folder for the stores; it must be on a disk. */
   folder: string | undefined
 }
 
@@ -55,7 +55,7 @@ const usage = `npm run bench -- [--json FILE] [--quick] [--rounds N] [--events N
   --before DIR  of the part builds: the other checkout, with its packages installed
 `
 
-/** What the command line asks for; undefined where it asks for help. */
+/** Parses the command line; undefined if it asks for help. */
 export function readSettings(args: string[]): Settings | undefined {
   const { values } = parseArgs({
     args,
@@ -102,7 +102,7 @@ export function readSettings(args: string[]): Settings | undefined {
   return { ...common, seconds: 10, warmUpSeconds: 2, soakSeconds: 300 }
 }
 
-/** Tells on the standard error what is being done. */
+/** Reports progress on standard error. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

@@ -1,6 +1,6 @@
 import type { Server } from './processes.ts'
 
-/** The worst that our servers showed: in each part of the run, and in all of it; null where they do not tell. */
+/** The worst values of our servers: in each part of the run, and in all of it; null if they do not report them. */
 export class Watched {
   readonly parts: Record<string, { rss_mb: number | null; indexing_pause_ms: number | null }> = {}
 

@@ -2,16 +2,16 @@ import { BATCH_EVENTS, type Breadth, CUSTOMERS, type MessageIds } from './data.t
 import { countEvents, pause, runLoad, type Server, startCairn } from './processes.ts'
 import type { Settings } from './settings.ts'
 
-/** Batches are sent by this many connections: enough to keep the writer busy, few enough not to queue for long. */
+/** Number of connections for batches: enough to keep the writer busy, few enough not to queue for long. */
 export const BATCH_CONNECTIONS = 4
 
-/** Single events and initializations are sent by this many connections. */
+/** Number of connections for single events and initializations. */
 export const CONNECTIONS = 64
 
-/** The longest that filling the indexes may take. */
+/** Time limit of indexing. */
 const INDEXED_WAIT_MS = 600_000
 
-/** Events that may stay out of the indexes of a store that has nothing else to do: fewer are no burden. */
+/** Events that an idle store may leave unindexed; fewer are no burden. */
 const UNINDEXED_EVENTS = 10_000
 
 /** Our server on a new store whose customers are initialized. */
@@ -21,7 +21,7 @@ export async function startCairnWithCustomers(folder: string, breadth: Breadth =
   return server
 }
 
-/** Makes the customers known to a server, through its API. */
+/** Creates the customers on a server, through its API. */
 export async function initializeCustomers(server: Server, customers = CUSTOMERS): Promise<void> {
   await runLoad(server, {
     kind: 'customers',
@@ -33,7 +33,7 @@ export async function initializeCustomers(server: Server, customers = CUSTOMERS)
   })
 }
 
-/** Batches for a while: events a second, how many were acknowledged in all, and the longest wait for the next answer. */
+/** Batches for a while: events per second, number of acknowledged events, and the longest gap between responses. */
 export async function batchWindow(
   server: Server,
   { messageIds, breadth = 'narrow' }: { messageIds: MessageIds; breadth?: Breadth },
@@ -50,7 +50,7 @@ export async function batchWindow(
   return { eventsPerSecond: requestsPerSecond * BATCH_EVENTS, stored, longestGap_ms }
 }
 
-/** Waits until the indexes have what they take, so that what one window leaves undone does not burden the next. */
+/** Waits until indexing is complete, so that one window's leftovers do not burden the next. */
 export async function untilIndexed(server: Server): Promise<void> {
   const deadline = performance.now() + INDEXED_WAIT_MS
   while (((await server.metric('cairn_unindexed_events')) ?? 0) >= UNINDEXED_EVENTS) {
@@ -60,8 +60,8 @@ export async function untilIndexed(server: Server): Promise<void> {
 }
 
 /**
- * How many events a store holds.
- * @throws {Error} where it is less than was acknowledged, or more than was sent
+ * Number of events in a store.
+ * @throws {Error} if it is less than acknowledged, or more than sent
  */
 export function expectStored(file: string, { least, most }: { least: number; most: number }): number {
   const count = countEvents(file)

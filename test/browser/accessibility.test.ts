@@ -22,7 +22,7 @@ declare global {
   var schemeOfBody: string | null
   /** The sum of all layout shifts of a page. */
   var layoutShift: number
-  /** Whether a page has told that it is loading something. */
+  /** Whether a page has announced that it is loading something. */
   var wasBusy: boolean
 }
 
@@ -228,7 +228,7 @@ const screens: Screen[] = [
   { route: '*', name: 'not-found-outside', open: () => outside('/nowhere', 'There is no such page', []) },
 ]
 
-/** What screens look like after something was done on them, and in rarer cases. */
+/** What screens look like after some action, and in rarer cases. */
 const states: Omit<Screen, 'route'>[] = [
   {
     name: 'foreign-workspace',
@@ -409,18 +409,18 @@ const states: Omit<Screen, 'route'>[] = [
   },
 ]
 
-/** The menus and lists of choices that were looked at on a screen before. */
+/** The menus and lists of choices already checked on earlier screens. */
 const layersSeen = new Set<string>()
 
 describe('Every screen', () => {
-  it('of the routes is looked at here', () => {
+  it('is inspected here', () => {
     const source = readFileSync('admin/app.tsx', 'utf8')
     const routes = Array.from(source.matchAll(/\bindex: true|\bpath: '([^']*)'/g), ([, path]) => path ?? '')
     expect(screens.map(({ route }) => route)).toEqual(routes.filter((path) => path !== 'w/:workspaceId'))
   })
 
   it.each(screens)(
-    'is accessible and never too wide, in light and dark, and needs fewer than 30 files: $name',
+    'is accessible and never too wide, in light and dark, and loads fewer than 30 files: $name',
     async ({ name, open }) => {
       const page = await open()
       await inspectScreen(page, name)
@@ -435,11 +435,11 @@ describe('Every screen', () => {
     },
   )
 
-  it.each(states)('stays so in every state: $name', async ({ name, open }) => {
+  it.each(states)('stays accessible in every state: $name', async ({ name, open }) => {
     await inspectState(await open(), name)
   })
 
-  it('has its navigation behind a button where it is narrow', async () => {
+  it('hides its navigation behind a button on narrow screens', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     await page.setViewportSize({ width: 360, height: 800 })
     const navigation = page.getByRole('navigation', { name: 'Workspace' })
@@ -484,7 +484,7 @@ describe('The keyboard alone', () => {
     expect(await hasFocus(page.getByRole('button', { name: 'Create journey' }))).toBe(true)
   })
 
-  it('signs in: the first field has the focus, also by way of another page', async () => {
+  it('signs in: the first field has the focus, also after a redirect', async () => {
     for (const path of ['/sign-in', '/', screenPath(workspace, 'keys')]) {
       const page = await outside(path, 'Sign in')
       await expect.poll(() => hasFocus(page.getByRole('textbox', { name: 'Email' }))).toBe(true)
@@ -492,7 +492,7 @@ describe('The keyboard alone', () => {
     }
   })
 
-  it('navigates, and arrives at the heading', async () => {
+  it('navigates, and moves the focus to the heading', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     await tabTo(page, page.getByRole('link', { name: 'Customers' }))
     await page.keyboard.press('Enter')
@@ -505,7 +505,7 @@ describe('The keyboard alone', () => {
     expect(await hasFocus(page.getByRole('searchbox', { name: 'Search customers' }))).toBe(true)
   })
 
-  it('opens a menu, moves in it, chooses and leaves it', async () => {
+  it('opens a menu, moves in it, chooses and closes it', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     const button = page.getByRole('button', { name: 'Color scheme' })
     const html = page.locator('html')
@@ -520,7 +520,7 @@ describe('The keyboard alone', () => {
     const dark = page.getByRole('menuitemradio', { name: 'Dark' })
     await expect
       .poll(async () => {
-        // A key that comes while the menu still closes opens nothing: whoever sees that presses it again.
+        // A key pressed while the menu is still closing opens nothing; a user would press it again.
         if (!(await menu.isVisible())) await page.keyboard.press('Enter')
         else if (!(await hasFocus(dark))) await page.keyboard.press('ArrowDown')
         return await hasFocus(dark)
@@ -532,7 +532,7 @@ describe('The keyboard alone', () => {
     await expect.poll(() => hasFocus(button)).toBe(true)
   })
 
-  it('stays in a dialog, and returns to what opened it', async () => {
+  it('stays in a dialog, and returns the focus to what opened it', async () => {
     const page = await inWorkspace('members', table('Members'))
     const opener = page.getByRole('button', { name: 'Invite' })
     await tabTo(page, opener)
@@ -566,7 +566,7 @@ describe('The keyboard alone', () => {
 })
 
 describe('The color scheme', () => {
-  it('follows the system until one is chosen, and is kept', async () => {
+  it('follows the system until one is chosen, and is remembered', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
@@ -588,7 +588,7 @@ describe('The color scheme', () => {
     await expect.poll(scheme).toBe('dark')
   })
 
-  it('is there before the first paint', async () => {
+  it('is applied before the first paint', async () => {
     const page = await inWorkspace('journeys', table('Journeys'))
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.addInitScript(() => {
@@ -605,7 +605,7 @@ describe('The color scheme', () => {
   })
 })
 
-/** How many bytes a file of the interface is by gzip, as the server sends it. */
+/** Gzipped size in bytes of a file of the interface, as the server sends it. */
 function sizeOf(path: string): number {
   const file = `dist${path}`
   return [`${file}.gz`, file].filter((file) => existsSync(file)).map((file) => statSync(file).size)[0] ?? 0
@@ -633,7 +633,7 @@ describe('A first visit', () => {
       let total = 0
       const files = new Set<string>()
       const codings = new Set<string | undefined>()
-      // As they come over the network: compressed. What has come with the head of an answer is its headers.
+      // As transferred: compressed. What comes with the head of a response is its headers.
       session.on('Network.responseReceived', ({ response }) => {
         total -= response.encodedDataLength
         if (!new URL(response.url).pathname.startsWith('/admin/')) return
@@ -646,7 +646,7 @@ describe('A first visit', () => {
       await page.reload({ waitUntil: 'networkidle' })
       expect(total).toBeLessThan(250_000)
       expect(files.size).toBeLessThan(30)
-      // Else nothing was measured.
+      // Otherwise nothing was measured.
       expect(total).toBeGreaterThan(50_000)
       expect([...codings].filter(Boolean)).toEqual([coding])
     },
@@ -672,7 +672,7 @@ describe('A first visit', () => {
     },
   )
 
-  it('is told to run no script but Cairn’s own', async () => {
+  it('is allowed to run only Cairn’s own scripts', async () => {
     for (const path of ['/admin/', '/admin/sign-in', '/admin/w/wsp_1/journeys']) {
       const policy = (await fetch(`${cairn.url}${path}`)).headers.get('content-security-policy') ?? ''
       const directives = new Map(
@@ -698,7 +698,7 @@ describe('Tabs', () => {
     )
 
   it.each(['first-event', 'journey', 'journey-customers', 'journey-settings', 'events', 'refused'])(
-    'stand in one row on a phone, all in sight, and scroll where it is narrower still: %s',
+    'stay in one row on a phone, and scroll if it is narrower still: %s',
     async (name) => {
       const page = await screens.find((screen) => screen.name === name)?.open()
       if (!page) throw new Error(`there is no screen ${name}`)
@@ -715,7 +715,7 @@ describe('Loading', () => {
     ['journeys', 'Journeys'],
     ['customers', 'Customers'],
     ['events', 'Events'],
-  ])('is told, and moves nothing on the page: %s', async (screen, name) => {
+  ])('is announced, and shifts nothing on the page: %s', async (screen, name) => {
     const page = await inWorkspace(screen, table(name))
     const session = await page.context().newCDPSession(page)
     await session.send('Network.enable')
@@ -748,7 +748,7 @@ describe('Loading', () => {
 describe('A server that does not answer', () => {
   const refused = (path: string) => `net::ERR_CONNECTION_REFUSED GET ${path}`
 
-  /** A server in a process of its own that can be stopped and started again at the same address, and a page of it. */
+  /** A server in a process of its own that can be stopped and restarted at the same address, and a page of it. */
   async function openOn(screen: string, refusals: string[]) {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const workspace = await createWorkspace(databaseUrl, { workspace: 'Example Ltd', journey: 'Onboarding' })
@@ -768,7 +768,7 @@ describe('A server that does not answer', () => {
     }
   }
 
-  it('is told, and what was asked for comes by “Try again” once it is back', async () => {
+  it('is reported, and “Try again” loads what was requested once it is back', async () => {
     const { page, stop, start } = await openOn('customers', [refused('/v1/customers')])
     await page.getByRole('heading', { name: 'No customers yet' }).waitFor()
     await stop()
@@ -801,7 +801,7 @@ describe('A server that does not answer', () => {
     await heading(page, 'Renewal').waitFor()
   })
 
-  it('is told where a screen’s code cannot be loaded, and opens by a reload once it is back', async () => {
+  it('is reported if a screen’s code cannot be loaded, and a reload opens the screen once it is back', async () => {
     const { page, stop, start } = await openOn('journeys', [refused('/admin/assets/{file}')])
     await table('Journeys')(page).waitFor()
     await stop()

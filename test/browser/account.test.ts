@@ -29,7 +29,7 @@ async function open(screen: string, refusals: string[] = [], of = owner): Promis
   return await openAdministration({ cairn, signedIn: of.headers, path, refusals })
 }
 
-/** Another session of the owner, in a browser that calls itself so. */
+/** Another session of the owner, in a browser with this user agent. */
 async function elsewhere(userAgent: string) {
   const reply = await cairn.fetch('/session', {
     method: 'POST',
@@ -48,7 +48,7 @@ function sessions(page: Page): Locator {
 }
 
 describe('The account', () => {
-  it('lists the own sessions, and ends each but this one', async () => {
+  it('lists a person’s own sessions, and ends each except the current one', async () => {
     const phone = await elsewhere(IPHONE)
     const page = await open('account')
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
@@ -64,7 +64,7 @@ describe('The account', () => {
     expect((await owner.fetch('GET /session')).status).toBe(200)
   })
 
-  it('takes a session for ended that has ended meanwhile', async () => {
+  it('accepts that a session has ended in the meantime', async () => {
     const phone = await elsewhere(IPHONE)
     const page = await open('account', ['404 DELETE /v1/sessions/{id}'])
     const onPhone = sessions(page).filter({ hasText: 'Safari on iPhone' })
@@ -74,11 +74,11 @@ describe('The account', () => {
     await onPhone.waitFor({ state: 'hidden' })
   })
 
-  it('changes the own name, which the page and others show', async () => {
+  it('changes the person’s name, on the page and for others', async () => {
     const page = await open('account')
     const name = page.getByRole('textbox', { name: 'Name' })
     expect(await name.inputValue()).toBe(owner.name)
-    // It stands in its field, and not beside it once more.
+    // It is in its field only, not repeated next to it.
     expect(await page.getByRole('main').getByText(owner.name, { exact: true }).count()).toBe(0)
     await name.fill(' ')
     await page.getByRole('button', { name: 'Change name' }).click()
@@ -129,14 +129,14 @@ describe('The workspace switch', () => {
     expect((await owner.client().getSession()).data?.workspaces).toMatchObject([{ name }])
   })
 
-  it('is the name alone for a member of one workspace who is no owner', async () => {
+  it('is only a name for a member of one workspace who is not an owner', async () => {
     const viewer = await signUp(cairn, workspace, 'viewer')
     const page = await open('journeys', [], viewer)
     await heading(page, 'Journeys').waitFor()
     expect(await menu(page).count()).toBe(0)
   })
 
-  it('offers no other workspace where only operators make them', async () => {
+  it('does not offer to create a workspace if only operators may', async () => {
     const at = await startCairnForTest({ accounts: 'operator' })
     const home = await at.workspace()
     const { headers } = await signUp(at, home, 'owner')

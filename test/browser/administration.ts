@@ -21,24 +21,24 @@ type AdministrationOptions = Pick<
 > & {
   /** A server, in this process or in one of its own. */
   cairn: { url: string }
-  /** Below /admin, with the slash that it begins with. */
+  /** Path below /admin, with its leading slash. */
   path: string
-  /** Whose session it is; left out: nobody is signed in. */
+  /** The session to use; without one nobody is signed in. */
   signedIn?: SignedIn | undefined
   /**
-   * What the server is expected to refuse, such as `401 GET /v1/session`; identifiers stand as `{id}`,
-   * and the files of the interface as `/admin/assets/{file}`. A request that
-   * gets no answer is named by its error: `net::ERR_CONNECTION_REFUSED GET /v1/session`. More may be added while the
-   * page is open; all of them must have come when the test ends.
+   * Requests that are expected to be refused, such as `401 GET /v1/session`, with `{id}` for identifiers and
+   * `/admin/assets/{file}` for the files of the interface. A request without a response is named by its error:
+   * `net::ERR_CONNECTION_REFUSED GET /v1/session`. More may be added while the page is open; all of them must have
+   * occurred by the end of the test.
    */
   refusals?: string[]
 }
 
 /**
- * Opens the administration interface in a browser context of its own, with leave to use the clipboard and (unless told
- * otherwise) without animations. It is closed when the test has ended; the test fails if any of its pages asked another
- * host, was refused something unexpected, wrote a warning or an error to the console (as for a breach of the
- * Content-Security-Policy) or ran into an error.
+ * Opens the administration interface in a browser context of its own, with clipboard permission and (by default)
+ * without animations. It is closed when the test ends. The test fails if a page contacted another host, was refused
+ * something unexpected, wrote a warning or an error to the console (for example a violation of the
+ * Content-Security-Policy), or threw.
  */
 export async function openAdministration(options: AdministrationOptions): Promise<Page> {
   const { cairn, path, signedIn, refusals = [], timezoneId, viewport, ...media } = options
@@ -60,7 +60,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
   return page
 }
 
-/** @returns ends the collection, with what was complained of */
+/** @returns a function that stops collecting and returns the complaints */
 function collectComplaints(context: BrowserContext, url: string, refusals: string[]): () => string[] {
   const complaints = new Set<string>()
   const refused = new Set<string>()
@@ -73,7 +73,7 @@ function collectComplaints(context: BrowserContext, url: string, refusals: strin
   }
   const onFailedRequest = (request: Request) => {
     const error = request.failure()?.errorText
-    // Aborted by the page itself, which was left or needs the answer no more.
+    // Aborted by the page itself, which was left or no longer needs the response.
     if (error !== 'net::ERR_ABORTED') refused.add(nameOf(error, request))
   }
   const onConsole = (message: ConsoleMessage) => {
@@ -120,8 +120,8 @@ async function keepFailure(context: BrowserContext, testName: string) {
 }
 
 /**
- * The windows in which a screen is looked at, and what axe looks for there. The schemes differ in colors alone; and what is
- * at neither end of the widths is not in between.
+ * The viewports and color schemes in which a screen is inspected, and what axe checks there. The schemes differ only in
+ * colors; a fault at a width in between also shows at one of its ends.
  */
 const looks = [
   { colorScheme: 'light', width: 360, violations: axeViolations },
@@ -130,28 +130,27 @@ const looks = [
   { colorScheme: 'dark', width: 1440, violations: colorViolations },
 ] as const satisfies { colorScheme: string; width: number; violations?: typeof axeViolations }[]
 
-/** A screen in another state is looked at where it is narrowest, and where its colors are others. */
+/** Other states of a screen are inspected at the narrowest width, and in the other color scheme. */
 const looksAtState = [looks[0], looks[3]] as const
 
 /**
- * Looks at the page as it is now, in narrow windows and wide ones, and in both color schemes: nothing stands out at the side,
- * nothing lies over a layer that is open, axe finds nothing, and a picture is kept where there is somebody who may look at
- * it.
+ * Inspects the page in narrow and wide viewports and in both color schemes: nothing overflows horizontally, nothing
+ * covers an open layer, axe finds no violation. Keeps a screenshot if someone may look at it.
  */
 export async function inspectScreen(page: Page, name: string): Promise<void> {
   await inspect(page, name, looks)
 }
 
-/** The same for a state of a screen that is looked at by `inspectScreen` in another. */
+/** The same for another state of a screen that `inspectScreen` has inspected. */
 export async function inspectState(page: Page, name: string): Promise<void> {
   await inspect(page, name, looksAtState)
 }
 
-/** Pictures are a third of what it takes to look at a screen, and those of CI are gone with it. */
+/** Screenshots take a third of the time of an inspection, and those of CI would be discarded. */
 const keepsScreenshots = !processEnvironment().CI
 
 async function inspect(page: Page, name: string, windows: readonly (typeof looks)[number][]) {
-  // Nothing on it depends on what keeps the data.
+  // The interface does not depend on the engine.
   if (engine === 'postgres') return
   const viewport = page.viewportSize()
   for (const { colorScheme, width, ...look } of windows) {
@@ -162,17 +161,17 @@ async function inspect(page: Page, name: string, windows: readonly (typeof looks
     const where = `${name} at ${width} px, ${colorScheme}`
     if (keepsScreenshots) await keepScreenshot(page, name)
     expect(await page.evaluate(() => document.documentElement.scrollWidth), where).toBe(width)
-    // It takes longer than all the rest.
+    // This takes longer than everything else.
     if ('violations' in look) expect(await look.violations(page), where).toEqual([])
   }
   await expectLayersUncovered(page, name)
   if (viewport) await page.setViewportSize(viewport)
 }
 
-/** Waits until what follows from a change of the window is drawn. */
+/** Waits until the consequences of a viewport change are drawn. */
 async function settled(page: Page) {
   await page.evaluate(async () => {
-    // What listens to the window draws in the next frame.
+    // Listeners of the window draw in the next frame.
     for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
     const animations = document.getAnimations().filter(({ effect }) => {
       return effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY
@@ -182,8 +181,8 @@ async function settled(page: Page) {
 }
 
 /**
- * Keeps a picture of the whole page as dist/screenshots/admin-NAME-WIDTH-SCHEME.png: of a window as high as the page,
- * so that what sticks to the end of the window stands at the end of the page.
+ * Saves a screenshot of the whole page as dist/screenshots/admin-NAME-WIDTH-SCHEME.png, with a viewport as high as the
+ * page, so that sticky elements at the bottom of the viewport are at the bottom of the page.
  */
 async function keepScreenshot(page: Page, name: string): Promise<void> {
   const viewport = page.viewportSize()

@@ -8,7 +8,7 @@ import { newEmail, newMember, newPerson, type SignedUp, signIn, signUp } from '.
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** On the server's clock, which stands still until it is moved on. The store, where it is made, has the real one. */
+/** The server's clock, which stands still until it is advanced. New stores still use the real one. */
 const noon_ms = Date.UTC(2050, 9, 31, 12)
 const hour_ms = 3_600_000
 const timezoneId = 'Asia/Kolkata'
@@ -16,11 +16,13 @@ const timezoneId = 'Asia/Kolkata'
 let cairn: Cairn
 let workspace: Workspace
 let owner: SignedUp
-/** What nobody may read in the log. */
+/** Values that must not appear in the log. */
 const secrets: string[] = []
 const invited = newEmail()
 
-/** Does one thing of each area, an hour apart each: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15. */
+/**
+ * Performs one action of each area, an hour apart: keys at 12 o'clock, journeys at 13, members at 14, sessions at 15.
+ */
 beforeAll(async () => {
   let now_ms = noon_ms
   cairn = await startCairn({ now: () => now_ms })
@@ -58,7 +60,7 @@ beforeAll(async () => {
 
   now_ms += hour_ms
   await expect(signIn(cairn, { ...owner, password: 'a wrong guess' })).rejects.toThrow('401')
-  // Nobody who guesses waits for its entry.
+  // Requests with wrong passwords do not wait until their entry is written.
   const isNoted = async () => {
     const { data: log } = await administration.listAuditLog({ query: { area: 'sessions' } })
     return log?.data.some(({ action }) => action === 'sign_in_failed')
@@ -85,7 +87,7 @@ function entries(page: Page): Locator {
   return page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
 }
 
-/** What the entries say, without when and from where. */
+/** The texts of the entries, without when and from where. */
 async function sentences(page: Page): Promise<string[]> {
   return (await entries(page).allInnerTexts()).map((text) => text.split('\n')[0]?.trim() ?? '')
 }
@@ -110,7 +112,7 @@ const byArea = {
   ],
 }
 
-/** With the addresses that differ from run to run. */
+/** Replaces the addresses that differ from run to run. */
 function withEmails(lines: string[]): string[] {
   return lines.map((line) => line.replace('EMAIL', owner.email).replace('INVITED', invited))
 }
@@ -123,7 +125,7 @@ async function typeInstant(page: Page, name: string, text: string) {
 }
 
 describe('The audit log', () => {
-  it('tells in sentences what was done, the newest first, with when and from where', async () => {
+  it('describes each action in a sentence, newest first, with time and address', async () => {
     const page = await open()
     await entries(page).first().waitFor()
     const { sessions, members, journeys, service_keys } = byArea
@@ -144,7 +146,7 @@ describe('The audit log', () => {
     await page.getByRole('tooltip', { name: '2050-10-31T15:00:00.000Z' }).waitFor()
   })
 
-  it('shows what a change was from and to', async () => {
+  it('shows old and new values of a change', async () => {
     const page = await open('?area=journeys')
     const entry = entries(page).filter({ hasText: 'changed the journey' })
     await entry.getByRole('button', { name: 'Details' }).click()
@@ -190,7 +192,7 @@ describe('Its filters', () => {
     expect(new URL(page.url()).search).toBe(`?area=${area}`)
   })
 
-  it('narrow it to an actor, from the list or from an entry', async () => {
+  it('restrict it to an actor, from the list or from an entry', async () => {
     const archived = 'The service key First secret key archived the journey Onboarding of teams'
     const page = await open('?area=journeys')
     await page.getByRole('combobox', { name: 'Member or secret key' }).click()
@@ -211,7 +213,7 @@ describe('Its filters', () => {
     await expect.poll(() => sentences(page)).toEqual([archived])
   })
 
-  it('narrow it to a time on the viewer’s clock', async () => {
+  it('restrict it to a time on the viewer’s clock', async () => {
     const page = await open()
     await entries(page).first().waitFor()
     await typeInstant(page, 'From', '2050-10-31 18:30')
@@ -231,7 +233,7 @@ describe('Its filters', () => {
     await expect.poll(async () => (await sentences(page)).length).toBeGreaterThan(10)
   })
 
-  it('that lead nowhere are told apart from a log that cannot be read', async () => {
+  it('that match nothing are distinguished from a log that cannot be read', async () => {
     const actor_id = (await newPerson(cairn)).person_id
     const page = await open(`?actor_id=${actor_id}`)
     await page.getByText('No such member or secret key in this workspace.').waitFor()

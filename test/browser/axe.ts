@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Which parts of a page axe looks at, as selectors; all of it without them. */
+/** The parts of a page that axe inspects, as selectors; undefined: all of it. */
 type Parts = string[] | undefined
 
 const everyRule: axe.RunOnly = {
@@ -13,21 +13,21 @@ const everyRule: axe.RunOnly = {
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }
 
-/** What the colors of a page decide. */
+/** The rules that depend on colors. */
 const colorRules = ['color-contrast', 'link-in-text-block']
 
-/** What axe finds against WCAG 2.2 AA and best practice: the rule, what it asks for, and where. */
+/** Returns the violations of WCAG 2.2 AA and best practice: rule, requirement and elements. */
 export function axeViolations(page: Page, parts?: Parts): Promise<string[]> {
   return violationsOf(page, { runOnly: everyRule }, parts)
 }
 
-/** The same but for what the colors decide: to tell those of a large page takes most of the time. */
+/** The same without the rules for colors, which take most of the time on a large page. */
 export function structureViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]))
   return violationsOf(page, { runOnly: everyRule, rules }, undefined)
 }
 
-/** The same for what the colors decide, where the rest of a page has been looked at. */
+/** The same for colors only, if the rest of the page has been inspected. */
 export function colorViolations(page: Page, parts?: Parts): Promise<string[]> {
   return violationsOf(page, { runOnly: { type: 'rule', values: colorRules } }, parts)
 }

@@ -1,7 +1,7 @@
 import { rolldown } from 'rolldown'
 import { build } from 'vite'
 
-/** The module and all that it imports as one minified module, as a front end ships it. */
+/** Bundles the module with all its imports into one minified module, as a front end ships it. */
 export async function bundleForBrowser(file: string): Promise<string> {
   const bundle = await rolldown({ input: file, platform: 'browser' })
   const { output } = await bundle.generate({ format: 'esm', minify: true })
@@ -9,14 +9,14 @@ export async function bundleForBrowser(file: string): Promise<string> {
   return output[0].code
 }
 
-/** The same as Vite ships it in the page of an application. */
+/** The same as Vite bundles it into an application's page. */
 export async function bundleByVite(file: string): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'silent',
     build: {
       write: false,
-      // What it adds to the page once, whatever is imported.
+      // Vite adds it to a page once, whatever is imported.
       modulePreload: { polyfill: false },
       rolldownOptions: { input: file, preserveEntrySignatures: 'strict' },
     },

@@ -8,30 +8,29 @@ import { type Browser, chromium } from 'playwright-core'
 
 let shared: Promise<Browser> | undefined
 
-/** The Chromium in which all test files of a process have contexts of their own; it ends with the process. */
+/** The Chromium shared by all test files of a process; it ends with the process. */
 export function sharedChromium(): Promise<Browser> {
   shared ??= launchChromium()
   return shared
 }
 
 /**
- * Starts a headless Chromium. It reaches this machine alone: every other host fails like one
- * that does not exist.
+ * Starts a headless Chromium that can reach only this machine: every other host fails to resolve.
  *
- * On Linux (x64) it is the Chromium of @sparticuz/chromium with the libraries and a font that it needs, so that a
- * machine has to offer nothing but libc; elsewhere it is the Chrome that is installed.
+ * On Linux (x64) it is the Chromium of @sparticuz/chromium with the libraries and a font that it needs, so that the
+ * machine needs only libc; elsewhere it is the installed Chrome.
  */
 async function launchChromium(): Promise<Browser> {
   const args = [
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     '--disable-background-networking',
-    // Pages of one context share one, which has compiled what they all run.
+    // Pages of one context share a process, in which their code is already compiled.
     '--process-per-site',
-    // A page begins empty: without these, in a process of its own that ends when it has come to its address.
+    // Without these, a page starts in a process of its own, which ends when it navigates to its address.
     '--renderer-process-limit=1',
     '--disable-site-isolation-trials',
   ]
-  // It shows our own pages only. Its sandbox refuses root, and ordinary users in most containers.
+  // It shows only our own pages. Its sandbox refuses root, and ordinary users in most containers.
   const chromiumSandbox = false
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     return chromium.launch({ args, chromiumSandbox, channel: 'chrome' })
@@ -51,9 +50,9 @@ async function launchChromium(): Promise<Browser> {
 }
 
 /**
- * The folder of the unpacked Chromium, unpacked where it is not there yet: once for each version and user, since that
- * takes seconds and 200 MB. Test files that start at once each unpack for themselves, and the first to be ready gives
- * the folder its name.
+ * Returns the folder of the unpacked Chromium. It is unpacked once per version and user, because that takes seconds and
+ * 200 MB. If several test files start at once, each unpacks it, and the first to finish renames its copy to the final
+ * folder.
  */
 function unpackedChromium(): string {
   const root = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..')
@@ -71,7 +70,7 @@ function unpackedChromium(): string {
       if (!existsSync(folder)) throw error
     }
   }
-  // Anyone may put a folder of this name where everyone may write.
+  // Anyone could create a folder with this name in a world-writable place.
   if (lstatSync(folder).uid !== uid) throw new Error(`${folder} belongs to another user. Remove it.`)
   return folder
 }
@@ -85,7 +84,7 @@ function unpack(packed: string, folder: string) {
   writeFileSync(join(folder, 'fonts.conf'), fontConfiguration)
 }
 
-/** The machine's own fonts, where it has any, and the one that comes with Chromium. */
+/** The machine's own fonts, if it has any, and the one that comes with Chromium. */
 const fontConfiguration = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

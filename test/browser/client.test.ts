@@ -25,14 +25,14 @@ const page = `<!doctype html>
   globalThis.cairnClient = cairnClient
 </script>`
 
-/** The site of a customer: another origin than that of Cairn. */
+/** A customer's website, on an origin other than Cairn's. */
 let site: Server
 let origin: string
 let browser: Browser
 let context: BrowserContext
 let cairn: Cairn
 let workspace: Workspace
-/** What a page needs for a client or a tracker. */
+/** Options of a client or a tracker in a page. */
 let options: Pick<TrackerOptions, 'baseUrl' | 'serviceKey' | 'customer'>
 
 beforeAll(async () => {
@@ -113,7 +113,7 @@ describe('a page of another origin', () => {
     ])
   })
 
-  it('reads that its origin is not allowed, where the key lists others', async () => {
+  it('can read that its origin is not allowed, if the key lists others', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [origin] })
     const elsewhere = origin.replace('127.0.0.1', 'localhost')
     const initialize = async (from: string) => {
@@ -133,7 +133,7 @@ describe('a page of another origin', () => {
     expect(await initialize(elsewhere)).toEqual({ stored: false, status: 403, code: 'origin_not_allowed' })
   })
 
-  it('reads that its key is not valid', async () => {
+  it('can read that its key is not valid', async () => {
     const opened = await openPage()
 
     const error = await opened.evaluate(
@@ -147,7 +147,7 @@ describe('a page of another origin', () => {
     expect(error).toMatchObject({ status: 401, code: 'unauthorized', request_id: expect.any(String) })
   })
 
-  it('reads that it sends too much, and when to try again', async () => {
+  it('can read that it is rate limited, and when to retry', async () => {
     const stopped = await startCairnForTest({ now: () => 0, rateLimit: 1 })
     const opened = await openPage()
 
@@ -163,11 +163,11 @@ describe('a page of another origin', () => {
       optionsFor(stopped, await stopped.workspace()),
     )
 
-    // Half of the burst is kept for others, and is filled first.
+    // Half of the burst is reserved for others, and is filled first.
     expect(refusal).toEqual({ code: 'rate_limited', retryAfter: '2' })
   })
 
-  it('hears of a rejected event that it does not look after, flushed or not', async () => {
+  it('reports an unhandled rejected event, flushed or not', async () => {
     const opened = await openPage()
 
     const reported = await opened.evaluate(
@@ -189,10 +189,10 @@ describe('a page of another origin', () => {
 })
 
 describe('a page that is left', () => {
-  /** What a page tracks as its last act, and what of that its `handOver` returned. */
+  /** What a page tracks as its last act, and which of these events its `handOver` returned. */
   type LastAct = { tracked: TrackedEvent[]; left: TrackedEvent[] }
 
-  /** Opens a page whose customer is initialized, and which tracks the events when it is left. */
+  /** Opens a page whose customer is initialized and which tracks the events when the page is left. */
   async function pageThatTracks(events: { count: number; size_bytes: number }): Promise<Page> {
     const opened = await openPage()
     await opened.evaluate(
@@ -216,7 +216,7 @@ describe('a page that is left', () => {
     return opened
   }
 
-  /** What the page that is gone has noted. */
+  /** What the closed page has recorded. */
   async function lastAct(opened: Page): Promise<LastAct> {
     return JSON.parse(await opened.evaluate(() => localStorage.getItem('lastAct') ?? ''))
   }
@@ -250,7 +250,7 @@ describe('a page that is left', () => {
     const { tracked, left } = await lastAct(opened)
     // Six bodies of some 10,200 bytes fit into 65,536, a seventh does not.
     expect(left).toEqual(tracked.slice(6))
-    // What was left may be stored too: a request under way when the page went may have arrived.
+    // Returned events may be stored too: a request in flight when the page closed may have arrived.
     await expect.poll(storedMessageIds).toEqual(expect.arrayContaining(messageIds(tracked.slice(0, 6))))
 
     const stored = await opened.evaluate(

@@ -2,28 +2,28 @@ import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-cor
 import { withPatience } from '../patience.ts'
 import { sharedChromium } from './chromium.ts'
 
-/** What all pages of the interface are opened with, unless a test tells otherwise. */
+/** Defaults for all pages of the interface. */
 const ordinary = {
   viewport: { width: 1440, height: 900 },
   reducedMotion: 'reduce',
   permissions: ['clipboard-read', 'clipboard-write'],
 } satisfies BrowserContextOptions
 
-/** A context that no test has at this moment, and a page in it that keeps the process in which its pages are drawn. */
+/** A context that no test uses now, and a page in it that keeps its renderer process alive. */
 type Idle = { context: BrowserContext; keeper: Page }
 
 const idle: Idle[] = []
 
 export type Lent = {
   context: BrowserContext
-  /** To be called when the test has ended. Its pages are closed, and nothing of it is left. */
+  /** Call it when the test ends. It closes the pages and clears their state. */
   giveBack: () => Promise<void>
 }
 
 /**
- * A browser context for one test, with leave to use the clipboard and without animations. Who has a time zone of its own
- * gets a new one; all others get one after the other the same, emptied: of what it takes to open a page in a new context,
- * nearly half is to start its process and to compile the interface there.
+ * Returns a browser context for one test, with clipboard permission and without animations. Contexts are reused and
+ * cleared, except with a time zone of their own: nearly half of the time to open a page in a new context goes into
+ * starting its process and compiling the interface there.
  * @param url of the server whose pages are opened
  */
 export async function lendContext(
@@ -35,7 +35,7 @@ export async function lendContext(
     return { context, giveBack: () => context.close() }
   }
   const { context, keeper } = idle.pop() ?? (await newIdle())
-  // A process is shared by the pages of one site.
+  // The pages of one site share a process.
   await keeper.goto(`${url}/livez`)
   return {
     context,

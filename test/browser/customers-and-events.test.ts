@@ -12,7 +12,7 @@ import { connect } from '../storage/sqlite/file-store.ts'
 import { inspectState, openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** Thirteen hours before UTC's clock in November: most days there are another day in UTC. */
+/** Thirteen hours ahead of UTC in November, so most instants fall on another day there. */
 const timezoneId = 'Pacific/Auckland'
 
 let cairn: Cairn
@@ -116,8 +116,8 @@ describe('Customers', () => {
     expect(query(page)).toEqual({ type: 'account' })
   })
 
-  it('are looked for further where the newest pages are empty: by itself at first, then when asked to', async () => {
-    // More than ten thousand are found, so that they are walked to, and the oldest stand behind a dozen empty pages.
+  it('are searched further if the newest pages have no match: automatically at first, then on request', async () => {
+    // More than ten thousand match, so the list is walked, and the oldest come after a dozen empty pages.
     connect(sqlitePath(cairn.databaseUrl)).exec(`
       WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < 127500)
       INSERT INTO customers (workspace_id, customer_id, customer_type, client_customer_id, customer_name, created_ms,
@@ -158,7 +158,7 @@ describe('Customers', () => {
     await heading(page, 'Journeys').waitFor()
   })
 
-  it('are saved as a file with the filters that are set, and one that was cut short is not', async () => {
+  it('are exported with the active filters, and an incomplete export is reported', async () => {
     await customer('Ada Lovelace', 'user-1')
     await customer('Ada, "Countess"', '=user-2')
     await customer('Grace Hopper', 'user-3')
@@ -175,7 +175,7 @@ describe('Customers', () => {
     const csv = await save('CSV')
     expect(csv.name).toMatch(/^customers-\d{8}T\d{6}Z\.csv$/)
     expect(csv.text).toContain(`,'=user-2,contact,"Ada, ""Countess""",`)
-    // Rows alone: the names of the columns, and two customers.
+    // Rows only: the names of the columns, and two customers.
     expect(csv.text.split('\r\n').map((line) => line.split(',')[0])).toEqual([
       '\ufeffcustomer_id',
       expect.stringMatching(/^cus_/),
@@ -208,7 +208,7 @@ describe('Customers', () => {
     await page.getByText('The file was cut short').waitFor()
   })
 
-  it('come page by page, none twice and none left out', async () => {
+  it('are paged, without duplicates or gaps', async () => {
     const names = Array.from({ length: 101 }, (_, index) => `Customer ${index + 1}`)
     for (const name of names) await customer(name, name)
     const page = await open('customers')
@@ -256,7 +256,7 @@ describe('A customer', () => {
     expect(await time.getAttribute('datetime')).toBe(early)
   })
 
-  it('shows custom variables to be read, whatever they are', async () => {
+  it('shows custom variables in full, whatever they are', async () => {
     const long = 'nearly 64 KiB in all, '.repeat(2950)
     const values: [event_id: string, Schemas['EventCreation']['custom_variables'] | undefined][] = [
       ['with_nothing', undefined],
@@ -297,7 +297,7 @@ describe('A customer', () => {
     expect(await fields(item('with_nested'))).toEqual([
       ['address', JSON.stringify({ city: 'Praha', lines: ['Na Příkopě 1', { floor: 2 }] }, null, 2)],
     ])
-    // Its last blank could not be seen, were it not in quotation marks.
+    // Its trailing space is visible only in quotation marks.
     expect(await fields(item('with_long'))).toEqual([
       ['note', JSON.stringify(long)],
       ['short', 'beside it'],
@@ -305,7 +305,7 @@ describe('A customer', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1440)
   })
 
-  it('comes page by page when much has happened', async () => {
+  it('is paged if it has many events', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     for (let number = 1; number <= 60; number++) await event(id, `event_${number}`)
     const page = await open(`customers/${id}`)
@@ -316,7 +316,7 @@ describe('A customer', () => {
     expect(await page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').count()).toBe(60)
   })
 
-  it('that there is not leads to the search', async () => {
+  it('that does not exist leads to the search', async () => {
     const path = screenPath(workspace, 'customers/cus_00000000000000000000000000')
     const refusals = ['', '/events', '/journeys'].map((of) => `404 GET /v1/customers/{id}${of}`)
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
@@ -327,7 +327,7 @@ describe('A customer', () => {
 })
 
 describe('A filter in the address', () => {
-  it('that is not understood is named and left out, on every screen', async () => {
+  it('that cannot be parsed is reported and ignored, on every screen', async () => {
     const { client, journey_id } = workspace
     const steps = ['signed_up', 'paid'].map((event_id) => ({ event_id, name: event_id }))
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -380,7 +380,7 @@ describe('A filter in the address', () => {
     }
   })
 
-  it('may have an offset, also one whose plus has become a blank', async () => {
+  it('may have an offset, also one whose plus has become a space', async () => {
     await event(await customer('Ada Lovelace', 'user-1'), 'signed_up')
     const page = await open('events')
     const since = new Date(Date.now() - 3_600_000)
@@ -400,7 +400,7 @@ describe('A filter in the address', () => {
 })
 
 declare global {
-  /** What the markup below would set if it ran. */
+  /** Set by the markup below if it runs. */
   var ran: unknown
 }
 
@@ -408,7 +408,7 @@ describe('Markup in a name', () => {
   const markup = (name: string) =>
     `${name} "><script>globalThis.ran=1</script><img src=x onerror="globalThis.ran=2">{{7*7}}\${7*7}`
 
-  it('is shown as the text that it is, on every screen', async () => {
+  it('is shown as text, on every screen', async () => {
     const named = {
       workspace: markup('Workspace'),
       journey: markup('Journey'),
@@ -422,7 +422,7 @@ describe('Markup in a name', () => {
     workspace = { ...made, client: cairn.client(made.secret_key) }
     const person = await newPerson(cairn, { name: named.person })
     await addMember(cairn, workspace, person, 'owner')
-    // Else its name would be no item of the menu of workspaces.
+    // Otherwise its name would not be in the menu of workspaces.
     await addMember(cairn, await cairn.workspace(), person, 'viewer')
     owner = { ...person, ...browser(cairn, await signIn(cairn, person)) }
     const administration = owner.client(workspace.workspace_id)
@@ -477,7 +477,7 @@ describe('Markup in a name', () => {
       ],
       [
         'events',
-        // Nested values stand as JSON.
+        // Nested values are shown as JSON.
         [named.event, named.journey, markup('variable'), JSON.stringify(markup('inner'))],
         (page) => page.getByRole('button', { name: /^event "/ }).click(),
       ],
@@ -529,7 +529,7 @@ describe('Markup in a name', () => {
 })
 
 describe('erasing a customer', () => {
-  it('asks for the name, and then it is in no list any more', async () => {
+  it('asks for the name, and then the customer is in no list', async () => {
     const name = 'Grace Hopper'
     const erased = await customer(name, 'user-erased')
     await customer('Ada Lovelace', 'user-kept')

@@ -31,26 +31,26 @@ const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
 )
 const written = mkdtempSync(join(tmpdir(), 'cairn-docs-'))
 
-/** The site as it is served: by Cairn at /docs/, and as written files in some folder of a static host. */
+/** The site as served by Cairn at /docs/, and as files in a folder of a static host. */
 const everyHost = ['the server', 'a static host'] as const
 type Host = (typeof everyHost)[number]
 
-/** Parts of the reference that have every kind of element between them: to look at all of it takes axe half a minute. */
+/** Parts of the reference that contain every kind of element: axe needs half a minute for all of it. */
 const everyKind = ['header', '.menu-content', '[id="operation/createEvents"]', '[id="operation/listEvents"]']
 
 let cairn: Cairn
 let staticHost: Server
 const sites = {} as Record<Host, string>
 let browser: Browser
-/** The reference, opened once on each host for what only reads it: to render it takes seconds. */
+/** The reference, opened once per host for tests that only read it, because rendering takes seconds. */
 const references = new Map<Host, Page>()
-/** The window of a page, unless a test tells otherwise. */
+/** Size of a page's window, unless a test sets another. */
 const ordinary = { width: 1280, height: 720 }
 /** The pages that a test has opened. */
 const opened: Page[] = []
-/** What each page asked for, below its site. */
+/** What each page requested, below its site. */
 const requested = new WeakMap<Page, string[]>()
-/** What no page may do: ask elsewhere or in vain, break the policy, run into an error. */
+/** Violations of what every page must avoid: requests elsewhere or in vain, policy violations, errors. */
 let complaints: string[]
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ afterEach(async () => {
   expect(complaints).toEqual([])
 })
 
-// Redoc takes its time where the machine is busy.
+// Redoc is slow on a busy machine.
 describe('The API reference', () => {
   it.each(everyHost)('shows every operation of the contract and no other, on %s', async (host) => {
     const page = await openedReference(host)
@@ -102,10 +102,10 @@ describe('The API reference', () => {
     expect(sorted(shown)).toEqual(sorted(expected))
   })
 
-  it('names the path that requests go to, as the contract gives it', async () => {
+  it('shows the path of requests as the contract gives it', async () => {
     const page = await openedReference('the server')
     const base = contract.servers[0].url
-    // All at once: each search for a text goes through the whole of a large page.
+    // All at once: each search for a text traverses all of a large page.
     const shown = await page.locator('body *').evaluateAll((elements, base) => {
       const textOf = (element: Element) => element.textContent?.trim() ?? ''
       const isInnermost = (element: Element) =>
@@ -120,7 +120,7 @@ describe('The API reference', () => {
     expect(shown.filter((text) => expected.includes(text)).toSorted()).toEqual(expected.toSorted())
   })
 
-  it.each(everyHost)('asks for nothing but its own files, on %s', async (host) => {
+  it.each(everyHost)('requests only its own files, on %s', async (host) => {
     expect(requested.get(await openedReference(host))?.toSorted()).toEqual([
       '',
       'icon.svg',
@@ -156,7 +156,7 @@ describe('The API reference', () => {
 
   it('shows a request by curl and by the client for every operation', async () => {
     const page = await openedReference('the server')
-    // All at once: each look for something goes through the whole of a large page.
+    // All at once: each query traverses all of a large page.
     const shown: Record<string, Record<string, string>> = {}
     for (const language of ['curl', 'TypeScript client']) {
       await page.getByRole('tab', { name: language }).evaluateAll((tabs) => {
@@ -185,7 +185,7 @@ describe('The API reference', () => {
     }
   })
 
-  it('runs no script that is not one of its files', async () => {
+  it('runs only scripts from its own files', async () => {
     const page = await openedReference('the server')
     const ran = await page.evaluate(() => {
       document.head.append(
@@ -197,7 +197,7 @@ describe('The API reference', () => {
     await expect.poll(() => complaints.splice(0)).toEqual([expect.stringContaining("default-src 'self'")])
   })
 
-  it('fits into narrow windows and wide ones', async () => {
+  it('fits narrow and wide windows', async () => {
     const pages = {
       reference: await openedReference('the server'),
       problems: await open('the server', 'problems'),
@@ -213,7 +213,7 @@ describe('The API reference', () => {
     }
   })
 
-  it('has nothing that axe finds, all of it but for its colors', async () => {
+  it('has no violation that axe finds, apart from colors', async () => {
     expect(await structureViolations(await openedReference('the server'))).toEqual([])
   })
 
@@ -263,7 +263,7 @@ describe('The API reference', () => {
     },
   )
 
-  it('opens its contents on a phone by keyboard', async () => {
+  it('opens its contents by keyboard on a phone', async () => {
     const page = await openedReference('the server')
     await page.setViewportSize({ width: 360, height: 800 })
     const search = page.getByPlaceholder('Search')
@@ -275,9 +275,9 @@ describe('The API reference', () => {
     await page.setViewportSize(ordinary)
   })
 
-  it.each(everyHost)('has an address for every operation, on %s', async (host) => {
+  it.each(everyHost)('has a URL for every operation, on %s', async (host) => {
     const page = await openedReference(host)
-    // Not once each: Redoc, which is still telling the address of the section before, may overwrite it.
+    // Repeatedly: Redoc may still overwrite the address with that of the previous section.
     const leadsNowhere = () =>
       page.evaluate(
         (ids) =>
@@ -305,7 +305,7 @@ describe('The API reference', () => {
     await rendered(page)
   })
 
-  it.each(everyHost)('explains every code where the type of its problem leads, on %s', async (host) => {
+  it.each(everyHost)('explains every code at the type of its problem, on %s', async (host) => {
     const page = await open(host, 'problems')
     const codes = contract.components.schemas.ProblemCode.enum
     const targets = await page.evaluate(
@@ -343,7 +343,7 @@ describe('The API reference', () => {
     expect(page.url()).toBe(sites[host])
   })
 
-  it.each(everyHost)('has no link that leads nowhere, on %s', async (host) => {
+  it.each(everyHost)('has no broken link, on %s', async (host) => {
     for (const page of [await openedReference(host), await open(host, 'problems')]) {
       const links = await page
         .locator('a[href], link[href]')
@@ -356,7 +356,7 @@ describe('The API reference', () => {
     }
   })
 
-  it.each(everyHost)('gives the contract itself, also without scripts, on %s', async (host) => {
+  it.each(everyHost)('offers the contract itself, also without scripts, on %s', async (host) => {
     const page = await open(host, '', { javaScriptEnabled: false })
     const link = page.getByRole('main').getByRole('link', { name: 'openapi.json' })
     expect(await link.isVisible()).toBe(true)
@@ -365,39 +365,36 @@ describe('The API reference', () => {
   })
 })
 
-/** A sign that is drawn, by the text of what it belongs to, with its color and that of its ground. */
+/** A drawn text sign with the text of its element, its color and its background. */
 type Sign = { of: string; color: string; ground: string }
 
 describe('A sign of the API reference', () => {
-  it.each(['light', 'dark'] as const)(
-    'stands out from its ground: chevrons and others, %s',
-    async (colorScheme) => {
-      const page = await openReference('the server', { colorScheme })
-      const signs = await page.locator('#reference svg').evaluateAll((drawn): Sign[] => {
-        const isClear = (color: string) => /^transparent$|^rgba\(.*, 0\)$|\/ 0\)$/.test(color)
-        const groundOf = (element: Element | null): string => {
-          if (!element) return 'rgb(255, 255, 255)'
-          const { backgroundColor } = getComputedStyle(element)
-          return isClear(backgroundColor) ? groundOf(element.parentElement) : backgroundColor
-        }
-        const shapesOf = (svg: Element) => Array.from(svg.querySelectorAll('polygon, path'))
-        return drawn
-          .filter((svg) => svg.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
-          .filter((svg) => svg.getBoundingClientRect().width > 0)
-          .flatMap((svg) =>
-            shapesOf(svg).map((shape) => {
-              const of = `${svg.parentElement?.tagName} ${svg.parentElement?.textContent?.slice(0, 40)}`
-              return { of, color: getComputedStyle(shape).fill, ground: groundOf(svg) }
-            }),
-          )
-          .filter(({ color }) => color !== 'none' && !isClear(color))
-      })
-      expect(signs.length).toBeGreaterThan(100)
-      const faint = signs.filter(({ color, ground }) => contrastOf(color, ground) < 3)
-      // One of each kind.
-      expect([...new Map(faint.map((sign) => [`${sign.color} ${sign.ground}`, sign])).values()]).toEqual([])
-    },
-  )
+  it.each(['light', 'dark'] as const)('has enough contrast: chevrons and others, %s', async (colorScheme) => {
+    const page = await openReference('the server', { colorScheme })
+    const signs = await page.locator('#reference svg').evaluateAll((drawn): Sign[] => {
+      const isClear = (color: string) => /^transparent$|^rgba\(.*, 0\)$|\/ 0\)$/.test(color)
+      const groundOf = (element: Element | null): string => {
+        if (!element) return 'rgb(255, 255, 255)'
+        const { backgroundColor } = getComputedStyle(element)
+        return isClear(backgroundColor) ? groundOf(element.parentElement) : backgroundColor
+      }
+      const shapesOf = (svg: Element) => Array.from(svg.querySelectorAll('polygon, path'))
+      return drawn
+        .filter((svg) => svg.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        .filter((svg) => svg.getBoundingClientRect().width > 0)
+        .flatMap((svg) =>
+          shapesOf(svg).map((shape) => {
+            const of = `${svg.parentElement?.tagName} ${svg.parentElement?.textContent?.slice(0, 40)}`
+            return { of, color: getComputedStyle(shape).fill, ground: groundOf(svg) }
+          }),
+        )
+        .filter(({ color }) => color !== 'none' && !isClear(color))
+    })
+    expect(signs.length).toBeGreaterThan(100)
+    const faint = signs.filter(({ color, ground }) => contrastOf(color, ground) < 3)
+    // One of each kind.
+    expect([...new Map(faint.map((sign) => [`${sign.color} ${sign.ground}`, sign])).values()]).toEqual([])
+  })
 })
 
 function escaped(text: string): string {
@@ -432,7 +429,7 @@ async function openReference(host: Host, options?: BrowserContextOptions): Promi
   return page
 }
 
-/** The reference as others have left it: with parts of it unfolded, and at some place. */
+/** The reference as other tests have left it: partly unfolded, and scrolled. */
 async function openedReference(host: Host): Promise<Page> {
   const page = references.get(host) ?? (await openReference(host))
   references.set(host, page)
@@ -443,7 +440,7 @@ async function rendered(page: Page) {
   await page.locator(`[id="operation/${operations.at(-1)?.operationId}"]`).waitFor()
 }
 
-/** The contrast of an element's text with the page's ground, as WCAG 2 counts it: from 1 to 21. */
+/** The contrast of an element's text with the page's background according to WCAG 2: from 1 to 21. */
 async function contrast(page: Page, selector: string) {
   const colors = await page
     .locator(selector)
@@ -465,7 +462,7 @@ function luminance(rgb: string) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** Serves the written files as static hosts do: a folder by its index.html, with a slash behind its name. */
+/** Serves files like static hosts: a folder by its index.html, with a trailing slash. */
 function fromFiles(base: string): RequestListener {
   const contentTypes = {
     html: 'text/html',

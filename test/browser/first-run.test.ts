@@ -20,7 +20,7 @@ import { heading, screenPath } from './screens.ts'
 
 const run = promisify(execFile)
 
-/** What somebody types on the first visit. */
+/** The input of a first visit. */
 const typed = {
   'Your name': 'Ada Lovelace',
   Email: 'ada@example.com',
@@ -29,10 +29,10 @@ const typed = {
   'First journey (optional)': 'Onboarding',
 }
 
-/** A server on an empty store: where it is, and the path of its link below /admin. */
+/** A server on an empty store: its URL, and the path of its setup link below /admin. */
 type FirstServer = { cairn: { url: string }; path: string }
 
-/** As an operator starts it, who finds the link in what it prints. */
+/** Starts a server like an operator, who finds the link in its output. */
 async function serveFirst(): Promise<FirstServer> {
   const cairn = await startChildServer({ databaseUrl: `sqlite:${join(temporaryFolder(), 'cairn.db')}` })
   const path = await vi.waitUntil(() => pathOfLink(cairn.stderr()), withPatience)
@@ -60,7 +60,7 @@ async function setUp(page: Page) {
   await heading(page, 'Send your first event').waitFor()
 }
 
-/** Whether the screen says in a sentence each what a journey and the types of customers are. */
+/** Whether the screen explains in one sentence each what a journey is and the types of customers. */
 async function explainsTerms(page: Page) {
   await page.getByText('A journey is a path that your customers take').waitFor()
   await page
@@ -68,13 +68,13 @@ async function explainsTerms(page: Page) {
     .waitFor()
 }
 
-/** Makes the one key that the code needs. */
+/** Creates the one key that the code needs. */
 async function makeKey(page: Page) {
   await page.getByRole('button', { name: 'Make a key' }).click()
   await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
 }
 
-/** What the page gives to paste. */
+/** The code that the page offers for copying. */
 async function copiedCode(page: Page, label: string): Promise<string> {
   await page.getByRole('button', { name: `Copy ${label}` }).click()
   await page.getByText('Copied').first().waitFor()
@@ -107,7 +107,7 @@ describe('the first visit', () => {
     expect((box?.y ?? 800) + (box?.height ?? 0), 'what arrives is in sight').toBeLessThan(800)
     await makeKey(page)
     const commands = await copiedCode(page, 'curl commands')
-    // In the page itself: what the test asks of the browser takes time of its own.
+    // In the page itself, because calls from the test to the browser take time of their own.
     const shown = panel.evaluate(
       (element) =>
         new Promise<number>((resolve) => {
@@ -131,7 +131,7 @@ describe('the first visit', () => {
     expect(await panel.textContent()).toContain(event.id)
     expect(await panel.evaluate((element) => getComputedStyle(element).borderTopColor)).not.toBe(ground)
 
-    // There is something to see now, and the menu begins with it.
+    // Now there is something to see, and the menu begins with it.
     const navigation = page.getByRole('navigation', { name: 'Workspace' })
     await navigation.getByRole('link', { name: 'Overview' }).click()
     await heading(page, 'Overview').waitFor()
@@ -153,7 +153,7 @@ describe('the first visit', () => {
     }
   })
 
-  it('names what is missing beside its field and keeps what was typed', async () => {
+  it('reports missing values at their fields and keeps the input', async () => {
     const { cairn, path } = await startFirstServer()
     const page = await openAdministration({ cairn, path, refusals: ['400 POST /v1/setup'] })
     await page.getByRole('button', { name: 'Set up' }).click()
@@ -175,7 +175,7 @@ describe('the first visit', () => {
     await setUp(page)
   })
 
-  it('says that a used link works no more, and how to get another', async () => {
+  it('reports that a used link is no longer valid, and how to get another', async () => {
     const { cairn, path } = await startFirstServer()
     await setUp(await openAdministration({ cairn, path }))
 
@@ -184,7 +184,7 @@ describe('the first visit', () => {
     await page.getByText('npx cairn setup-link').waitFor()
   })
 
-  it('goes on sensibly after a reload at each step', async () => {
+  it('continues after a reload at each step', async () => {
     const { cairn, path } = await startFirstServer()
     const page = await openAdministration({ cairn, path })
     await page.getByRole('button', { name: 'Set up' }).waitFor()
@@ -200,7 +200,7 @@ describe('the first visit', () => {
     const commands = await copiedCode(page, 'curl commands')
     expect(commands).toContain("SERVICE_KEY='pk_")
     await page.reload()
-    // The one that there is, in every tab.
+    // The only one, in every tab.
     await page.getByRole('combobox', { name: 'Publishable key' }).waitFor()
     expect(await copiedCode(page, 'curl commands')).toBe(commands)
     await page.getByRole('tab', { name: 'On a server' }).click()
@@ -215,11 +215,11 @@ describe('the first visit', () => {
 })
 
 describe('the code for a first event', () => {
-  /** A project of somebody who integrates Cairn. */
+  /** A project of a developer who integrates Cairn. */
   const project = temporaryFolder()
   beforeAll(() => installPackage(project), 120_000)
 
-  it('in TypeScript for a server type-checks, runs and is seen to arrive', async () => {
+  it('in TypeScript for a server type-checks, runs, and its event is shown', async () => {
     const { page, newestEvent } = await openFirstEvent('server')
     const file = writeIn(project, 'server.ts', await copiedCode(page, 'TypeScript for a server'))
 
@@ -233,7 +233,7 @@ describe('the code for a first event', () => {
     await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
   })
 
-  it('in TypeScript for a browser type-checks, runs on a page of another origin and is seen to arrive', async () => {
+  it('in TypeScript for a browser type-checks, runs on a page of another origin, and its event is shown', async () => {
     const { page, newestEvent } = await openFirstEvent('browser')
     const file = writeIn(project, 'browser.ts', await copiedCode(page, 'TypeScript for a browser'))
 
@@ -246,7 +246,7 @@ describe('the code for a first event', () => {
     await expect.poll(() => panelOf(page).textContent()).toContain(event?.id)
   })
 
-  it('takes a publishable key that there is, and shows one event after the other', async () => {
+  it('uses an existing publishable key, and shows one event after the other', async () => {
     const { page, workspace, newestEvent } = await openFirstEvent('browser')
     expect(await copiedCode(page, 'TypeScript for a browser')).toContain(workspace.publishable_key)
     await page.getByRole('combobox', { name: 'Publishable key' }).click()
@@ -266,7 +266,7 @@ describe('the code for a first event', () => {
     expect(arrived.size).toBe(2)
   })
 
-  it('fits and can be read by everybody', async () => {
+  it('fits the screen and is accessible', async () => {
     const { page, workspace } = await openFirstEvent('curl')
     await panelOf(page).getByText('Waiting').waitFor()
     await inspectState(page, 'first-event-waiting')
@@ -276,7 +276,7 @@ describe('the code for a first event', () => {
     await inspectState(page, 'first-event-arrived')
   })
 
-  it('tells a viewer who can make a key', async () => {
+  it('tells a viewer who can create a key', async () => {
     const { page } = await openFirstEvent('server', 'viewer', async (workspace, cairn) => {
       const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
       for (const { key_id } of (await owner.listServiceKeys()).data?.data ?? []) {
@@ -289,7 +289,7 @@ describe('the code for a first event', () => {
 })
 
 describe('what is rejected before the first event', () => {
-  it('appears on the page as it arrives, with its cause and what to do, until an event is stored', async () => {
+  it('appears on the page as it arrives, with its cause and fix, until an event is stored', async () => {
     const { cairn, page, workspace } = await openFirstEvent('curl')
     const { client, journey_id, secret_key } = workspace
     await page.getByText('Cairn does not know the key, and cannot tell whose request it was').waitFor()
@@ -331,7 +331,7 @@ describe('what is rejected before the first event', () => {
     await sums.waitFor({ state: 'detached' })
   })
 
-  it('is on the overview, which leads to the first event only where nothing was sent', async () => {
+  it('is on the overview, which leads to the first event only if nothing was sent', async () => {
     const { cairn, page, workspace } = await openFirstEvent('curl')
     const { client, journey_id } = workspace
     await page.goto(`${cairn.url}/admin${screenPath(workspace, 'overview')}`)
@@ -377,7 +377,7 @@ async function sendEvent(workspace: Workspace) {
   await client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up', custom_variables } })
 }
 
-/** What a strict compiler says: in a process of its own, because the server of the test is in this one. */
+/** The errors of a strict compiler, which runs in a process of its own, because the test's server is in this one. */
 async function typeFaults(file: string): Promise<string> {
   const options = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom']
   const args = [resolve('node_modules/typescript/bin/tsc'), '--strict', '--noEmit', ...options, file]
@@ -388,7 +388,7 @@ async function typeFaults(file: string): Promise<string> {
   )
 }
 
-/** Runs the module in a page of a site of its own. @returns what it prints first, as text */
+/** Runs the module in a page of a website of its own. @returns what it prints first, as text */
 async function runInBrowser(page: Page, script: string): Promise<string> {
   const html = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/main.js"></script>'
   const site = createServer((request, response) => {

@@ -35,7 +35,7 @@ async function customer(customer_name: string, client_customer_id: string): Prom
   return data?.customer_id ?? ''
 }
 
-/** Makes another journey. @returns its `journey_id` */
+/** Creates another journey. @returns its `journey_id` */
 async function newJourney(name: string): Promise<string> {
   const { data } = await workspace.client.createJourney({ body: { name } })
   return data?.journey_id ?? ''
@@ -48,7 +48,7 @@ async function event(customer_id: string, event_id: string, more: Partial<Schema
   return data?.id ?? ''
 }
 
-/** The cells of the events, behind the time. */
+/** The cells of the events, after the time. */
 async function lines(page: Page): Promise<string[][]> {
   const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
   return rows.evaluateAll((rows) =>
@@ -65,7 +65,7 @@ function query(page: Page): Record<string, string> {
 }
 
 describe('Events', () => {
-  it('stand in one line each, are narrowed by chips in the address, and open beside the list at one of their own', async () => {
+  it('have one line each, can be filtered by chips in the URL, and open next to the list at their own URL', async () => {
     const { client, journey_id } = workspace
     const steps = [{ event_id: 'signed_up', name: 'Signed up' }]
     await client.updateJourney({ path: { journey_id }, body: { steps } })
@@ -112,7 +112,7 @@ describe('Events', () => {
     await drawer.getByText('before it was received').waitFor()
     expect(query(page)).toEqual({ event: first })
     await inspectState(page, 'event-drawer')
-    // Whatever the list has: what is handed on is what opens.
+    // Regardless of the list: the link's event is the one that opens.
     await page.goto(`${cairn.url}/admin${screenPath(workspace, `events?event_id=renewed&event=${first}`)}`)
     await drawer.getByText('"pro"').waitFor()
     await page.goBack()
@@ -134,7 +134,7 @@ describe('Events', () => {
     await page.mouse.up()
     await expect.poll(() => query(page)).toMatchObject({ received_to: expect.any(String) })
     const { received_from, received_to } = query(page)
-    // Of a day each part has an hour.
+    // Each part of a day is an hour.
     expect(Date.parse(received_to ?? '') - Date.parse(received_from ?? '')).toBe(4 * 3_600_000)
     await page.getByRole('button', { name: 'Zoom out' }).click()
     expect(query(page)).toEqual({ variable: 'plan=pro' })
@@ -156,7 +156,7 @@ describe('Events', () => {
     await page.getByRole('columnheader', { name: 'Occurred' }).waitFor()
   })
 
-  it('come by themselves, wait where somebody reads or has paused, and are a sample where they are too many', async () => {
+  it('arrive live, wait while someone reads or has paused, and are sampled if there are too many', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     const page = await open('events')
     await page.getByRole('heading', { name: 'No events yet' }).waitFor()
@@ -180,7 +180,7 @@ describe('Events', () => {
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'burst' }))
     const notice = page.getByText('More arrives than can be shown')
     const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr')
-    // As long as it goes on, whatever the page takes for a turn.
+    // Continues for as long as one turn of the page takes.
     while (!(await notice.isVisible())) await client.createEvents({ body: { events } })
     await page.getByText(/0 rejected since/).waitFor()
     await notice.waitFor({ state: 'hidden' })
@@ -194,7 +194,7 @@ describe('Events', () => {
     await expect.poll(async () => (await names(page))[0]).toBe('last')
   })
 
-  it('are no sample where many were there before the page was opened', async () => {
+  it('are not called a sample because many existed before the page was opened', async () => {
     const id = await customer('Ada Lovelace', 'user-1')
     const { client, journey_id } = workspace
     const events = Array.from({ length: 1000 }, () => ({ journey_id, customer_id: id, event_id: 'imported' }))
@@ -202,7 +202,7 @@ describe('Events', () => {
     const page = await open('events')
     await expect.poll(() => names(page)).toHaveLength(50)
     await event(id, 'after')
-    // It is known by the second turn that nothing is missed.
+    // The second turn shows that nothing is missed.
     await expect.poll(async () => (await names(page))[0]).toBe('after')
     await event(id, 'later')
     await expect.poll(async () => (await names(page))[0]).toBe('later')
@@ -217,7 +217,7 @@ function waiting(page: Page): Promise<boolean> {
 }
 
 describe('What was refused', () => {
-  it('is told without being looked for, by what is wrong, and is sent again once that is mended', async () => {
+  it('is shown without searching, grouped by cause, and is sent again once that is fixed', async () => {
     const { client, journey_id, secret_key } = workspace
     const id = await customer('Ada Lovelace', 'user-1')
     await event(id, 'signed_up')
@@ -277,7 +277,7 @@ describe('What was refused', () => {
     await inspectState(page, 'refusal-drawer')
   })
 
-  it('is counted alike on every screen: events, requests and registrations each by its own name', async () => {
+  it('is counted equally on every screen: events, requests and registrations each by its own name', async () => {
     const { client, journey_id, secret_key } = workspace
     const ada = await customer('Ada Lovelace', 'user-1')
     const sent = { journey_id, customer_id: ada, event_id: 'signed_up' }
@@ -308,7 +308,7 @@ describe('What was refused', () => {
     const page = await open('overview')
     const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
     await arrivals.getByText(/^Data is arriving, and most of it is rejected\./).waitFor()
-    // Of the last hour and of the last day.
+    // In the last hour and in the last day.
     const counts = '9 events received: 3 created, 3 duplicate, 3 rejected'
     await expect.poll(() => arrivals.getByText('3 events created', { exact: true }).count()).toBe(2)
     await expect.poll(() => arrivals.getByText(counts, { exact: true }).count()).toBe(2)
@@ -399,7 +399,7 @@ describe('What was refused', () => {
     expect(await page.getByRole('button', { name: / from key .*, once/ }).count()).toBe(found.length)
   })
 
-  it('is not shown to viewers, who are told by whom it is', async () => {
+  it('is not shown to viewers, who learn who can see it', async () => {
     owner = await signUp(cairn, workspace, 'viewer')
     const page = await open('events/refused')
     await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()

@@ -38,7 +38,7 @@ function open(screen: string, width: number, refusals: string[] = []): Promise<P
   })
 }
 
-/** What the two gestures select of what is shown, as it would be pasted. */
+/** What the two gestures select, as it would be pasted. */
 async function selections(shown: Locator): Promise<string[]> {
   const page = shown.page()
   await shown.scrollIntoViewIfNeeded()
@@ -58,7 +58,7 @@ async function selections(shown: Locator): Promise<string[]> {
 }
 
 describe('An identifier', () => {
-  it.each([360, 1440])('is selected as what it is, however it is shortened: at %i px', async (width) => {
+  it.each([360, 1440])('is copied in full, however it is shortened: at %i px', async (width) => {
     const page = await open(`customers/${customer_id}`, width)
     const shown = page.locator('.identifier')
     await shown.first().waitFor()
@@ -74,7 +74,7 @@ describe('An identifier', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
   })
 
-  it('shows its end where there is no room for all of it, and all of it where there is', async () => {
+  it('shows its end if there is no space for all of it, and all of it otherwise', async () => {
     const page = await open(`customers/${customer_id}`, 1440)
     const text = page.locator('.identifier').filter({ hasText: 'cus_' }).locator('span')
     const end = () =>
@@ -84,7 +84,7 @@ describe('An identifier', () => {
     await expect.poll(end).toBeGreaterThan(40)
   })
 
-  it('of a request that was refused is selected whole', async () => {
+  it('of a rejected request is copied in full', async () => {
     const page = await open('members', 360, ['409 DELETE /v1/members/{id}'])
     await page.getByRole('button', { name: 'Actions for' }).click()
     await page.getByRole('menuitem', { name: 'Leave the workspace' }).click()
@@ -97,7 +97,7 @@ describe('An identifier', () => {
 })
 
 describe('A long list', () => {
-  it('is one stop of the Tab key, and the arrow keys go through it', async () => {
+  it('is one tab stop, and the arrow keys move in it', async () => {
     const page = await open('events', 1440)
     const event = page.getByRole('table').getByRole('button').first()
     await event.focus()
@@ -115,7 +115,7 @@ describe('A long list', () => {
     expect(await other.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
-  it('is so with what is chosen from in it, which keeps the keys that choose', async () => {
+  it('also with controls inside, which keep their own keys', async () => {
     for (const role of ['viewer', 'admin'] as const) await newMember(cairn, workspace, role)
     const page = await open('members', 1440)
     const table = page.getByRole('table', { name: 'Members' })
@@ -123,7 +123,7 @@ describe('A long list', () => {
     const menus = table.getByRole('button', { name: 'Actions for' })
     const hasFocus = (element: Locator) => element.evaluate((element) => element === document.activeElement)
     await roles.nth(0).focus()
-    // By way of the time, which tells its whole date.
+    // Via the time, which shows its whole date.
     for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
     expect(await hasFocus(menus.nth(0))).toBe(true)
     await page.keyboard.press('ArrowDown')

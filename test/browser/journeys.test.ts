@@ -35,7 +35,7 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-/** Opens a page of the workspace, as its owner where nobody else is named. */
+/** Opens a page of the workspace, as its owner unless another person is given. */
 function open(screen: string, { person = owner, ...options }: OpenOptions = {}): Promise<Page> {
   return openAdministration({
     cairn,
@@ -47,7 +47,7 @@ function open(screen: string, { person = owner, ...options }: OpenOptions = {}):
 
 type OpenOptions = { person?: SignedUp; refusals?: string[]; reducedMotion?: 'reduce' | 'no-preference' }
 
-/** Chooses from what can be done with a journey of the list. */
+/** Chooses an action for a journey of the list. */
 async function choose(page: Page, action: string, name = 'Onboarding') {
   await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: action }).click()
@@ -80,7 +80,7 @@ function description(page: Page): Locator {
 }
 
 describe('the journeys', () => {
-  it('begin with one that is created, which opens at once and is in the list', async () => {
+  it('start with creating one, which opens and is in the list', async () => {
     const page = await open('journeys')
     await heading(page, 'Journeys').waitFor()
     await page.getByRole('button', { name: 'Create journey' }).click()
@@ -110,14 +110,14 @@ describe('the journeys', () => {
     ])
   })
 
-  it('give their journey_id to copy', async () => {
+  it('offer their journey_id to copy', async () => {
     const page = await open('journeys')
     await page.getByRole('button', { name: 'Copy journey_id of Onboarding' }).click()
     await page.getByRole('status').getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(workspace.journey_id)
   })
 
-  it('are archived and restored, after saying what that means', async () => {
+  it('are archived and restored, after an explanation', async () => {
     const page = await open('journeys')
     await choose(page, 'Archive')
     const archiving = page.getByRole('dialog', { name: 'Archive Onboarding?' })
@@ -143,7 +143,7 @@ describe('the journeys', () => {
     await initialize(workspace, 'user-1')
   })
 
-  it('are searched by the words of their names and by journey_id, and are one line each however many there are', async () => {
+  it('are searched by words of their names and by journey_id, and have one line each', async () => {
     for (let number = 1; number <= 60; number++) {
       await api.createJourney({ body: { name: `Journey number ${number}` } })
     }
@@ -164,7 +164,7 @@ describe('the journeys', () => {
     await page.getByRole('heading', { name: 'No journey found' }).waitFor()
   })
 
-  it('whose names nobody can see are named by their identifiers, and can be opened', async () => {
+  it('with invisible names are shown by their identifiers, and can be opened', async () => {
     const { journey_id } = workspace
     const names = connect(sqlitePath(cairn.databaseUrl)).prepare(
       'UPDATE journeys SET name = ? WHERE journey_id = ?',
@@ -175,7 +175,7 @@ describe('the journeys', () => {
     await heading(page, '(no visible name)').waitFor()
   })
 
-  it('keep the filter in the address, for reloads, links and the way back', async () => {
+  it('keep the filter in the URL, for reloads, links and Back', async () => {
     const { data: old } = await api.createJourney({ body: { name: 'Old way' } })
     await api.archiveJourney({ path: { journey_id: old?.journey_id ?? '' } })
     const page = await open('journeys?status=archived')
@@ -208,7 +208,7 @@ describe('the journeys', () => {
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
   })
 
-  it('are not said to be missing before they are known', async () => {
+  it('are not reported as missing before they are loaded', async () => {
     const page = await open('journeys?status=archived')
     await page.getByRole('heading', { name: 'No archived journeys' }).waitFor()
     const answer = Promise.withResolvers<void>()
@@ -243,7 +243,7 @@ describe('the journeys', () => {
 })
 
 describe('a journey', () => {
-  it('is opened by its address, by way of the sign-in where nobody is signed in', async () => {
+  it('opens at its URL, after signing in if necessary', async () => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     const page = await openAdministration({ cairn, path, refusals: ['401 GET /v1/session'] })
     await sendSignIn(page, owner)
@@ -251,7 +251,7 @@ describe('a journey', () => {
     expect(page.url()).toBe(`${cairn.url}/admin${path}`)
   })
 
-  it('that is not there is said not to be there', async () => {
+  it('that does not exist is reported', async () => {
     const page = await open('journeys/jrn_00000000000000000000000000', {
       refusals: ['404 GET /v1/journeys/{id}'],
     })
@@ -286,10 +286,10 @@ describe('a journey', () => {
   })
 
   it.each(['reduce', 'no-preference'] as const)(
-    'takes a step to another place by the mouse, with prefers-reduced-motion: %s',
+    'moves a step by mouse, with prefers-reduced-motion: %s',
     async (reducedMotion) => {
       const { page } = await openJourney({ reducedMotion })
-      // So high that the page does not scroll by itself, which it does near the ends of the window.
+      // So high that the page does not scroll by itself, as it does near the edges of the window.
       await page.setViewportSize({ width: 1440, height: 1600 })
       await drag(page, 'Drag Paid', 'Drag Signed up', 'It would now be step 1 of 3.')
       await page.getByRole('button', { name: 'Move Paid up' }).and(page.locator('[aria-disabled]')).waitFor()
@@ -306,7 +306,7 @@ describe('a journey', () => {
     },
   )
 
-  it('takes a step to another place by the keyboard', async () => {
+  it('moves a step by keyboard', async () => {
     const { page } = await openJourney()
     const said = (text: string) => page.getByText(text).waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Drag Signed up' }).focus()
@@ -330,7 +330,7 @@ describe('a journey', () => {
     await page.getByRole('status').getByText('Saved.').waitFor()
   })
 
-  it('takes a step to another place by its buttons, which keep the focus', async () => {
+  it('moves a step by its buttons, which keep the focus', async () => {
     const { page } = await openJourney()
     await page.getByRole('button', { name: 'Move Paid up' }).focus()
     await page.keyboard.press('Enter')
@@ -344,7 +344,7 @@ describe('a journey', () => {
     expect(await storedEventIds()).toEqual(['paid', 'invited', 'signed_up'])
   })
 
-  it('shows at the step that its event has one already, and saves nothing', async () => {
+  it('reports at the step that its event is already used, and saves nothing', async () => {
     const { page } = await openJourney()
     const before = await storedJourney()
     const field = page.getByRole('combobox', { name: 'event_id of step 3' })
@@ -362,9 +362,9 @@ describe('a journey', () => {
     expect(await storedEventIds()).toEqual(['signed_up', 'invited', 'contract_signed'])
   })
 
-  it('says at each step what is missing', async () => {
+  it('reports at each step what is missing', async () => {
     const { page } = await openJourney()
-    // Lower than the form: what saves it lies over no step while nothing is edited, and over none that has the focus.
+    // Lower than the form. The save bar covers no step while nothing is edited, and never the focused one.
     await page.setViewportSize({ width: 1280, height: 500 })
     const topOf = async (name: string) => (await page.getByRole('button', { name }).boundingBox())?.y ?? 0
     expect(await topOf('Save changes')).toBeGreaterThan(await topOf('Add step'))
@@ -389,7 +389,7 @@ describe('a journey', () => {
 })
 
 describe('unsaved changes of a journey', () => {
-  it('are not left without a question, by a link or the Back button', async () => {
+  it('are not discarded without a question, by a link or Back', async () => {
     const page = await open('journeys')
     await page.getByRole('link', { name: 'Onboarding' }).click()
     await page.getByRole('link', { name: 'Settings' }).click()
@@ -412,7 +412,7 @@ describe('unsaved changes of a journey', () => {
     expect((await storedJourney())?.description).toBe('')
   })
 
-  it('are not left without a question by a reload', async () => {
+  it('are not discarded without a question, by a reload', async () => {
     const { page } = await openJourney()
     await description(page).fill('Not saved yet')
     const asked = page.waitForEvent('dialog')
@@ -446,7 +446,7 @@ describe('unsaved changes of a journey', () => {
     expect((await storedJourney())?.description).toBe('Not saved yet')
   })
 
-  it('are kept where the journey is changed in another tab, and saved over it only when told to', async () => {
+  it('are kept if the journey is changed in another tab, and overwrite it only on request', async () => {
     const { page: here } = await openJourney()
     const there = await here.context().newPage()
     await there.goto(here.url())
@@ -475,7 +475,7 @@ describe('unsaved changes of a journey', () => {
     })
   })
 
-  it('overwrite nothing that this tab has not seen yet', async () => {
+  it('overwrite nothing that this tab has not shown yet', async () => {
     const { page: here, journey_id } = await openJourney()
     await api.updateJourney({ path: { journey_id }, body: { description: 'Of somebody else' } })
     await description(here).fill('Of this tab')
@@ -496,7 +496,7 @@ describe('unsaved changes of a journey', () => {
 })
 
 describe('two tabs', () => {
-  it('agree on a journey that nobody edits', async () => {
+  it('agree on a journey that nobody is editing', async () => {
     const { page: here } = await openJourney()
     const there = await here.context().newPage()
     await there.goto(here.url())
@@ -518,7 +518,7 @@ async function filterBy(page: Page, name: string) {
   await page.getByRole('radiogroup', { name: 'Journeys to show' }).getByText(name, { exact: true }).click()
 }
 
-/** Drags one handle onto another with the mouse, until the page says where the step would be. */
+/** Drags one handle onto another with the mouse, until the page announces where the step would be. */
 async function drag(page: Page, handle: string, target: string, announcement: string) {
   const from = await page.getByRole('button', { name: handle }).boundingBox()
   const to = await page.getByRole('button', { name: target }).boundingBox()

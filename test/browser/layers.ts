@@ -4,14 +4,14 @@ import { expect } from 'vitest'
 /** What opens above a page: menus, lists of choices, dialogs. */
 const layers = '[role=menu], [role=listbox], [role=dialog]'
 
-/** What opens one of them. */
+/** The elements that open one. */
 const openers =
   'button[aria-haspopup]:not([aria-disabled=true]), input[aria-haspopup=listbox]:not([readonly])'
 
-/** On both sides of where the navigation folds, and on a phone. */
+/** Both sides of the width at which the navigation folds, and a phone. */
 const widths = [1280, 768, 390]
 
-/** Fails where something lies over what is open above the page, in windows of several widths. */
+/** Fails if something covers an open layer, in viewports of several widths. */
 export async function expectLayersUncovered(page: Page, where: string): Promise<void> {
   if (!(await hasLayer(page))) return
   for (const width of widths) {
@@ -22,12 +22,12 @@ export async function expectLayersUncovered(page: Page, where: string): Promise<
 }
 
 /**
- * Opens each menu and each list of choices of a screen, and looks at it in the same way.
- * @param seen the names of those that were looked at already, on other screens
+ * Opens and inspects each menu and list of choices of a screen.
+ * @param seen the names of those that were inspected on other screens
  */
 export async function inspectLayers(page: Page, where: string, seen: Set<string>): Promise<void> {
   for (const [index, name] of (await openersOf(page)).entries()) {
-    // A menu of a row is the same in each.
+    // The actions of a row are the same in every row.
     const kind = name.replace(/^(Actions for) .*/s, '$1')
     if (seen.has(kind)) continue
     const opener = page.locator(openers).nth(index)
@@ -60,14 +60,14 @@ async function hasLayer(page: Page): Promise<boolean> {
   return (await page.locator(layers).filter({ visible: true }).count()) > 0
 }
 
-/** What listens to the window draws in the next frame. */
+/** Waits for the next frame, in which listeners of the window draw. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
   })
 }
 
-/** What somebody would press instead of an item of a layer: at its middle and near each of its sides. */
+/** Returns what a click would hit instead of an item of a layer, at its centre and near each side. */
 function covered(page: Page): Promise<string[]> {
   return page.evaluate((layers) => {
     const items = ['[role^=menuitem]', '[role=option]', 'button', 'a[href]', 'input', 'textarea', 'select']
@@ -77,7 +77,7 @@ function covered(page: Page): Promise<string[]> {
     }
     const found: string[] = []
     const seen = [...document.querySelectorAll(layers)].filter(isSeen)
-    // A dialog that asks about another lies over it.
+    // A confirmation dialog covers the one that opened it.
     const topDialog = seen.findLast((layer) => layer.matches('[role=dialog]'))
     for (const layer of seen) {
       if (layer.matches('[role=dialog]') && layer !== topDialog) continue

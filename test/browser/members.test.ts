@@ -35,7 +35,7 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-/** A member of the workspace who is signed in. */
+/** A signed-in member of the workspace. */
 async function member(name: string, role: 'owner' | 'admin' | 'viewer'): Promise<SignedUp> {
   const person = await newPerson(cairn, { name })
   await addMember(cairn, workspace, person, role)
@@ -75,7 +75,7 @@ async function chooseAction(page: Page, { name }: Pick<Person, 'name'>, action: 
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** Invites by the API. @returns the path of the link */
+/** Creates an invitation through the API. @returns the path of the link */
 async function invite(email: string): Promise<string> {
   const body = { email, role: 'viewer' } as const
   const { data } = await owner.client(workspace.workspace_id).createInvitation({ body })
@@ -87,7 +87,7 @@ function field(place: Page | Locator, name: string): Locator {
 }
 
 describe('An invitation', () => {
-  it('gives a link once, by which somebody new becomes a member', async () => {
+  it('gives a link once, with which someone new becomes a member', async () => {
     const email = newEmail()
     const page = await open(owner, 'members')
     await page.getByRole('button', { name: 'Invite' }).click()
@@ -135,7 +135,7 @@ describe('An invitation', () => {
     await page.getByText('No pending invitations.').waitFor()
   })
 
-  it('takes a person who is signed in into a second workspace, to switch by the menu', async () => {
+  it('adds a signed-in person to a second workspace, which the menu offers', async () => {
     const other = await cairn.workspace()
     const person = await signUp(cairn, other, 'owner')
     const path = await invite(person.email.toUpperCase())
@@ -155,7 +155,7 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: `Workspace ${first}, switch, rename or make another` }).waitFor()
   })
 
-  it('takes in a person who signs in for it, and nobody else', async () => {
+  it('accepts a person who signs in for it, and nobody else', async () => {
     const person = await newPerson(cairn, { name: 'Alan Turing' })
     const path = await invite(person.email)
     const page = await openAdministration({ cairn, signedIn: owner.headers, path })
@@ -169,7 +169,7 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: 'Alan Turing, account and sign out' }).waitFor()
   })
 
-  it('does not tell whether its email has an account, until a password is given', async () => {
+  it('does not reveal whether its email has an account, until a password is given', async () => {
     const person = await newPerson(cairn, { name: 'Alan Turing' })
     const page = await openAdministration({
       cairn,
@@ -191,7 +191,7 @@ describe('An invitation', () => {
     await page.getByRole('button', { name: 'Alan Turing, account and sign out' }).waitFor()
   })
 
-  it('says that a link which was used works no more, even where its page was open', async () => {
+  it('reports that a used link is no longer valid, even on an open page', async () => {
     const path = await invite(newEmail())
     const late = await openAdministration({
       cairn,
@@ -216,7 +216,7 @@ describe('An invitation', () => {
     await again.getByText('Ask an owner or an admin of the workspace to invite you again').waitFor()
   })
 
-  it('is revoked after a question, and its link stops working', async () => {
+  it('is revoked after a confirmation, and its link stops working', async () => {
     const email = newEmail()
     const path = await invite(email)
     const page = await open(owner, 'members')
@@ -299,7 +299,7 @@ describe('A role', () => {
     await heading(hers, 'Renewal').waitFor()
   })
 
-  it('that shrinks refuses what is saved from a page that is open, and says what to do', async () => {
+  it('that shrinks refuses what is saved from an open page, and says what to do', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const hers = await open(ada, `journeys/${workspace.journey_id}/settings`, ['403 PATCH /v1/journeys/{id}'])
     await field(hers, 'Name').fill('Onboarding, by Ada')
@@ -318,7 +318,7 @@ describe('A role', () => {
     expect(data?.name).toBe('Onboarding')
   })
 
-  it('of one’s own is given up only after a question', async () => {
+  it('of one’s own is given up only after a confirmation', async () => {
     const ada = await member('Ada Lovelace', 'owner')
     const page = await open(ada, 'members', [])
     await chooseRole(page, ada, 'Viewer')
@@ -336,7 +336,7 @@ describe('A role', () => {
 })
 
 describe('Members', () => {
-  it('can be searched when they are many, by a word of the name or the beginning of the email', async () => {
+  it('can be searched by a word of the name or the beginning of the email', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const page = await open(owner, 'members')
     await rowOf(page, ada).waitFor()
@@ -362,7 +362,7 @@ describe('Members', () => {
 })
 
 describe('A member', () => {
-  it('who is removed is told so at the next request, and where to turn', async () => {
+  it('who is removed learns it with the next request, and whom to ask', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const hers = await open(ada, 'journeys', ['403 GET /v1/customers'])
     await hers.getByRole('table', { name: 'Journeys' }).waitFor()
@@ -445,7 +445,7 @@ describe('A member who has forgotten the password', () => {
     await expect(signIn(cairn, { ...ada, password: 'an engine of numbers' })).resolves.toBeDefined()
   })
 
-  it('is told what to do where the link does not work, or has ended meanwhile', async () => {
+  it('is told what to do if the link is not valid, or has expired in the meantime', async () => {
     const refusals = ['404 POST /v1/password-links/look-up']
     const gone = await openAdministration({ cairn, path: '/password#token=password_gone', refusals })
     await heading(gone, 'This link does not work').waitFor()
@@ -460,7 +460,7 @@ describe('A member who has forgotten the password', () => {
     await page.getByRole('alert').filter({ hasText: 'the password is as it was' }).waitFor()
   })
 
-  it('is helped by an operator where workspaces are not of one hand', async () => {
+  it('is helped by an operator if workspaces have different owners', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     await addMember(cairn, await cairn.workspace(), ada, 'viewer')
     const page = await open(owner, 'members', ['409 POST /v1/members/{id}/password-link'])
@@ -474,7 +474,7 @@ describe('A member who has forgotten the password', () => {
 })
 
 describe('An admin', () => {
-  it('cannot touch owners or make any', async () => {
+  it('cannot manage or add owners', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const alan = await member('Alan Turing', 'viewer')
     const page = await open(ada, 'members')
@@ -491,7 +491,7 @@ describe('An admin', () => {
     expect(await page.getByRole('option').allInnerTexts()).toEqual(['Admin', 'Viewer'])
   })
 
-  it('is refused where a member has become an owner meanwhile', async () => {
+  it('is refused if a member has become an owner in the meantime', async () => {
     const ada = await member('Ada Lovelace', 'admin')
     const alan = await member('Alan Turing', 'viewer')
     const page = await open(ada, 'members', ['403 DELETE /v1/members/{id}'])
@@ -510,7 +510,7 @@ describe('A viewer', () => {
   const change =
     /create(?!d)|save|archive|restore|edit|rotate|revoke|invite|remove|leave the workspace|add|move|make|drag|role of/i
 
-  /** The screens of a workspace, and what shows that each has been read. */
+  /** The screens of a workspace, each with a sign that it has loaded. */
   const screens = (): { path: string; read: (page: Page) => Locator; changes: boolean }[] => {
     const table = (name: string) => (page: Page) => page.getByRole('table', { name })
     return [
@@ -548,7 +548,7 @@ describe('A viewer', () => {
     return names.filter((name) => change.test(name))
   }
 
-  it('sees no button that changes anything, where an owner sees some', async () => {
+  it('sees no button that changes anything, unlike an owner', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const hers = await open(ada, 'journeys')
     const page = await open(owner, 'journeys')
@@ -562,7 +562,7 @@ describe('A viewer', () => {
     }
   })
 
-  it('sees no audit log, and at its address who can read it', async () => {
+  it('sees no audit log, and at its URL who can read it', async () => {
     const ada = await member('Ada Lovelace', 'viewer')
     const page = await open(ada, 'audit-log')
     await page.getByRole('heading', { name: 'For owners and admins' }).waitFor()

@@ -9,7 +9,7 @@ import { connect } from '../storage/sqlite/file-store.ts'
 import { openAdministration } from './administration.ts'
 import { heading, screenPath } from './screens.ts'
 
-/** Which nobody can see. */
+/** A name of invisible characters. */
 const invisible = '\u200b \u2060'
 const rule = 'Use a character that can be seen; blanks alone are no name.'
 
@@ -38,7 +38,7 @@ function field(place: Page | Locator, name: string): Locator {
   return place.getByRole('textbox', { name, exact: true })
 }
 
-/** Takes the name of something away, as it may have been before the contract asked for one that can be seen. */
+/** Makes a name invisible, as was possible before the API required visible names. */
 function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', id: string) {
   const column = {
     workspaces: 'workspace_id',
@@ -51,8 +51,8 @@ function hideName(table: 'workspaces' | 'service_keys' | 'journeys' | 'people', 
 }
 
 describe('A name that nobody can see', () => {
-  // A request would be refused, which no test here expects.
-  it('is told apart from a name before it is sent, in every form', async () => {
+  // A request would be refused, which no test in this file expects.
+  it('is recognised before it is sent, in every form', async () => {
     const page = await open('journeys')
     const dialog = page.getByRole('dialog')
     const refused = async (name: Locator, submit: string, place: Page | Locator = dialog) => {
@@ -93,7 +93,7 @@ describe('A name that nobody can see', () => {
     await refused(field(page, 'Name'), 'Save changes', page)
   })
 
-  it('is told to who joins or sets up, too', async () => {
+  it('is reported to people who join or set up, too', async () => {
     const body = { email: newEmail(), role: 'viewer' } as const
     const { data } = await owner.client().createInvitation({ body })
     const path = `/invitation#token=${data?.token}`
@@ -114,7 +114,7 @@ describe('A name that nobody can see', () => {
     await expect.poll(() => setup.getByText(rule).count()).toBe(3)
   })
 
-  it('that is older than this rule is shown as something to read and to press', async () => {
+  it('that is older than this rule is shown as something to read and to click', async () => {
     const { data } = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Importer' } })
     const { key_id = '', last_four = '' } = data ?? {}
     hideName('service_keys', key_id)

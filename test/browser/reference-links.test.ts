@@ -35,7 +35,7 @@ describe('The interface leads into the API reference', () => {
     await reference.locator(`[id="operation/${operation}"]`).waitFor()
   })
 
-  it('from what was refused to what it means', async () => {
+  it('from a rejected request to its explanation', async () => {
     const path = screenPath(workspace, 'members')
     const refusals = ['409 DELETE /v1/members/{id}']
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
@@ -51,7 +51,7 @@ describe('The interface leads into the API reference', () => {
     await target.getByText(problems.last_owner.title).waitFor()
     expect(explained.url()).toBe(`${cairn.url}/docs/problems#last_owner`)
     await expect.poll(async () => (await target.boundingBox())?.y).toBeLessThan(200)
-    // What was begun stays behind it.
+    // What was begun stays in the page behind it.
     await dialog.getByRole('alert').waitFor()
   })
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Three events of ten days ago, and one of now. */
+/** Three events from ten days ago, and a current one. */
 beforeEach(async () => {
   now_ms = Date.now() - 10 * DAY_MS
   workspace = await cairn.workspace()
@@ -45,7 +45,7 @@ const open = (screen: string, signedIn = owner.headers) =>
 const stored = async () => (await api.listEvents()).data?.data.length
 
 describe('Events', () => {
-  it('are kept for as many days as a journey has, once it is said how many go', async () => {
+  it('are kept for as many days as a journey says, after showing how many will be deleted', async () => {
     const path = { journey_id: workspace.journey_id }
     const page = await open(`journeys/${path.journey_id}/settings`)
     const days = page.getByRole('textbox', { name: 'Days that events are kept' })
@@ -70,13 +70,13 @@ describe('Events', () => {
     expect((await api.getJourney({ path })).data?.retention_days).toBe(5)
     await expect.poll(stored).toBe(1)
 
-    // Nothing goes that would have stayed: nothing is asked.
+    // Nothing would be removed, so no question is asked.
     await days.fill('')
     await save.click()
     await expect.poll(async () => (await api.getJourney({ path })).data?.retention_days).toBe(null)
   })
 
-  it('are kept for as many days as their workspace has', async () => {
+  it('are kept for as many days as their workspace says', async () => {
     const page = await open('journeys')
     await page.getByRole('button', { name: /^Workspace / }).click()
     await page.getByRole('menuitem', { name: 'How long events are kept' }).click()
@@ -93,7 +93,7 @@ describe('Events', () => {
 })
 
 describe('A journey that is archived', () => {
-  it('is removed by an owner who types its name, and says before how much goes with it', async () => {
+  it('is removed by an owner who types its name, after showing how much is deleted with it', async () => {
     const path = { journey_id: workspace.journey_id }
     const settings = `journeys/${path.journey_id}/settings`
     await api.archiveJourney({ path })

@@ -85,7 +85,7 @@ function stepTable(page: Page): Locator {
   return page.getByRole('table', { name: 'Steps' })
 }
 
-/** The cells of a table that can be seen, row by row, as somebody reads them. */
+/** The visible cells of a table, row by row, as a person reads them. */
 function cellsOf(table: Locator): Promise<string[][]> {
   return table.locator('tbody tr').evaluateAll((rows) =>
     rows.map((row) =>
@@ -100,7 +100,7 @@ function query(page: Page): Record<string, string> {
   return Object.fromEntries(new URL(page.url()).searchParams)
 }
 
-/** The report that a program gets for the filters in the address. */
+/** The report that the API returns for the filters in the address. */
 async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyReport']> {
   const { client, journey_id } = of
   const { data, error } = await client.getJourneyReport({ path: { journey_id }, query: query(page) })
@@ -110,9 +110,9 @@ async function reportOf(page: Page, of = workspace): Promise<Schemas['JourneyRep
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
-/** A report as its table has to show it, all of it. */
+/** The cells that a table must show for a report. */
 function expectedCells({ enrolled, steps }: Schemas['JourneyReport']): string[][] {
-  // Without a time limit it may still come.
+  // Without a time limit the step may still be reached.
   const yet = steps.some(({ waiting }) => waiting !== null) ? '' : ' yet'
   const share = (part: number | null) => (part === null ? '–' : plain(shareText(part)))
   const customers = (count: number) => `${count} ${count === 1 ? 'customer' : 'customers'}`
@@ -176,7 +176,7 @@ describe('The report of a journey', () => {
     const customers = await Promise.all(Object.keys(done).map((name) => enrol(own, name)))
     const page = await open(`journeys/${journey_id}?window=P7D`, own, hers.headers)
     await stepTable(page).waitFor()
-    // The later steps first: each burst fills steps, moves some to another instant, and lets some be out of order.
+    // Later steps first: each burst fills steps, moves some to another time, and makes some out of order.
     for (const [index, event_id] of ['paid', 'plan_chosen', 'signed_up', 'paid'].entries()) {
       const events = customers.slice(index).map((customer_id, place) => {
         const occurred_at = new Date(now - ((place % 4) + 1) * 3 * day + index * hour).toISOString()
@@ -208,13 +208,13 @@ describe('The report of a journey', () => {
     },
   )
 
-  it('says where most are lost, and who did a step out of order', async () => {
+  it('shows the largest drop-off, and who completed a step out of order', async () => {
     const page = await openReport()
     await page.getByText('Of 7 customers who entered, 1 (14 %) reached the last step, “Paid”.').waitFor()
     await page
       .getByText('Most are lost between “Chose a plan” and “Paid”: 2, 67 % of those who came so far.')
       .waitFor()
-    // Whoever still has time is not lost.
+    // Customers who still have time do not count as lost.
     await page.goto(`${page.url()}?window=P14D`)
     await page.getByText('Most are lost before “Signed up”: 2, 29 % of those who came so far.').waitFor()
     const span = { entered_from: now - 21 * day, entered_to: now - 10 * day }
@@ -234,7 +234,7 @@ describe('The report of a journey', () => {
     expect(query(page)).toEqual({ out_of_order: '3' })
   })
 
-  it('says where events differ from an unreached step by case or separators alone', async () => {
+  it('reports events that differ from an unreached step only by case or separators', async () => {
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
     const owner = await signUp(cairn, workspace, 'owner')
@@ -250,7 +250,7 @@ describe('The report of a journey', () => {
     await notice
       .getByText('expects signed_up and was never reached. This journey received Signed Up: 2 events')
       .waitFor()
-    // The step of the other was named rightly too.
+    // The other step was named correctly.
     expect(await notice.getByRole('listitem').count()).toBe(1)
     await inspectState(page, 'mistaken-names')
     await notice.getByRole('link', { name: 'Edit the steps' }).click()
@@ -263,7 +263,7 @@ describe('The report of a journey', () => {
     expect(await notice.count()).toBe(0)
   })
 
-  it('keeps its filters in the address, for reloads and its other pages', async () => {
+  it('keeps its filters in the URL, for reloads and its other pages', async () => {
     const page = await openReport()
     await page.getByRole('combobox', { name: 'Type of customer' }).selectOption('Contacts')
     await page.getByRole('combobox', { name: 'Time limit for all steps' }).selectOption('Another…')
@@ -296,38 +296,35 @@ describe('The report of a journey', () => {
     expect(query(page)).toEqual({})
   })
 
-  it.each(['', '?window=P7D'])(
-    'leads from every number of lost to exactly those customers: %s',
-    async (search) => {
-      const page = await openReport(search)
-      await stepTable(page).waitFor()
-      const links = await stepTable(page)
-        .getByRole('link')
-        .evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href') ?? '']))
-      expect(links.length).toBeGreaterThan(2)
-      const { client, journey_id } = workspace
-      for (const [text = '', href = ''] of links) {
-        await page.goto(`${cairn.url}${href}`)
-        const { data } = await client.listJourneyCustomers({ path: { journey_id }, query: query(page) })
-        const expected = data?.data.map(({ customer_name }) => customer_name) ?? []
-        expect(expected).toHaveLength(Number.parseInt(text, 10))
-        expect(expected).not.toEqual([])
-        const names = () => page.getByRole('table').locator('tbody td a').allInnerTexts()
-        await expect.poll(names).toEqual(expected)
-        // Each step with its time.
-        const times = page.getByRole('table').locator('tbody td:last-child time')
-        expect(
-          await times.evaluateAll((times) => times.map((time) => time.getAttribute('datetime'))),
-        ).toEqual(data?.data.flatMap(({ reached_at }) => reached_at))
-      }
-    },
-  )
+  it.each(['', '?window=P7D'])('leads from every drop-off to exactly those customers: %s', async (search) => {
+    const page = await openReport(search)
+    await stepTable(page).waitFor()
+    const links = await stepTable(page)
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href') ?? '']))
+    expect(links.length).toBeGreaterThan(2)
+    const { client, journey_id } = workspace
+    for (const [text = '', href = ''] of links) {
+      await page.goto(`${cairn.url}${href}`)
+      const { data } = await client.listJourneyCustomers({ path: { journey_id }, query: query(page) })
+      const expected = data?.data.map(({ customer_name }) => customer_name) ?? []
+      expect(expected).toHaveLength(Number.parseInt(text, 10))
+      expect(expected).not.toEqual([])
+      const names = () => page.getByRole('table').locator('tbody td a').allInnerTexts()
+      await expect.poll(names).toEqual(expected)
+      // Each step with its time.
+      const times = page.getByRole('table').locator('tbody td:last-child time')
+      expect(await times.evaluateAll((times) => times.map((time) => time.getAttribute('datetime')))).toEqual(
+        data?.data.flatMap(({ reached_at }) => reached_at),
+      )
+    }
+  })
 
-  it('is marked as old while all is counted anew, until it is done', async () => {
+  it('is marked as outdated while it is recomputed', async () => {
     const page = await openReport()
     await stepTable(page).waitFor()
     let recomputing: Schemas['Recomputing'] = { done: 640, total: 1200 }
-    // Of seven customers it is done too soon to be seen: the server's answers are told to be from before.
+    // With seven customers recomputing ends too soon to be seen, so the server's answers are replaced by earlier ones.
     await page.route('**/report*', async (route) => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...(await response.json()), recomputing } })
@@ -342,7 +339,7 @@ describe('The report of a journey', () => {
     await page.getByRole('heading', { name: 'How far customers come' }).waitFor()
   })
 
-  it('counts anew when the steps are changed, and tells who did not get to the new ones', async () => {
+  it('is recomputed when the steps are changed, and tells who did not reach the new ones', async () => {
     const own = await cairn.workspace()
     const hers = await signUp(cairn, own, 'owner')
     const { client, journey_id } = own
@@ -371,7 +368,7 @@ describe('The report of a journey', () => {
 })
 
 describe('A chart', () => {
-  /** The files with the library for charts that a page has asked for. */
+  /** The files of the chart library that a page has requested. */
   function chartFiles(page: Page): Set<string> {
     const files = new Set<string>()
     page.on('request', (request) => {
@@ -380,7 +377,7 @@ describe('A chart', () => {
     return files
   }
 
-  it('is loaded once it is in sight, and by no page before', async () => {
+  it('is loaded once it is visible, and not by any page before', async () => {
     const page = await open('overview')
     const files = chartFiles(page)
     await page.setViewportSize({ width: 1280, height: 500 })
@@ -395,14 +392,14 @@ describe('A chart', () => {
     expect(files.size).toBe(1)
   })
 
-  it('is printed, as a table where none was in sight', async () => {
+  it('is printed, as a table if it was never visible', async () => {
     const path = screenPath(workspace, `journeys/${workspace.journey_id}`)
     const viewport = { width: 1280, height: 500 }
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, viewport })
     await stepTable(page).waitFor()
     const figures = page.getByRole('figure')
     await expect.poll(() => figures.count()).toBeGreaterThan(1)
-    /** What each figure has when the browser takes the page to print it. */
+    /** The size of each figure when the browser prints the page. */
     const printed = async () => {
       await page.evaluate(() => {
         window.addEventListener(
@@ -470,11 +467,11 @@ describe('A chart', () => {
       ['409 GET /v1/journeys/{id}/trend'],
     ],
   ])(
-    'of the trend begins days in UTC and says so where the time zone is %s',
+    'of the trend starts days in UTC and says so if the time zone is %s',
     async (timeZone, why, refusals) => {
       const path = screenPath(workspace, 'overview')
       const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals })
-      // What Chromium says where TZ is UTC+3; it then shows all times in UTC.
+      // What Chromium reports if TZ is UTC+3; it then shows all times in UTC.
       await page.addInitScript((timeZone) => {
         const { resolvedOptions } = Intl.DateTimeFormat.prototype
         Intl.DateTimeFormat.prototype.resolvedOptions = function () {
@@ -500,7 +497,7 @@ describe('A chart', () => {
     },
   )
 
-  it('of the trend tells the last cohort that can be compared, and each share with the number it is of', async () => {
+  it('of the trend marks the last cohort that can be compared, and each share with its base', async () => {
     const own = await cairn.workspace()
     const hers = await signUp(cairn, own, 'owner')
     const { client, journey_id } = own
@@ -525,11 +522,11 @@ describe('A chart', () => {
     await region.getByRole('button', { name: 'Show as table' }).click()
     const rows = await cellsOf(region.getByRole('table'))
     expect(rows.at(-1)?.slice(1, 3)).toEqual(['3', '3 (100 %)'])
-    // Who came the day before yesterday at the latest has hardly had the time to pay.
+    // Customers of the last two days have hardly had time to pay.
     expect(rows.slice(0, 3).map((cells) => cells.at(-1))).toEqual(['not yet', 'not yet', 'not yet'])
   })
 
-  it('of the trend has a bar for each step where all entered in one period', async () => {
+  it('of the trend has a bar per step if everyone entered in one period', async () => {
     const span = { entered_from: now - 21 * day, entered_to: now - 19 * day }
     const search = Object.entries(span).map(([name, at_ms]) => [name, new Date(at_ms).toISOString()])
     const page = await openReport(`?${new URLSearchParams(search)}`)
@@ -559,7 +556,7 @@ describe('A chart', () => {
 })
 
 describe('The overview', () => {
-  it('tells whether data arrives, how far customers come and what was refused, with the numbers of the API', async () => {
+  it('shows whether data arrives, how far customers come and what was rejected, with the numbers of the API', async () => {
     const { client, journey_id } = workspace
     const unknown = 'cus_00000000000000000000000000'
     await client.createEvent({ body: { journey_id, customer_id: unknown, event_id: 'signed_up' } })
@@ -567,7 +564,7 @@ describe('The overview', () => {
     const arrivals = page.getByRole('region', { name: 'Is data arriving?' })
     await arrivals.getByText(/^Yes, data is arriving/).waitFor()
     const stored = Object.values(done).flat().length
-    // All that this file has sent to this workspace.
+    // Everything that this file has sent to this workspace.
     const { data } = await client.getActivity({ query: { by: 'hour' } })
     expect(data?.total).toMatchObject({ created: stored, rejected: 1 })
     await expect.poll(() => arrivals.getByText(`${stored} events created`, { exact: true }).count()).toBe(2)
@@ -596,7 +593,7 @@ describe('The page of a customer', () => {
     return page
   }
 
-  it('shows where it stands in each journey and since when, and how much there is of it', async () => {
+  it('shows its standing in each journey and since when, and how many there are', async () => {
     const page = await openCustomer('Grace Hopper')
     const standing = page.getByRole('list', { name: 'Steps of Onboarding' }).getByRole('listitem')
     await expect
@@ -613,7 +610,7 @@ describe('The page of a customer', () => {
     expect(facts.filter((fact) => /^(First|Last) seen/.test(fact))).toHaveLength(2)
   })
 
-  it('has a line for each event that unfolds by the keyboard, and marks those that filled a step', async () => {
+  it('has a line per event that expands by keyboard, and marks those that filled a step', async () => {
     const page = await openCustomer('Ada Lovelace')
     const lines = page.getByRole('region', { name: 'Timeline' }).locator('li > button')
     const marks = async () =>
@@ -646,7 +643,7 @@ describe('The page of a customer', () => {
 })
 
 describe('The editor of steps', () => {
-  it('suggests the names that were received, with how often, and none that another step has', async () => {
+  it('suggests received names with their counts, except those of other steps', async () => {
     const page = await open(`journeys/${workspace.journey_id}/settings`)
     await page.getByRole('button', { name: 'Add step' }).click()
     const field = page.getByRole('combobox', { name: 'event_id of step 4' })
@@ -665,7 +662,7 @@ describe('The editor of steps', () => {
 })
 
 describe('Numbers and times', () => {
-  it('are written for people, and never rounded to nothing or to all', () => {
+  it('are formatted for people, and never rounded to nothing or to all', () => {
     const shares = [null, 0, 0.0004, 0.004, 0.4583, 0.996, 0.9996, 1].map((share) => plain(shareText(share)))
     expect(shares).toEqual(['–', '0 %', '< 0.1 %', '0.4 %', '46 %', '99.6 %', '> 99.9 %', '100 %'])
     expect(
@@ -695,7 +692,7 @@ describe('Numbers and times', () => {
     ['P2W', 'P2W'],
     ['a while', undefined],
     ['0 h', undefined],
-  ])('are read as people type them: %s', (text, duration) => {
+  ])('are parsed as people type them: %s', (text, duration) => {
     expect(durationOf(text)).toBe(duration)
     if (duration) expect(lengthOf(duration)).toBeGreaterThan(0)
   })

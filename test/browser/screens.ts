@@ -1,29 +1,29 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Person } from '../people.ts'
 
-/** The path, below /admin, of a screen of a workspace: `/w/wsp_…/members`. */
+/** Returns the path of a workspace's screen below /admin: `/w/wsp_…/members`. */
 export function screenPath({ workspace_id }: { workspace_id: string }, screen: string): string {
   return `/w/${workspace_id}/${screen}`
 }
 
-/** The heading of the screen that is shown. */
+/** Returns the heading of the current screen. */
 export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
-/** Fills in the form for signing in that is on the page, or in the dialog, and sends it. */
+/** Fills in and submits the sign-in form of the page or the dialog. */
 export async function sendSignIn(
   place: Page | Locator,
   { email, password }: Pick<Person, 'email' | 'password'>,
 ): Promise<void> {
   const emailField = place.getByRole('textbox', { name: 'Email' })
-  // In the dialog it is fixed.
+  // In the dialog the email is read-only.
   if (await emailField.isEditable()) await emailField.fill(email)
   await place.getByLabel(/^Password/).fill(password)
   await place.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** What a page asks of somebody whose session has ended meanwhile. */
+/** Returns the dialog that asks a person to sign in again after the session has ended. */
 export function signInDialog(page: Page): Locator {
   return page.getByRole('dialog', { name: 'Sign in again' })
 }
@@ -33,7 +33,7 @@ export async function chooseFromPersonMenu(page: Page, { name }: Pick<Person, 'n
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-/** Tells the page what a browser tells it when somebody comes back to its tab: headless, all tabs are always in sight. */
+/** Simulates that the user returns to the tab, because all tabs of a headless browser are always visible. */
 export async function comeBackTo(page: Page): Promise<void> {
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
 }

@@ -26,7 +26,7 @@ beforeEach(async () => {
   api = owner.client(workspace.workspace_id)
 })
 
-/** Opens the service keys of the workspace, for its owner where nobody else is named. */
+/** Opens the service keys of the workspace, as its owner unless another person is given. */
 async function openKeys({ search = '', person = owner } = {}): Promise<Page> {
   const path = screenPath(workspace, `keys${search}`)
   const page = await openAdministration({ cairn, path, signedIn: person.headers })
@@ -38,7 +38,7 @@ async function storedKeys(): Promise<Schemas['ServiceKey'][]> {
   return (await api.listServiceKeys()).data?.data ?? []
 }
 
-/** The names of the keys that are shown, in their order. */
+/** The names of the keys shown, in order. */
 function shownNames(page: Page): Promise<string[]> {
   const names = page
     .getByRole('table', { name: 'Service keys' })
@@ -50,14 +50,14 @@ function rowOf(page: Page, token: string): Locator {
   return page.getByRole('row').filter({ hasText: `…${token.slice(-4)}` })
 }
 
-/** Opens what is known of a key. */
+/** Opens the details of a key. */
 async function openDetails(page: Page, token: string): Promise<Locator> {
   const button = rowOf(page, token).getByRole('button', { name: /details of the key/ })
   await button.click()
   return page.locator(`[id="${await button.getAttribute('aria-controls')}"]`)
 }
 
-/** Chooses from what can be done with a key. */
+/** Chooses an action for a key. */
 async function choose(page: Page, token: string, action: string) {
   await rowOf(page, token)
     .getByRole('button', { name: /^Actions for/ })
@@ -65,7 +65,7 @@ async function choose(page: Page, token: string, action: string) {
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** What the server answers to a request with the key, from a page of the origin where there is one. */
+/** The server's response to a request with the key, from a page of the origin if one is given. */
 async function answerTo(key: string, origin?: string) {
   const { status } = await cairn.fetch('/customers/initialize', {
     method: 'POST',
@@ -77,7 +77,7 @@ async function answerTo(key: string, origin?: string) {
       customer_name: 'Ada Lovelace',
     }),
   })
-  // A publishable key is not told that the customer is new.
+  // A publishable key does not learn that the customer is new.
   return status === 201 ? 200 : status
 }
 
@@ -137,10 +137,10 @@ describe('a new secret key', () => {
     )
   })
 
-  it('is not closed or left uncopied without a question', async () => {
+  it('is not closed or left uncopied without a confirmation', async () => {
     const page = await openKeys()
     await page.getByRole('link', { name: 'Journeys' }).click()
-    // Who goes on before it is open has not been there, and comes not back to it.
+    // Leaving before it is open counts as not visiting it, so Back does not return to it.
     await heading(page, 'Journeys').waitFor()
     await page.getByRole('link', { name: 'Service keys' }).click()
     await openNewKey(page, 'Secret', 'Importer')
@@ -169,7 +169,7 @@ describe('a new secret key', () => {
 })
 
 describe('a new publishable key', () => {
-  it('works for its origins alone, and is shown again', async () => {
+  it('works only for its origins, and can be shown again', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', 'Website')
     await typeOrigins(dialog, 'https://app.example.com', 'http://localhost:5173')
@@ -180,7 +180,7 @@ describe('a new publishable key', () => {
     expect(await answerTo(token, 'https://app.example.com')).toBe(200)
     expect(await answerTo(token, 'https://elsewhere.example.com')).toBe(403)
     await inspectState(page, 'key-made-publishable')
-    // It can be shown again: nothing is lost uncopied.
+    // A publishable key can be shown again, so closing without copying loses nothing.
     await made.getByRole('button', { name: 'Done' }).click()
     await made.waitFor({ state: 'hidden' })
 
@@ -197,7 +197,7 @@ describe('a new publishable key', () => {
     await page.getByText(token).waitFor({ state: 'hidden' })
   })
 
-  it('says at the field which origin is none, and what is meant', async () => {
+  it('reports at the field which origin is invalid, and suggests a correction', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', 'Website')
     await typeOrigins(dialog, 'https://app.example.com/login')
@@ -217,7 +217,7 @@ describe('a new publishable key', () => {
     expect((await storedKeys())[0]?.allowed_origins).toEqual(['https://app.example.com'])
   })
 
-  it('says at the fields what is missing, and takes an expiry and a rate of its own', async () => {
+  it('reports at the fields what is missing, and takes an expiry and a rate of its own', async () => {
     const page = await openKeys()
     const dialog = await openNewKey(page, 'Publishable', '')
     await dialog.getByRole('combobox', { name: 'Expiry' }).click()
@@ -244,7 +244,7 @@ describe('a new publishable key', () => {
 })
 
 describe('a key', () => {
-  it('is changed, and the changes count at once', async () => {
+  it('is changed, and the changes apply at once', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable')
     const page = await openKeys()
     await choose(page, key, 'Edit')
@@ -268,7 +268,7 @@ describe('a key', () => {
     expect(await answerTo(key, 'https://app.example.com')).toBe(200)
   })
 
-  it('is rotated: both keys work, the old one for the time that was chosen', async () => {
+  it('is rotated: both keys work, the old one for the chosen time', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
     await choose(page, old, 'Rotate')
@@ -292,7 +292,7 @@ describe('a key', () => {
     expect(left_s).toBeLessThanOrEqual(3600)
   })
 
-  it('is rotated at once where no grace is given', async () => {
+  it('is rotated at once without a grace period', async () => {
     const page = await openKeys()
     const old = workspace.secret_key
     await choose(page, old, 'Rotate')
@@ -303,7 +303,7 @@ describe('a key', () => {
     expect([await answerTo(old), await answerTo(token)]).toEqual([401, 200])
   })
 
-  it('is revoked after saying what stops, and refused at once', async () => {
+  it('is revoked after an explanation, and refused at once', async () => {
     expect(await answerTo(workspace.secret_key)).toBe(200)
     const page = await openKeys()
     await choose(page, workspace.secret_key, 'Revoke')
@@ -325,7 +325,7 @@ describe('a key', () => {
 })
 
 describe('the list of keys', () => {
-  it('shows active keys, and all of them where asked, also after a reload and on the way back', async () => {
+  it('shows active keys, or all on request, also after a reload and Back', async () => {
     await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })
     const all = ['Test key', 'First secret key', 'First publishable key']
     const page = await openKeys()
@@ -340,7 +340,7 @@ describe('the list of keys', () => {
     await expect.poll(async () => (await shownNames(page)).length).toBe(2)
   })
 
-  it('is searched by name, by the last four characters and by a whole key, of which the address keeps four', async () => {
+  it('is searched by name, by the last four characters and by a whole key, whose last four the URL keeps', async () => {
     const { key } = await createKey(cairn, workspace, 'secret')
     const page = await openKeys()
     const search = page.getByRole('searchbox', { name: 'Search keys' })
@@ -353,7 +353,7 @@ describe('the list of keys', () => {
     }
   })
 
-  it('is one line a key, so that many can be looked through', async () => {
+  it('has one line per key, so that many can be scanned', async () => {
     for (let number = 1; number <= 40; number++) {
       await api.createServiceKey({ body: { kind: 'publishable', name: `Site ${number}` } })
     }
@@ -365,7 +365,7 @@ describe('the list of keys', () => {
     expect(height).toBeLessThan(42 * 50)
   })
 
-  it('tells what to do where there is no key, but not before that is known', async () => {
+  it('says what to do if there is no key, but not before it is loaded', async () => {
     for (const { key_id } of await storedKeys()) await api.revokeServiceKey({ path: { key_id } })
     const page = await openKeys()
     await page.getByRole('heading', { name: 'No active service keys' }).waitFor()
@@ -383,7 +383,7 @@ describe('the list of keys', () => {
     await page.getByText('No active service keys').waitFor()
   })
 
-  it('fits and can be read by everybody', async () => {
+  it('fits the screen and is accessible', async () => {
     const allowed_origins = ['https://app.example.com', `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example`]
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins, rate_limit: 1 })
     await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1000 })

@@ -29,13 +29,13 @@ beforeEach(async () => {
   owner = await signUp(cairn, workspace, 'owner')
 })
 
-/** Ends all sessions of the person behind the back of its pages. */
+/** Ends all sessions of the person without the knowledge of its pages. */
 async function endSessions({ person_id }: Pick<Person, 'person_id'>) {
   await inStore(cairn.databaseUrl, (db) => deleteSessionsOf(db, person_id))
 }
 
 describe('Signing in', () => {
-  it('says the same of a wrong password and an unknown email, keeps what was typed, and lets in by the right one', async () => {
+  it('gives the same answer for a wrong password and an unknown email, keeps the input, and accepts the right one', async () => {
     const refusals = [nobody, '401 POST /v1/session']
     const page = await openAdministration({ cairn, path: '/', refusals })
     const said: string[] = []
@@ -62,7 +62,7 @@ describe('Signing in', () => {
     expect(new URL(page.url()).pathname).toBe(`/admin${screenPath(workspace, 'first-event')}`)
   })
 
-  it('says of a server without an account where the setup link is, and asks for nothing', async () => {
+  it('on a server without an account says where the setup link is, and asks for nothing', async () => {
     const cairn = await startCairnForTest()
     const page = await openAdministration({ cairn, path: '/', refusals: [nobody] })
     await heading(page, 'This server has not been set up').waitFor()
@@ -77,7 +77,7 @@ describe('Signing in', () => {
     await heading(page, 'You are a member of no workspace').waitFor()
   })
 
-  it('asks for what is missing before it sends anything', async () => {
+  it('reports what is missing before it sends anything', async () => {
     const page = await openAdministration({ cairn, path: '/sign-in', refusals: [nobody] })
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Type the email of your account').waitFor()
@@ -88,7 +88,7 @@ describe('Signing in', () => {
     let now_ms = Date.now()
     const cairn = await startCairnForTest({ now: () => now_ms })
     const person = await newMember(cairn, await cairn.workspace(), 'viewer')
-    // The fifth wrong guess makes the next one wait a second, and each further one twice as long.
+    // The fifth wrong guess makes the next one wait a second; each further one doubles the wait.
     for (const wait_s of [0, 0, 0, 0, 1, 2, 4]) {
       await expect(signIn(cairn, { ...person, password: 'a wrong guess' })).rejects.toThrow('401')
       if (wait_s < 4) now_ms += wait_s * 1000
@@ -112,7 +112,7 @@ describe('Signing in', () => {
     await heading(page, 'Send your first event').waitFor()
   })
 
-  it('leads to where one wanted to go, with its query string', async () => {
+  it('leads to the requested page, with its query string', async () => {
     const path = screenPath(workspace, 'customers?search=Ada&type=contact')
     const page = await openAdministration({ cairn, path, refusals: [nobody] })
 
@@ -125,7 +125,7 @@ describe('Signing in', () => {
   })
 
   it.each(['//127.0.0.1:9/', '/\\127.0.0.1:9', 'http://127.0.0.1:9/', 'javascript:alert(1)'])(
-    'never leads to another place, such as %s',
+    'never redirects to another place, such as %s',
     async (elsewhere) => {
       const path = `/sign-in?to=${encodeURIComponent(elsewhere)}`
       const page = await openAdministration({ cairn, path, refusals: [nobody] })
@@ -145,7 +145,7 @@ describe('Signing in', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  it('says so of a workspace that is not one’s own', async () => {
+  it('reports a workspace that the person does not belong to', async () => {
     const foreign = await cairn.workspace()
     const page = await openAdministration({
       cairn,
@@ -160,15 +160,15 @@ describe('Signing in', () => {
 })
 
 describe('Signing out', () => {
-  // This Chromium keeps no page to go back to, so what browsers of people do is told to the page.
-  it('leaves no page behind that a browser could keep and show again', async () => {
+  // This Chromium keeps no pages in its back/forward cache, so the test sends pages the events of browsers that do.
+  it('leaves no page that a browser could keep and show again', async () => {
     const path = screenPath(workspace, 'members')
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals: [nobody] })
     await page.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
     await page.evaluate(() => {
       addEventListener('pagehide', () => sessionStorage.setItem('left', document.body.innerText))
     })
-    // The page that follows asks whose session it is, and shows its form meanwhile.
+    // The next page asks whose session it is, and shows its form meanwhile.
     const refused = page.waitForResponse((reply) => reply.status() === 401)
     await chooseFromPersonMenu(page, owner, 'Sign out')
     await heading(page, 'Sign in').waitFor()
@@ -176,7 +176,7 @@ describe('Signing out', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('left'))).toBe('')
   })
 
-  it('shows elsewhere too: a page that comes back as it was left is read anew', async () => {
+  it('applies elsewhere too: a restored page is read again', async () => {
     const path = screenPath(workspace, 'members')
     const page = await openAdministration({ cairn, signedIn: owner.headers, path, refusals: [nobody] })
     await page.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
@@ -186,7 +186,7 @@ describe('Signing out', () => {
     expect(await page.getByText(owner.email).count()).toBe(0)
   })
 
-  it('ends the session, and leaves nothing behind the back button', async () => {
+  it('ends the session, and leaves nothing behind the Back button', async () => {
     const page = await openAdministration({
       cairn,
       signedIn: owner.headers,
@@ -260,7 +260,7 @@ describe('A session that ends in the middle of work', () => {
     }).toEqual(written)
   }
 
-  it('asks to sign in again, keeps the form, and saves it then', async () => {
+  it('asks to sign in again, keeps the form, and then saves it', async () => {
     const page = await openAdministration({
       cairn,
       signedIn: owner.headers,
@@ -289,7 +289,7 @@ describe('A session that ends in the middle of work', () => {
     expect(data).toMatchObject({ ...rest, steps: [step] })
   })
 
-  it('asks above a dialog that is open, and leaves that one as it is', async () => {
+  it('asks above an open dialog, and leaves that one unchanged', async () => {
     let now_ms = Date.now()
     const cairn = await startCairnForTest({ now: () => now_ms })
     const workspace = await cairn.workspace()
@@ -314,7 +314,7 @@ describe('A session that ends in the middle of work', () => {
     await page.getByRole('dialog', { name: 'Link for ada@example.com' }).waitFor()
   })
 
-  it('reads what it could not read, once somebody has signed in again', async () => {
+  it('reads what it could not read, once the person has signed in again', async () => {
     const refusals = ['401 GET /v1/customers']
     const page = await openAdministration({
       cairn,
@@ -332,7 +332,7 @@ describe('A session that ends in the middle of work', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  it('gives somebody else a page of their own', async () => {
+  it('gives another person a page of their own', async () => {
     const other = await newMember(cairn, workspace, 'admin')
     const page = await openAdministration({
       cairn,
@@ -377,7 +377,7 @@ describe('Two tabs', () => {
     await other.getByRole('table', { name: 'Members' }).getByText(owner.email).waitFor()
   })
 
-  it('show nothing of one person to another who signs in beside', async () => {
+  it('show nothing of one person to another who signs in meanwhile', async () => {
     const admin = await newMember(cairn, workspace, 'admin')
     const one = await openAdministration({
       cairn,
@@ -402,7 +402,7 @@ describe('Two tabs', () => {
 })
 
 describe('The own password', () => {
-  it('is changed by who knows it, and ends the other sessions', async () => {
+  it('is changed by a person who knows it, and ends the other sessions', async () => {
     const refusals = ['409 POST /v1/session/password']
     const page = await openAdministration({
       cairn,

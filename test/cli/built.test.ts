@@ -10,7 +10,7 @@ const { isBuilt }: { isBuilt(file: string, sources: readonly string[]): boolean 
   new URL('../../server/cli/built.js', import.meta.url).href
 )
 
-it('what is built is used until one of its sources has changed, and whatever else is built beside them', () => {
+it('a build is used until one of its sources changes, and whatever else is built next to them', () => {
   const folder = temporaryFolder()
   const [sources, built] = [join(folder, 'client'), join(folder, 'commands.js')]
   mkdirSync(sources)

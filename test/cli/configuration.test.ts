@@ -14,7 +14,7 @@ const PORT = 'PORT must be a whole number from 0 to 65535'
 const RATE = 'CAIRN_RATE_LIMIT must be a whole number from 0 to 1000000'
 const MOST = 'CAIRN_RATE_LIMIT_MAX must be a whole number from 0 to 1000000'
 const ACCOUNTS = 'CAIRN_ACCOUNTS must be invitation or operator'
-const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters, of A-Z a-z 0-9 . _ ~ + / = -'
+const TOKEN = 'CAIRN_METRICS_TOKEN must have 32 to 255 characters from A-Z a-z 0-9 . _ ~ + / = -'
 const PUBLIC_URL =
   'CAIRN_PUBLIC_URL must be a scheme and a host without a path, for example https://cairn.example.com'
 const PROXIES =
@@ -26,13 +26,13 @@ const REFUSALS = [
   'CAIRN_REFUSALS_MEGABYTES must be a whole number from 0 to 100000',
   'CAIRN_REFUSALS_ROWS must be a whole number from 0 to 10000000',
 ]
-const BLANK = 'begins or ends with a blank'
-const LINE_BREAK = 'has a line break (an env file with Windows line ends, perhaps)'
-const QUOTED = 'begins or ends with a quotation mark; not every reader of an env file takes them away'
+const BLANK = 'begins or ends with whitespace'
+const LINE_BREAK = 'contains a line break (perhaps an env file with Windows line endings)'
+const QUOTED = 'begins or ends with a quotation mark; not every env file reader removes them'
 const DATABASE = 'DATABASE_URL must be sqlite:PATH or postgres://…, for example sqlite:./data/cairn.db'
 
 describe('the configuration', () => {
-  it('has a default for everything, also where a variable is empty', () => {
+  it('has a default for everything, also if a variable is empty', () => {
     const defaults = {
       port: 3000,
       host: '127.0.0.1',
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     ['CAIRN_PUBLIC_URL', 'ftp://cairn.example.com', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', 'https://cairn.example.com/?x', PUBLIC_URL],
     ['CAIRN_PUBLIC_URL', ' https://cairn.example.com', `CAIRN_PUBLIC_URL ${BLANK}`],
-    ['CAIRN_PUBLIC_URL', 'https://cairn.\texample.com', 'CAIRN_PUBLIC_URL has a control character'],
+    ['CAIRN_PUBLIC_URL', 'https://cairn.\texample.com', 'CAIRN_PUBLIC_URL contains a control character'],
     ['CAIRN_TRUSTED_PROXIES', 'proxy.example.com', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '"10.0.0.7"', PROXIES],
     ['CAIRN_TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
@@ -128,36 +128,36 @@ describe('the configuration', () => {
     ['DATABASE_URL', ' sqlite:./cairn.db', `DATABASE_URL ${BLANK}`],
     ['DATABASE_URL', 'sqlite:./cairn.db\r', `DATABASE_URL ${LINE_BREAK}`],
     ['DATABASE_URL', 'sqlite:./cairn\r.db', `DATABASE_URL ${LINE_BREAK}`],
-    ['DATABASE_URL', 'sqlite:./cairn\t.db', 'DATABASE_URL has a control character'],
+    ['DATABASE_URL', 'sqlite:./cairn\t.db', 'DATABASE_URL contains a control character'],
     ['DATABASE_URL', '"sqlite:./cairn.db"', `DATABASE_URL ${QUOTED}`],
     ['DATABASE_URL', "sqlite:./cairn.db'", `DATABASE_URL ${QUOTED}`],
     ['DATABASE_URL', 'postgres://cairn:secret@localhost/cairn\r', `DATABASE_URL ${LINE_BREAK}`],
     [
       'DATABASE_URL',
       'sqlite:./cairn.db?mode=ro',
-      'DATABASE_URL has a ? in it: a sqlite: URL has no parameters, and its path is taken as it is',
+      'DATABASE_URL contains a ?, but a sqlite: URL has no parameters; its path is used literally',
     ],
     [
       'DATABASE_URL',
       'sqlite:./cairn.db#main',
-      'DATABASE_URL has a # in it: a sqlite: URL has no fragment, and its path is taken as it is',
+      'DATABASE_URL contains a #, but a sqlite: URL has no fragment; its path is used literally',
     ],
     [
       'DATABASE_URL',
       'sqlite:./my%20cairn.db',
-      'DATABASE_URL is encoded with %; the path of a sqlite: URL is written as it is',
+      'DATABASE_URL is percent-encoded; the path of a sqlite: URL is used literally',
     ],
-    ['DATABASE_URL', 'sqlite:./$NAME.db', 'DATABASE_URL has a variable that was not replaced by its value'],
+    ['DATABASE_URL', 'sqlite:./$NAME.db', 'DATABASE_URL contains a variable that was not expanded'],
     [
       'DATABASE_URL',
       'sqlite: ./cairn.db',
-      'DATABASE_URL has a path that begins with a quotation mark or a blank',
+      'DATABASE_URL has a path that begins with a quotation mark or whitespace',
     ],
   ])('refuses %s=%s', (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(new Error(message))
   })
 
-  it('reads a list of proxies whatever parts its members', () => {
+  it('reads a list of proxies with any separators', () => {
     const { trustedProxies } = readConfig({ CAIRN_TRUSTED_PROXIES: '10.0.0.7\nloopback, 10.1.0.0/16\r\n' })
     expect(trustedProxies).toEqual(['10.0.0.7', 'loopback', '10.1.0.0/16'])
   })
@@ -165,7 +165,7 @@ describe('the configuration', () => {
   it('checks the port that a DATABASE_URL leaves to the environment', () => {
     const PGPORT = '$PORT'
     expect(() => readConfig({ DATABASE_URL: 'postgres://db/cairn', PGPORT })).toThrow(
-      'PGPORT, which DATABASE_URL leaves the port to, must be a number from 1 to 65535',
+      'PGPORT must be a number from 1 to 65535, because DATABASE_URL names no port',
     )
     readConfig({ DATABASE_URL: 'postgres://db:5432/cairn', PGPORT })
     readConfig({ DATABASE_URL: 'sqlite:./cairn.db', PGPORT })
@@ -173,7 +173,7 @@ describe('the configuration', () => {
   })
 
   it.each([' ', '\r', '?mode=ro'])(
-    'that adds %j to the path of a store makes no other store of it',
+    'that appends %j to the path of a store does not create another store',
     async (added) => {
       const folder = temporaryFolder()
       const args = ['init', '--workspace', 'A', '--journey', 'B']
@@ -197,7 +197,7 @@ describe('the configuration', () => {
     },
   )
 
-  it('that is wrong ends every command with exit code 2 and all that is wrong', async () => {
+  it('that is invalid ends every command with exit code 2 and a list of all faults', async () => {
     const environment = Object.fromEntries(settings.map(({ name }) => [name, 'x']))
     const stderr = `cairn: ${[PORT, PUBLIC_URL, RATE, MOST, ACCOUNTS, ...REFUSALS, ADDRESSES, TOKEN, PROXIES, LEVEL, DATABASE].join('\n')}\n`
     const commands = [['serve'], ['init', '--workspace', 'A', '--journey', 'B'], ['key', 'list']]

@@ -4,19 +4,19 @@ import { runCairn } from '../command.ts'
 import { initialize } from '../operations/customer.ts'
 import { signUp } from '../people.ts'
 
-/** A UUID in its usual form, one that is kept as a text, and another text. */
+/** A UUID in its usual form, a UUID stored as text, and another text. */
 const MESSAGES = [
   '0198c2f0-7d1a-7b3c-9d4e-2f6a8b0c1d2e',
   '0198C2F0-7D1A-7B3C-9D4E-2F6A8B0C1D2F',
   'order 7, line 3',
 ] as const
 
-/** `cairn copy` from one store to another. */
+/** Runs `cairn copy` from one store to another. */
 export function copy(from: string, to: string) {
   return runCairn(['copy', '--from', from, '--to', to, '--json'])
 }
 
-/** A server with everything that a store can hold, and what its callers see. */
+/** Starts a server with everything that a store can hold. */
 export async function filled(options: CairnOptions = {}) {
   const cairn = await startCairn(options)
   const workspace = await cairn.workspace()
@@ -42,7 +42,7 @@ export async function filled(options: CairnOptions = {}) {
 
 export type Filled = Awaited<ReturnType<typeof filled>>
 
-/** What callers see of a store, all of it. */
+/** Returns everything that callers see of a store. */
 export async function seen(at: Pick<Cairn, 'client' | 'fetch'>, { workspace, owner, customer_id }: Filled) {
   const client = at.client(workspace.secret_key)
   const ofOwner = async (path: string) => await (await at.fetch(path, { headers: owner.headers })).json()
@@ -59,7 +59,7 @@ export async function seen(at: Pick<Cairn, 'client' | 'fetch'>, { workspace, own
   }
 }
 
-/** Stops the server on a store, copies it, and sees that a server on the copy does all as the first one did. */
+/** Stops the server on a store, copies it, and expects a server on the copy to behave like the first one. */
 export async function expectSameCopy(store: Filled, to: string) {
   const before = await seen(store.cairn, store)
   expect(before.workspace).toMatchObject({ protect_customers: false })

@@ -7,11 +7,11 @@ import { withPatience } from '../patience.ts'
 import { copy, expectSameCopy, filled, seen } from './copied-store.ts'
 
 describe('cairn copy', () => {
-  it('takes a whole store across, so that no caller notices', async () => {
+  it('copies a whole store, so that no caller notices', async () => {
     await expectSameCopy(await filled(), await unmadeStore())
   })
 
-  it('copies nothing into a store that has anything', async () => {
+  it('copies nothing into a store that has data', async () => {
     const store = await filled()
     await store.cairn.stop()
     const other = await filled()
@@ -34,7 +34,7 @@ describe('cairn copy', () => {
     await cairn.stop()
   })
 
-  it('goes on where it was killed, and nothing is served before it has ended', async () => {
+  it('resumes where it was killed, and nothing is served before it has finished', async () => {
     const { cairn, workspace, event } = await filled()
     const events = Array.from({ length: 1000 }, (_, number) => ({
       ...event,
@@ -58,7 +58,7 @@ describe('cairn copy', () => {
     await vi.waitUntil(() => started.stderr().includes('copying'), withPatience)
     started.process.kill('SIGKILL')
     await started.ended
-    await expect(startCairn({ databaseUrl: to })).rejects.toThrow('has not ended')
+    await expect(startCairn({ databaseUrl: to })).rejects.toThrow('is unfinished')
 
     const ended = await copy(cairn.databaseUrl, to)
     expect(ended).toMatchObject({ code: 0, stderr: '' })

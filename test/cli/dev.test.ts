@@ -9,7 +9,7 @@ import { temporaryFolder } from '../cairn.ts'
 import { cairnFile, startCommand } from '../command.ts'
 import { withPatience } from '../patience.ts'
 
-/** `cairn dev ARGS`, with a folder of its own for what is temporary. */
+/** Starts `cairn dev ARGS`, with a temporary folder of its own. */
 function startDev(...args: string[]) {
   const folder = temporaryFolder()
   const environment = { PORT: '0', TMPDIR: folder, DATABASE_URL: `sqlite:${join(folder, 'other', 'c.db')}` }
@@ -18,7 +18,7 @@ function startDev(...args: string[]) {
 }
 
 describe('cairn dev', () => {
-  it('serves a new workspace, tells of each request why it was refused, and leaves nothing', async () => {
+  it('serves a new workspace, prints why each request was refused, and leaves nothing behind', async () => {
     const { folder, command } = startDev('--json', '--journey', 'Renewal')
     const told = await vi.waitUntil(() => /^\{.*\}\n/.exec(command.stdout())?.[0], withPatience)
     const { url, journey_id, secret_key, publishable_key, setup_link } = JSON.parse(told)
@@ -34,7 +34,7 @@ describe('cairn dev', () => {
     await sender.createEvent({ body: { ...event, event_id: '' } })
     await sender.createEvents({ body: { events: [event, { ...event, journey_id: 'none' }] } })
 
-    // What did arrive, and what did not and why.
+    // Shows what arrived, and what did not and why.
     const test = createClient({ baseUrl: `${url}/v1`, serviceKey: secret_key, retries: 0 })
     expect((await test.listEvents()).data?.data.map(({ event_id }) => event_id)).toEqual([
       'signed_up',
@@ -61,10 +61,10 @@ describe('cairn dev', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('shows its keys to who types it, and never touches the store of DATABASE_URL', async () => {
+  it('shows its keys to its user, and never touches the store of DATABASE_URL', async () => {
     const { folder, command } = startDev()
     mkdirSync(join(folder, 'other'))
-    await vi.waitUntil(() => command.stdout().includes('What it is sent'), withPatience)
+    await vi.waitUntil(() => command.stdout().includes('Requests:'), withPatience)
     expect(command.stdout()).toMatch(/^url +http:\/\/127\.0\.0\.1:\d+\nworkspace_id +wsp_\w{26}\n/)
     expect(command.stdout()).toMatch(/\nsecret_key +sk_\w{49}\npublishable_key +pk_\w{49}\n/)
     command.process.kill('SIGTERM')
@@ -77,7 +77,7 @@ describe('cairn dev', () => {
 describe('the line of a request', () => {
   const time = Date.parse('2026-11-20T08:29:57.311Z')
 
-  it('has the path where there is no operation, and says where nobody waited for the answer', () => {
+  it('has the path if there is no operation, and shows that a client disconnected', () => {
     expect(readable({ time, method: 'PUT', path: '/v1/*', status: 404, code: 'not_found' })).toMatch(
       /^\d\d:\d\d:57\.311 {2}404 {2}PUT \/v1\/\* {2}0 ms {2}not_found: \S/,
     )
@@ -86,7 +86,7 @@ describe('the line of a request', () => {
     )
   })
 
-  it('of anything else has what it says', () => {
+  it('of any other log entry has its message', () => {
     expect(readable({ time, msg: 'could not write', err: { message: 'disk full' } })).toMatch(
       /57\.311 {2}could not write {2}disk full$/,
     )

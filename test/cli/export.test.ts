@@ -28,7 +28,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What runs `cairn export` for a workspace, in a folder of its own. */
+/** Returns functions that run `cairn export` for a workspace, in a folder of their own. */
 async function newExport(count: number) {
   const { workspace, event } = await customerInJourney(cairn)
   const folder = temporaryFolder()
@@ -72,8 +72,8 @@ function linesOf(path: string): Record<string, unknown>[] {
 }
 
 /**
- * What passes requests on until it has passed so many, and then answers none.
- * @param isBroken whether the answer to the request of this number is broken off somewhere
+ * A proxy that forwards a number of requests and then leaves all others unanswered.
+ * @param isBroken whether the response to the request with this number is cut off in the middle
  */
 async function startStalling(passed: number, isBroken: (request: number) => boolean = () => false) {
   let requests = 0
@@ -99,7 +99,7 @@ async function startStalling(passed: number, isBroken: (request: number) => bool
 }
 
 describe('cairn export', () => {
-  it('writes what has arrived, says where it ends, and goes on from there in another file', async () => {
+  it('writes what has arrived, marks the end, and continues from there in another file', async () => {
     const own = await newExport(0)
     const custom_variables = { note: 'two\u2028lines', __proto__: 1 }
     await own.workspace.client.createEvent({ body: { ...own.event, custom_variables } })
@@ -117,7 +117,7 @@ describe('cairn export', () => {
     const second = own.lines('b.ndjson')
     expect(second.slice(0, -1).map(({ id }) => id)).toEqual(later)
     expect(second.at(-1)).toMatchObject({ end: 2 })
-    // Nothing is written over.
+    // Nothing is overwritten.
     expect(await own.export('events', 'b.ndjson')).toMatchObject({ code: 3 })
     expect(await own.export('customers', 'c.ndjson', ...since)).toMatchObject({ code: 2 })
 
@@ -141,7 +141,7 @@ describe('cairn export', () => {
     expect(own.lines('f.ndjson')).toMatchObject([{ customer_id, may_return: false }, { end: 1 }])
   })
 
-  it.each(['SIGINT', 'SIGKILL'] as const)('goes on after a %s, with each line once', async (signal) => {
+  it.each(['SIGINT', 'SIGKILL'] as const)('resumes after a %s, with each line once', async (signal) => {
     const own = await newExport(2300)
     const stalling = await startStalling(3)
     const command = own.start('a.ndjson', stalling.url, '--lines-at-once', '500')
@@ -158,7 +158,7 @@ describe('cairn export', () => {
     expect(() => statSync(join(own.folder, 'a.ndjson.part'))).toThrow('no such file')
   })
 
-  it('asks again for what a broken connection has cut short, wherever that was', async () => {
+  it('requests again what a broken connection has cut off, wherever that was', async () => {
     const own = await newExport(1200)
     const breaking = await startStalling(Number.POSITIVE_INFINITY, (request) => [1, 3].includes(request))
     const command = own.start('a.ndjson', breaking.url, '--lines-at-once', '600')
@@ -168,7 +168,7 @@ describe('cairn export', () => {
     expect(lines.at(-1)).toMatchObject({ end: 1200, list: 'events' })
   })
 
-  it('goes on from no file that was cut short or has lost a line', async () => {
+  it('does not continue from a file that is incomplete or has lost a line', async () => {
     const own = await newExport(5)
     expect(await own.export('events', 'a.ndjson')).toMatchObject({ code: 0 })
     const path = join(own.folder, 'a.ndjson')
@@ -177,19 +177,19 @@ describe('cairn export', () => {
     writeFileSync(path, whole.slice(whole.indexOf('\n') + 1))
     expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('it has 4 lines, and says 5'),
+      stderr: expect.stringContaining('it has 4 lines instead of 5'),
     })
     writeFileSync(path, whole)
     truncateSync(path, whole.length - 1 - Math.floor(Math.random() * (whole.length - 1)))
     expect(await own.export('events', 'b.ndjson', ...since)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('cut short'),
+      stderr: expect.stringContaining('is incomplete'),
     })
   })
 })
 
 describe('a file that an export writes', () => {
-  /** What a note says where an earlier run has kept one line. */
+  /** The saved position of an earlier run that has written one line. */
   const note = (line: string) =>
     JSON.stringify({
       what: JSON.stringify({ list: 'events', filter: {} }),
@@ -206,7 +206,7 @@ describe('a file that an export writes', () => {
         chmodSync(part, 0o644)
       },
     ],
-  ])('is a new one for its owner alone where %s was in its place', async (_what, put) => {
+  ])('is new and readable only by its owner if %s was in its place', async (_what, put) => {
     const own = await newExport(1)
     const victim = join(own.folder, 'victim')
     writeFileSync(victim, 'mine')
@@ -223,7 +223,7 @@ describe('a file that an export writes', () => {
   it.each([
     ['a symbolic link', symlinkSync],
     ['a hard link', linkSync],
-  ])('does not go on in %s, and says so', async (_what, put) => {
+  ])('does not resume in %s, and says so', async (_what, put) => {
     const own = await newExport(1)
     const victim = join(own.folder, 'victim')
     writeFileSync(victim, '{"a":1}\nmine')
@@ -235,7 +235,7 @@ describe('a file that an export writes', () => {
     expect(existsSync(join(own.folder, 'a'))).toBe(false)
   })
 
-  it('that it goes on with is taken from other users', async () => {
+  it('that it resumes with is closed to other users', async () => {
     const own = await newExport(1)
     const part = join(own.folder, 'a.part')
     writeFileSync(part, '{"a":1}\n')
@@ -246,7 +246,7 @@ describe('a file that an export writes', () => {
     expect(own.lines('a')).toHaveLength(3)
   })
 
-  it('of a workspace follows no link either', async () => {
+  it('of a workspace does not follow links either', async () => {
     const own = await newExport(1)
     const folder = join(own.folder, 'all')
     mkdirSync(folder)

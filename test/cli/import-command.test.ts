@@ -37,12 +37,12 @@ beforeAll(async () => {
 })
 
 describe('cairn import', () => {
-  it('stops at the first line where lines need a journey, and names the option', async () => {
+  it('stops at the first line that needs a journey, and names the option', async () => {
     const { client, secret_key } = await newImport(cairn)
     const own = importerOf(`${cairn.url}/v1`, secret_key)
     own.write(Array.from({ length: 3000 }, (_, index) => ownEvent(index)))
     const stderr =
-      'cairn: line 1 names no journey. Say with --journey JOURNEY_ID which one is that of lines without a journey_id.\n'
+      'cairn: line 1 has no journey_id. Use --journey JOURNEY_ID to set it for lines without one.\n'
     for (const more of [[], ['--dry-run']]) {
       const { summary, ...ended } = await own.import(own.file, ...more)
       expect(ended).toEqual({ code: 2, stderr })
@@ -52,7 +52,7 @@ describe('cairn import', () => {
     expect((await client.listCustomers()).data?.data).toEqual([])
   })
 
-  it('refuses a line without a journey where others have named theirs, and names the option', async () => {
+  it('refuses a line without a journey if others have one, and names the option', async () => {
     const { secret_key, journey_id } = await newImport(cairn)
     const own = importerOf(`${cairn.url}/v1`, secret_key)
     own.write(['{"a":1}', ownEvent(1, { journey_id }), ownEvent(2)])
@@ -63,7 +63,7 @@ describe('cairn import', () => {
     ])
   })
 
-  it('keeps refused lines from others in a file that everybody could read', async () => {
+  it('keeps refused lines private in a file that anyone could read', async () => {
     const own = await newImport(cairn)
     own.write(['{'])
     for (const path of [`${own.file}.refused.ndjson`, join(own.folder, 'named.ndjson')]) {
@@ -76,7 +76,7 @@ describe('cairn import', () => {
     }
   })
 
-  it('does not take the file that it reads for refused lines, under any of its names', async () => {
+  it('does not overwrite its input with refused lines, under any of its names', async () => {
     const own = await newImport(cairn)
     own.write([ownEvent(1), '{'])
     const before = readFileSync(own.file, 'utf8')
@@ -87,27 +87,30 @@ describe('cairn import', () => {
       const { code, stderr } = await own.import(own.file, '--refused', path)
       expect([code, stderr]).toEqual([
         2,
-        `cairn: ${path} is the file to import; name another with --refused\n`,
+        `cairn: ${path} is the file being imported; choose another with --refused\n`,
       ])
     }
     expect(readFileSync(own.file, 'utf8')).toBe(before)
   })
 
-  it('follows no link where it makes the name up', async () => {
+  it('does not follow links at a default path', async () => {
     const own = await newImport(cairn)
     own.write(['{'])
     const precious = join(own.folder, 'precious')
     writeFileSync(precious, 'precious')
     const path = `${own.file}.refused.ndjson`
     symlinkSync(precious, path)
-    expect(await own.import()).toMatchObject({ code: 3, stderr: expect.stringContaining('is no plain file') })
+    expect(await own.import()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('is not a regular file'),
+    })
     rmSync(path)
     linkSync(precious, path)
     expect(await own.import()).toMatchObject({ code: 4 })
     expect(readFileSync(precious, 'utf8')).toBe('precious')
   })
 
-  it('takes the file of refused lines, when they are corrected there', async () => {
+  it('accepts the file of refused lines once they are corrected', async () => {
     const { client, write, ...own } = await newImport(cairn)
     write([ownEvent(1), ownEvent(2, { occurred_at: 'yesterday' }), ownEvent(3, { evnt: 1 })])
     await own.import()
@@ -120,7 +123,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([1, 2, 3])
   })
 
-  it('reads the standard input, gzip, CRLF, a byte order mark and a last line without an end', async () => {
+  it('reads standard input, gzip, CRLF, a byte order mark and a last line without an end', async () => {
     const { client, write, secret_key, journey_id, ...own } = await newImport(cairn)
     const text = `\ufeff${textOf(upTo(3).map((n) => ownEvent(n))).replaceAll('\n', '\r\n\r\n')}${JSON.stringify(ownEvent(3))}`
     const zipped = join(own.folder, 'events.gz')
@@ -145,21 +148,21 @@ describe('cairn import', () => {
     })
   })
 
-  it('says of a later line, and of a file in UTF-16, that it begins with a byte order mark', async () => {
+  it('reports a byte order mark in a later line, and in a file in UTF-16', async () => {
     const { write: _, ...own } = await newImport(cairn)
     const [one, two] = [JSON.stringify(ownEvent(1)), JSON.stringify(ownEvent(2))]
     const details = () => own.refused().map(({ detail }) => detail)
-    // Files that were joined.
+    // Concatenated files.
     writeFileSync(own.file, `\ufeff${one}\n\ufeff${two}\n`)
     expect(await own.import()).toMatchObject({ code: 4, summary: { created: 1, refused: 1 } })
     expect(details()).toEqual(['begins with a byte order mark (BOM, U+FEFF): must be UTF-8 without one'])
-    // What `>` of Windows PowerShell writes.
+    // The encoding of `>` in Windows PowerShell.
     writeFileSync(own.file, Buffer.from(`\ufeff${one}\r\n`, 'utf16le'))
     expect(await own.import()).toMatchObject({ code: 4 })
     expect(details()[0]).toBe('begins with a byte order mark (BOM) of UTF-16: must be UTF-8 without one')
   })
 
-  it('ends what is on its way on SIGINT, and says that it can be run again', async () => {
+  it('finishes what is in flight on SIGINT, and says that it can be resumed', async () => {
     const { client, ...own } = await newLimitedImport(50)
     own.write(upTo(2000).map((n) => ownEvent(n)))
     const command = own.start()
@@ -176,8 +179,8 @@ describe('cairn import', () => {
     expect(stored).toBeLessThan(2000)
   })
 
-  it('keeps to the rate of its key, and says that this holds it', async () => {
-    // So few that the rate holds it on a busy machine too, and not the machine.
+  it('keeps to the rate limit of its key, and reports the delay', async () => {
+    // So few that even on a busy machine the rate is the limit.
     const { client, log, ...own } = await newLimitedImport(20)
     own.write(upTo(180).map((n) => ownEvent(n)))
     const { code, summary, stderr } = await own.import()
@@ -185,15 +188,15 @@ describe('cairn import', () => {
     // 40 at once, the rest at 20 a second.
     expect(summary.seconds).toBeGreaterThan(6)
     expect(summary.held_seconds).toBeGreaterThan(3)
-    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, held by the rate limit of 20 events\/s$/m)
+    expect(stderr).toMatch(/^\d+ %, \d+ created, .+, delayed by the rate limit of 20 events\/s$/m)
     expect(await storedNumbers(client)).toEqual(upTo(180))
     const refused = log.filter(({ status }) => status === 429)
     expect(refused).toEqual([])
   })
 
-  it('sends again after 429 for as long as it takes', async () => {
+  it('retries after 429 for as long as it takes', async () => {
     const { client, secret_key, journey_id } = await newImport(cairn)
-    // More often than the client itself would try.
+    // More often than the client itself would retry.
     const baseUrl = await startFaultyProxy(cairn.url, (count) => (count <= 6 ? 429 : undefined))
     const own = importerOf(`${baseUrl}/v1`, secret_key, journey_id)
     own.write([ownEvent(1)])
@@ -211,7 +214,7 @@ describe('cairn import', () => {
     const refused = await stranger.import()
     expect(refused).toMatchObject({ code: 2, summary: { created: 0, refused: 0 } })
     expect(refused.stderr).toMatch(
-      /^cairn: the server refuses the key: unauthorized\. .+ Run the same command again/,
+      /^cairn: the server refused the key: unauthorized\. .+ Run the same command again/,
     )
     expect(refused.stderr).not.toContain(key)
 
@@ -230,16 +233,14 @@ describe('cairn import', () => {
     })
   })
 
-  it('gives up on a server that stays away, and says how to go on', async () => {
+  it('gives up on a server that stays unavailable, and says how to resume', async () => {
     const { secret_key, journey_id } = await newImport(cairn)
     const port = await freePort()
     const own = importerOf(`http://127.0.0.1:${port}/v1`, secret_key, journey_id)
     own.write([ownEvent(1)])
     const made = await own.import(own.file, '--give-up-after', '1s')
     expect(made).toMatchObject({ code: 1, summary: { created: 0, refused: 0 } })
-    expect(made.stderr).toMatch(
-      /^cairn: http:\S+ could not take anything for 1 s: .*ECONNREFUSED.*\. Run the same/,
-    )
+    expect(made.stderr).toMatch(/^cairn: http:\S+ was unavailable for 1 s: .*ECONNREFUSED.*\. Run the same/)
   })
 
   it('--dry-run sends nothing and needs no key', async () => {
@@ -250,12 +251,12 @@ describe('cairn import', () => {
     expect(await listAll(client)).toEqual([])
   })
 
-  it('says what is wrong with its arguments', async () => {
+  it('reports what is wrong with its arguments', async () => {
     const { folder, ...own } = await newImport(cairn)
     own.write([ownEvent(1)])
     expect(await own.import(join(folder, 'none'))).toMatchObject({
       code: 3,
-      stderr: `cairn: there is no file ${folder}/none\n`,
+      stderr: `cairn: the file ${folder}/none does not exist\n`,
     })
     expect(await own.import(folder)).toMatchObject({ code: 2, stderr: `cairn: ${folder} is a folder\n` })
     const wrong = await own.import(own.file, '--base-url', 'cairn.example.com')

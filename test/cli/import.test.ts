@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 describe('cairn import', () => {
-  it('stores events of customers that it initializes, and nothing twice when it is run again', async () => {
+  it('stores events of customers that it initializes, and is idempotent', async () => {
     const { client, write, ...own } = await newImport(cairn)
     write([
       { client_customer_id: 'acme', customer_type: 'account', customer_name: 'Acme' },
@@ -60,7 +60,7 @@ describe('cairn import', () => {
     expect(await listAll(client)).toHaveLength(23)
   })
 
-  it('recognises what a moved file that has grown said before', async () => {
+  it('recognises earlier lines of a moved file that has grown', async () => {
     const { client, folder, write, ...own } = await newImport(cairn)
     write([...upTo(5).map((n) => ownEvent(n)), ownEvent(1)])
     expect((await own.import()).summary).toMatchObject({ created: 6 })
@@ -70,7 +70,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual([0, 1, 1, 1, 2, 3, 4, 5])
   })
 
-  it('recognises an event whose line says the same in another way', async () => {
+  it('recognises an event whose line is written differently', async () => {
     const { client, write, ...own } = await newImport(cairn)
     const common =
       '"client_customer_id":"u","customer_type":"contact","customer_name":"Ada","event_id":"signed_up"'
@@ -86,7 +86,7 @@ describe('cairn import', () => {
       `{"custom_variables":{"\\u0062":"2026-01-01T00:00:00Z"},${common}}`,
     ])
     expect((await own.import()).summary).toMatchObject({ created: 0, duplicate: 2 })
-    // What is another value is another event.
+    // A different value makes a different event.
     write([
       `{${common},"occurred_at":"2026-01-01T00:00:00.000Z","custom_variables":{"a":1,"b":"é/","c":${nested.replace('{"b":1,"a":2},3', '3,{"b":1,"a":2}')}}}`,
       `{${common},"custom_variables":{"b":"2026-01-01T00:00:00.000Z"}}`,
@@ -98,7 +98,7 @@ describe('cairn import', () => {
   it.each([
     ['events', { event_id: 'signed_up' }],
     ['customers', {}],
-  ])('leaves a customer with the name of the last line that gives one, of %s', async (_what, more) => {
+  ])('leaves a customer with the name of the last line that has one, of %s', async (_what, more) => {
     const { client, journey_id, secret_key } = await newImport(cairn)
     const { data: other } = await client.createJourney({ body: { name: 'Renewal' } })
     const watch = await startOverlapWatch(cairn.url)
@@ -120,7 +120,7 @@ describe('cairn import', () => {
     expect(watch.overlapping).toEqual([])
   })
 
-  it('leaves a customer with the name of the last line, also where one before it with that name was refused', async () => {
+  it('leaves a customer with the name of the last line, also if an earlier line with that name was refused', async () => {
     const { client, write, journey_id, publishable_key, ...own } = await newImport(cairn)
     write(
       upTo(10).flatMap((n) => {
@@ -137,7 +137,7 @@ describe('cairn import', () => {
     expect(data?.data.map(({ customer_name }) => customer_name)).toEqual(upTo(10).map(() => 'Ada King'))
   })
 
-  it('takes events by customer_id after the line that enters the customer in the journey', async () => {
+  it('accepts events by customer_id after the line that enrols the customer in the journey', async () => {
     const { client, write, journey_id, ...own } = await newImport(cairn)
     const names = { client_customer_id: 'user-1', customer_type: 'contact', customer_name: 'Ada' } as const
     const { data: customer } = await client.initializeCustomer({ body: { ...names, journey_id } })
@@ -178,7 +178,7 @@ describe('cairn import', () => {
     expect(published.refused()).toMatchObject([{ line_number: 1, code: 'customer_name_required' }])
   })
 
-  it('puts each refused line in a file with its reason, and its neighbours in the store', async () => {
+  it('puts each refused line into a file with its reason, and stores its neighbours', async () => {
     const { client, write, ...own } = await newImport(cairn)
     const good = upTo(30).map((n) => ownEvent(n))
     const bad = [
@@ -202,7 +202,7 @@ describe('cairn import', () => {
     const made = await own.import()
     expect(made).toMatchObject({ code: 4, summary: { lines: 45, created: 30, refused: 15 } })
     expect(made.stderr).toBe(
-      `The refused lines are in ${own.file}.refused.ndjson.\ncairn: 15 lines were refused\n`,
+      `Refused lines were written to ${own.file}.refused.ndjson.\ncairn: 15 lines were refused\n`,
     )
     expect(await storedNumbers(client)).toEqual(upTo(30))
 
@@ -211,9 +211,9 @@ describe('cairn import', () => {
     expect(refused.map(({ code, detail }) => [code, detail])).toEqual([
       ['invalid_json', expect.stringMatching(/^is not JSON: .+ at line 1, column 25$/)],
       ['not_an_object', 'A line must be a JSON object.'],
-      ['ambiguous_line', 'Names the customer twice: by customer_id and by client_customer_id.'],
-      ['ambiguous_line', 'Has custom_variables like an event, but no event_id.'],
-      ['ambiguous_line', 'Has neither event_id nor client_customer_id.'],
+      ['ambiguous_line', 'The line identifies the customer twice: by customer_id and by client_customer_id.'],
+      ['ambiguous_line', 'The line has custom_variables like an event, but no event_id.'],
+      ['ambiguous_line', 'The line has neither event_id nor client_customer_id.'],
       ['invalid_request', expect.stringMatching(/^evnt: is not a field/)],
       ['invalid_request', expect.stringMatching(/^occurred_at: /)],
       ['journey_not_found', expect.any(String)],
@@ -223,7 +223,7 @@ describe('cairn import', () => {
       ['invalid_request', expect.stringMatching(/^customer_type: /)],
       ['invalid_json', 'client_customer_id: must be given once'],
       ['event_too_large', expect.any(String)],
-      ['line_too_long', 'A line may have 1048576 bytes at the most.'],
+      ['line_too_long', 'A line may have at most 1048576 bytes.'],
     ])
     expect(refused[0].line).toBe(bad[0])
     expect(refused[6].line).toEqual({ ...Object(bad[6]), message_id: expect.stringMatching(/^import:/) })
@@ -235,7 +235,7 @@ describe('cairn import', () => {
     expect(await own.import()).toMatchObject({ code: 0, summary: { created: 1 } })
   })
 
-  it('takes a batch apart in which most lines are faulty', async () => {
+  it('splits a batch in which most lines are invalid', async () => {
     const { client, write, ...own } = await newImport(cairn)
     write(upTo(1500).map((n) => ownEvent(n, n % 5 === 0 ? {} : { evnt: 1, other: 2 })))
     expect(await own.import()).toMatchObject({ code: 4, summary: { created: 300, refused: 1200 } })
@@ -264,7 +264,7 @@ describe('cairn import', () => {
     expect(await storedNumbers(client)).toEqual(upTo(8_000))
   })
 
-  it('stores each line once through answers that are lost and a server that is away for a time', async () => {
+  it('stores each line once despite lost responses and a server that is unavailable for a time', async () => {
     const { client, secret_key, journey_id } = await newImport(cairn)
     const faults = [503, 'dropped', 'lost', undefined, undefined] as const
     const baseUrl = await startFaultyProxy(cairn.url, (count) => faults[count % 5])

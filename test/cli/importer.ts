@@ -11,13 +11,13 @@ import { withPatience } from '../patience.ts'
 
 type EventLine = Partial<Schemas['EventCreation']> & Record<string, unknown>
 
-/** A workspace of its own and a folder to import from. */
+/** Creates a workspace and a folder to import from. */
 export async function newImport(cairn: Cairn) {
   const workspace = await cairn.workspace()
   return { ...workspace, ...importerOf(`${cairn.url}/v1`, workspace.secret_key, workspace.journey_id) }
 }
 
-/** What runs `cairn import` in a folder of its own, with the key and without a store. */
+/** Returns what runs `cairn import` in a folder of its own, with the key and without a store. */
 export function importerOf(baseUrl: string, key: string, journey_id?: string) {
   const folder = temporaryFolder()
   const file = join(folder, 'events.ndjson')
@@ -33,7 +33,7 @@ export function importerOf(baseUrl: string, key: string, journey_id?: string) {
     folder,
     file,
     write: (lines: readonly (object | string)[]) => writeFileSync(file, textOf(lines)),
-    /** Imports a file and gives what it printed, the summary as an object. */
+    /** Imports a file and returns what it printed, with the summary parsed. */
     async import(path = file, ...more: string[]) {
       const { code, stdout, stderr } = await runCairn(args(path, more), options)
       return { code, stderr, summary: stdout === '' ? undefined : JSON.parse(stdout) }
@@ -54,7 +54,7 @@ export function textOf(lines: readonly (object | string)[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
 }
 
-/** A line that names its customer by the caller's own identifiers. */
+/** Returns a line that identifies its customer by the caller's own identifiers. */
 export function ownEvent(n: number, more: EventLine = {}): EventLine {
   const customer = {
     client_customer_id: `user-${n % 7}`,
@@ -75,7 +75,7 @@ export async function listAll(client: Workspace['client']): Promise<Schemas['Eve
   return events
 }
 
-/** The `n` of the events that are stored, in order. */
+/** Returns the `n` of all stored events, in order. */
 export async function storedNumbers(client: Workspace['client']): Promise<unknown[]> {
   const variables = (await listAll(client)).map(({ custom_variables }) => Object(custom_variables).n)
   return variables.toSorted((a, b) => a - b)
@@ -86,8 +86,8 @@ export function upTo(count: number): number[] {
 }
 
 /**
- * Hands requests on, and notes which customers' initializations were on their way at the same time: of those nobody knows
- * which the server takes first.
+ * Forwards requests, and records which customers' initializations were in flight at the same time: their order at the
+ * server is unknown.
  */
 export async function startOverlapWatch(target: string) {
   const inFlight = new Set<string>()
@@ -108,7 +108,7 @@ export async function startOverlapWatch(target: string) {
   return { url: await listening(server), overlapping }
 }
 
-/** On a server of its own, with a key that has a rate. */
+/** The same on a server of its own, with a key that has a rate limit. */
 export async function newLimitedImport(rate: number) {
   const limited = await startCairnForTest()
   const { client, journey_id } = await limited.workspace()
@@ -128,10 +128,10 @@ export async function newLimitedImport(rate: number) {
   return { client, log: limited.log, ...importerOf(`${limited.url}/v1`, key, journey_id) }
 }
 
-/** What becomes of a request: a status without more, no answer, or an answer that is lost when all is done. */
+/** What happens to a request: a bare status, no response, or a response that is lost after the work is done. */
 type Fault = 429 | 503 | 'dropped' | 'lost' | undefined
 
-/** Hands requests on, but for the faults that `faultOf` wants, counted from 1. */
+/** Forwards requests, except for the faults that `faultOf` returns, counted from 1. */
 export async function startFaultyProxy(target: string, faultOf: (count: number) => Fault): Promise<string> {
   let count = 0
   const server = createServer((incoming, outgoing) => {

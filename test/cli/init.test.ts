@@ -19,7 +19,7 @@ function newStore() {
     databaseUrl: environment.DATABASE_URL,
     init: (workspace: string, journey: string, ...more: string[]) =>
       runCairn(['init', '--workspace', workspace, '--journey', journey, ...more], { environment }),
-    /** How many rows the tables have. */
+    /** The number of rows in the tables. */
     counts() {
       const file = new Database(path, { readonly: true })
       const counts = ['workspaces', 'journeys', 'service_keys'].map((table) =>
@@ -32,7 +32,7 @@ function newStore() {
 }
 
 describe('cairn init', () => {
-  it('--json prints one object, with which an event can be sent at once', async () => {
+  it('--json prints one object, with which an event can be sent immediately', async () => {
     const { databaseUrl, init } = newStore()
     const server = await startChildServer({ databaseUrl })
     const made = await init('Example Ltd', 'Onboarding', '--json')
@@ -49,7 +49,7 @@ describe('cairn init', () => {
     expect(data?.data).toMatchObject([{ journey_id, name: 'Onboarding', status: 'active' }])
   })
 
-  it('prints a line for each thing made, and that the secret key is not shown again', async () => {
+  it('prints a line for each thing created, and that the secret key is not shown again', async () => {
     const { init } = newStore()
     const { code, stdout, stderr } = await init('Example Ltd', 'Onboarding')
     expect([code, stderr]).toEqual([0, ''])
@@ -59,20 +59,20 @@ describe('cairn init', () => {
       expect.stringMatching(/^secret_key +sk_\w{49}$/),
       expect.stringMatching(/^publishable_key +pk_\w{49}$/),
       '',
-      'Keep the secret key now: it is stored as a digest and not shown again.',
+      'Save the secret key now: only its digest is stored, so it cannot be shown again.',
       '',
-      'The administration interface is at http://127.0.0.1:3000/admin/ while the server runs.',
-      "This makes a link by which the first owner of the workspace gets in: npx cairn setup-link --workspace 'Example Ltd'",
+      'While the server is running, the administration interface is at http://127.0.0.1:3000/admin/',
+      "To create a link for the first owner of the workspace, run: npx cairn setup-link --workspace 'Example Ltd'",
       '',
     ])
   })
 
-  it('tells the way into the interface that the settings say, by a command that works', async () => {
+  it('prints the URL of the interface from the settings, and a command that works', async () => {
     const { environment, databaseUrl } = newStore()
     const names = ['--workspace', "Ada's", '--journey', 'Onboarding']
     const settings = { ...environment, CAIRN_PUBLIC_URL: 'https://cairn.example.com' }
     const { stdout } = await runCairn(['init', ...names], { environment: settings })
-    expect(stdout).toContain('The administration interface is at https://cairn.example.com/admin/ ')
+    expect(stdout).toContain('the administration interface is at https://cairn.example.com/admin/\n')
     await runCairn(['init', '--workspace', 'Another', '--journey', 'Onboarding'], { environment })
     const [, args = ''] = /: npx cairn (setup-link .+)\n$/.exec(stdout) ?? []
     const shell = ['-c', `exec "$0" "$1" ${args}`, process.execPath, cairnFile]
@@ -84,12 +84,12 @@ describe('cairn init', () => {
     })
   })
 
-  it('makes no folder for a store but that of the default', async () => {
+  it('creates no folder for a store except the default one', async () => {
     const folder = temporaryFolder()
     const init = (environment: Record<string, string>) =>
       runCairn(['init', '--workspace', 'A', '--journey', 'B'], { environment, folder })
     const missing = join(folder, 'missing')
-    const stderr = `cairn: there is no folder ${missing} for the store. Make it (mkdir -p ${missing}), or correct DATABASE_URL\n`
+    const stderr = `cairn: the folder ${missing} of the store does not exist. Create it (mkdir -p ${missing}), or correct DATABASE_URL\n`
     const refused = { code: 2, stdout: '', stderr }
     expect(await init({ DATABASE_URL: `sqlite:${missing}/cairn.db` })).toMatchObject(refused)
     expect(await init({ DATABASE_URL: 'sqlite:missing/cairn.db' })).toMatchObject(refused)
@@ -103,24 +103,24 @@ describe('cairn init', () => {
     expect(readdirSync(join(folder, 'data'))).toContain('cairn.db')
   })
 
-  it('makes nothing and ends with exit code 3 where the workspace exists', async () => {
+  it('creates nothing and ends with exit code 3 if the workspace exists', async () => {
     const { init, counts } = newStore()
     expect(await init('Example "Ltd"', 'Onboarding')).toMatchObject({ code: 0 })
     const before = counts()
     expect(before).toEqual([1, 1, 2])
-    const stderr = 'cairn: a workspace named "Example \\"Ltd\\"" exists already\n'
+    const stderr = 'cairn: a workspace named "Example \\"Ltd\\"" already exists\n'
     expect(await init('Example "Ltd"', 'Renewal', '--json')).toMatchObject({ code: 3, stdout: '', stderr })
     expect(counts()).toEqual(before)
   })
 
-  it('makes one of those that are asked for twice at once', async () => {
+  it('creates one of two with the same name at once', async () => {
     const { init, counts } = newStore()
     const answers = await Promise.all([init('A', 'B', '--json'), init('A', 'B', '--json')])
     expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 3])
     expect(counts()).toEqual([1, 1, 2])
   })
 
-  it('takes names of 255 characters and refuses 256, none and an empty one', async () => {
+  it('accepts names of 255 characters and refuses 256, none and an empty one', async () => {
     const { init, databaseUrl } = newStore()
     const long = '\u{1F600}'.repeat(255)
     const environment = { DATABASE_URL: databaseUrl }

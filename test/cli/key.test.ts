@@ -23,7 +23,7 @@ function key(...args: string[]) {
   return runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
 }
 
-/** What the command prints as JSON; it must have gone well. */
+/** Output of the command as JSON; it must succeed. */
 async function keyJson(...args: string[]) {
   const { code, stdout, stderr } = await key(...args, '--json')
   expect([code, stderr]).toEqual([0, ''])
@@ -31,7 +31,7 @@ async function keyJson(...args: string[]) {
   return JSON.parse(stdout)
 }
 
-/** What the server answers to the key, now. */
+/** The current status of a request with the key. */
 async function status(token: string): Promise<number> {
   const { response } = await cairn.client(token).initializeCustomer({
     body: {
@@ -41,7 +41,7 @@ async function status(token: string): Promise<number> {
       customer_name: 'Ada',
     },
   })
-  // A publishable key is not told that the customer is new.
+  // A publishable key does not learn that the customer is new.
   return response.status === 201 ? 200 : response.status
 }
 
@@ -49,7 +49,7 @@ const instant = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$
 const withinASecond = { timeout: 1000, interval: 20 }
 
 describe('cairn key create', () => {
-  it('makes a secret key that works at once', async () => {
+  it('creates a secret key that works immediately', async () => {
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     expect(made).toEqual({
       key_id: expect.stringMatching(/^key_\w{26}$/),
@@ -70,7 +70,7 @@ describe('cairn key create', () => {
     expect((await cairn.client(made.key).listEvents()).response.status).toBe(200)
   })
 
-  it('makes a publishable key with origins, a rate and an end', async () => {
+  it('creates a publishable key with origins, a rate and an expiry', async () => {
     const origins = ['--origin', 'https://a.example.com', '--origin', 'http://localhost:8080']
     const limits = ['--rate-limit', '2', '--expires-in', '30d']
     const made = await keyJson('create', '--kind', 'publishable', '--name', 'Shop', ...origins, ...limits)
@@ -98,7 +98,7 @@ describe('cairn key create', () => {
     expect(stderr).toBe('')
   })
 
-  it('refuses a missing kind, one that is none, and origins of a secret key', async () => {
+  it('refuses a missing or unknown kind, and origins of a secret key', async () => {
     const name = ['--name', 'A']
     const refused = await Promise.all([
       key('create', ...name),
@@ -131,7 +131,7 @@ describe('cairn key list', () => {
     ])
   })
 
-  it('does not make a store where there is none, and says so', async () => {
+  it('does not create a store if there is none, and says so', async () => {
     const DATABASE_URL = await unmadeStore()
     for (let time = 0; time < 2; time += 1) {
       const { code, stderr } = await runCairn(['key', 'list'], { environment: { DATABASE_URL } })
@@ -140,9 +140,9 @@ describe('cairn key list', () => {
     if (engine === 'sqlite') expect(existsSync(sqlitePath(DATABASE_URL))).toBe(false)
   })
 
-  it('asks which workspace where there are several', async () => {
+  it('asks which workspace if there are several', async () => {
     await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
-    const stderr = 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n'
+    const stderr = 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n'
     const create = ['create', '--kind', 'secret', '--name', 'A']
     for (const refused of await Promise.all([key('list'), key(...create)])) {
       expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
@@ -152,21 +152,21 @@ describe('cairn key list', () => {
     expect(await keyJson('list', '--workspace', 'Other')).toHaveLength(3)
     expect(await keyJson('list', '--workspace', 'Example Ltd')).toHaveLength(2)
     const unknown = await key('list', '--workspace', 'Third')
-    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' })
+    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' })
   })
 
-  it('says what to do where there is no workspace', async () => {
+  it('says what to do if there is no workspace', async () => {
     const environment = { DATABASE_URL: await newStore() }
     expect(await runCairn(['key', 'list'], { environment })).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+      stderr: 'cairn: there is no workspace yet; create one with cairn init\n',
     })
   })
 })
 
 describe('cairn key rotate', () => {
-  it('makes a key like the old one; both work during the grace period, then only the new one', async () => {
+  it('creates a key like the old one; both work during the grace period, then only the new one', async () => {
     const origins = ['--origin', 'https://a.example.com']
     const old = await keyJson(
       'create',
@@ -200,17 +200,17 @@ describe('cairn key rotate', () => {
     const made = await keyJson('rotate', old.key_id, '--grace', '0s')
     expect(await status(made.key)).toBe(200)
     await expect.poll(() => status(old.key), withinASecond).toBe(401)
-    const stderr = `cairn: ${old.key_id} has ended; create a new key instead\n`
+    const stderr = `cairn: ${old.key_id} has expired or was revoked; create a new key instead\n`
     expect(await key('rotate', old.key_id)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(await keyJson('list')).toHaveLength(4)
   })
 
-  it('refuses an unknown key and a grace period that is none', async () => {
+  it('refuses an unknown key and an invalid grace period', async () => {
     const [unknown, wrong] = await Promise.all([
       key('rotate', 'key_unknown'),
       key('rotate', 'key_unknown', '--grace', 'soon'),
     ])
-    const stderr = 'cairn: no key key_unknown; cairn key list shows all\n'
+    const stderr = 'cairn: the key key_unknown does not exist; cairn key list shows all keys\n'
     expect(unknown).toMatchObject({ code: 3, stdout: '', stderr })
     expect(wrong).toMatchObject({
       code: 2,
@@ -221,7 +221,7 @@ describe('cairn key rotate', () => {
 })
 
 describe('cairn key revoke', () => {
-  it('ends a key within a second, for good', async () => {
+  it('ends a key within a second, permanently', async () => {
     const made = await keyJson('create', '--kind', 'secret', '--name', 'Backend')
     expect(await status(made.key)).toBe(200)
     const revoked = await keyJson('revoke', made.key_id)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, expect, inject, it } from 'vitest'
 import { startCommand } from '../command.ts'
 
-// What is run says which it is; what decides is the file that people run.
+// The program prints which one it is; the file that people run chooses between them.
 const folder = join(inject('run').folder, 'launched')
 const files = {
   'server/cli/commands.ts': "const which: string = 'as it is written'\nprocess.stdout.write(which)\n",
@@ -30,20 +30,20 @@ beforeEach(() => {
   changed('dist/server/commands.js', 60)
 })
 
-it('runs what was built', async () => {
+it('runs the build', async () => {
   changed('client/node_modules/later.js', 120)
   expect(await whatRuns()).toBe('as it was built')
 })
 
 it.each(['server/cli/commands.ts', 'generated/contract.ts', 'client', 'openapi.yaml'])(
-  'runs the sources where %s has changed since',
+  'runs the sources if %s has changed since',
   async (file) => {
     changed(file, 120)
     expect(await whatRuns()).toBe('as it is written')
   },
 )
 
-it('runs the sources where nothing was built', async () => {
+it('runs the sources if nothing was built', async () => {
   rmSync(join(folder, 'dist'), { recursive: true })
   expect(await whatRuns()).toBe('as it is written')
 })

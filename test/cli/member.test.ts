@@ -21,7 +21,7 @@ beforeEach(async () => {
   owner = await signUp(cairn, { workspace_id }, 'owner')
 })
 
-/** `cairn member ARGS` beside the server. @param stdin the password, as it is typed */
+/** Runs `cairn member ARGS` next to the server. @param stdin the password, as typed */
 function member(args: string[], stdin?: string) {
   const options: CommandOptions = { environment: { DATABASE_URL: cairn.databaseUrl } }
   return runCairn(['member', ...args], { ...options, ...(stdin !== undefined && { stdin }) })
@@ -30,7 +30,7 @@ function member(args: string[], stdin?: string) {
 const add = (args: string[], stdin = `${PASSWORD}\n`) => member(['add', ...args], stdin)
 const alan = ['--email', 'alan@example.com', '--name', 'Alan Turing']
 
-/** The members as the command lists them. */
+/** The members as listed by the command. */
 async function listed(...args: string[]) {
   const { code, stdout, stderr } = await member(['list', '--json', ...args])
   expect([code, stderr]).toEqual([0, ''])
@@ -38,7 +38,7 @@ async function listed(...args: string[]) {
 }
 
 describe('cairn member add', () => {
-  it('makes somebody who signs in at once, an owner unless it is told otherwise', async () => {
+  it('adds a person who can sign in immediately, an owner by default', async () => {
     const made = await add([...alan, '--json'])
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const { person_id, ...person } = JSON.parse(made.stdout)
@@ -50,7 +50,7 @@ describe('cairn member add', () => {
     })
 
     const viewer = await add(['--email', 'ada@example.com', '--name', 'Ada', '--role', 'viewer'])
-    expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is a viewer now.\n' })
+    expect(viewer).toMatchObject({ code: 0, stderr: '', stdout: 'Ada is now a viewer.\n' })
     expect(await listed()).toMatchObject([
       { email: 'ada@example.com', role: 'viewer' },
       { email: 'alan@example.com', role: 'owner' },
@@ -83,12 +83,12 @@ describe('cairn member add', () => {
     }
   })
 
-  it('takes a password of 12 characters and refuses one of 11; takes 256 and refuses 257', async () => {
+  it('accepts a password of 12 characters and refuses one of 11; accepts 256 and refuses 257', async () => {
     for (const password of ['', '0123456789a', '👾'.repeat(11), 'x'.repeat(257)]) {
       expect(await add(alan, `${password}\n`)).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: 'cairn: a password has 12 to 256 characters\n',
+        stderr: 'cairn: the password must have 12 to 256 characters\n',
       })
     }
     expect(await member(['add', ...alan])).toMatchObject({ code: 2, stdout: '' })
@@ -98,7 +98,7 @@ describe('cairn member add', () => {
     expect(await add(ada, '👾'.repeat(256))).toMatchObject({ code: 0 })
   })
 
-  it('lets somebody who can sign in already keep name and password', async () => {
+  it('lets an existing person keep name and password', async () => {
     const person = await signUp(cairn, await cairn.workspace(), 'owner')
     const options = ['--workspace', 'Example Ltd', '--email', person.email.toUpperCase()]
     const made = await member(['add', ...options, '--existing', '--role', 'admin', '--json'])
@@ -109,34 +109,34 @@ describe('cairn member add', () => {
     expect((await person.client().getSession()).data?.workspaces).toHaveLength(2)
   })
 
-  it('adds nobody by an email alone, of whom nobody knows whose it is', async () => {
+  it('adds nobody by an email alone, because emails are not verified', async () => {
     const person = await signUp(cairn, await cairn.workspace(), 'owner')
     const options = ['--workspace', 'Example Ltd', '--email', person.email]
     expect(await add([...options, '--name', 'Ada'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: Grace Hopper can sign in with this email already; --existing adds that person\n',
+      stderr: 'cairn: Grace Hopper already signs in with this email; use --existing to add that person\n',
     })
     expect(await add([...options, '--existing', '--name', 'Ada'])).toMatchObject({ code: 2, stdout: '' })
     expect(await add(['--workspace', 'Example Ltd', ...alan, '--existing'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: nobody with this email can sign in\n',
+      stderr: 'cairn: no person has this email\n',
     })
     expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
     await expect(signIn(cairn, person)).resolves.toBeDefined()
   })
 
-  it('refuses who is a member already, a new person without a name, and a role that is none', async () => {
+  it('refuses an existing member, a new person without a name, and an unknown role', async () => {
     expect(await member(['add', '--email', owner.email, '--existing', '--role', 'viewer'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: the person is a member already\n',
+      stderr: 'cairn: the person is already a member\n',
     })
     expect(await add(['--email', 'alan@example.com'])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say what the new person is called with --name\n',
+      stderr: 'cairn: --name is required for a new person\n',
     })
     expect(await add([...alan, '--role', 'king'])).toMatchObject({
       code: 2,
@@ -146,7 +146,7 @@ describe('cairn member add', () => {
     expect(await listed()).toMatchObject([{ email: owner.email, role: 'owner' }])
   })
 
-  it('refuses what the contract does not have as an email', async () => {
+  it('refuses an email that the contract does not accept', async () => {
     const emails = [
       '',
       'ada',
@@ -167,29 +167,29 @@ describe('cairn member add', () => {
     expect(await listed()).toHaveLength(2)
   })
 
-  it('asks which workspace where there are several, and makes nobody in one that is not there', async () => {
+  it('asks which workspace if there are several, and adds nobody to one that does not exist', async () => {
     await createWorkspace(cairn.databaseUrl, { workspace: 'Other', journey: 'Onboarding' })
     expect(await add(alan)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say which workspace with --workspace: "Example Ltd", "Other"\n',
+      stderr: 'cairn: choose a workspace with --workspace: "Example Ltd", "Other"\n',
     })
     expect(await add([...alan, '--workspace', 'Third'])).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: no workspace of that name\n',
+      stderr: 'cairn: no workspace has this name\n',
     })
     expect(await add([...alan, '--workspace', 'Other'])).toMatchObject({ code: 0 })
     expect(await listed('--workspace', 'Other')).toMatchObject([{ email: 'alan@example.com' }])
     expect(await listed('--workspace', 'Example Ltd')).toHaveLength(1)
   })
 
-  it('says what to do where there is no workspace or no store', async () => {
+  it('says what to do if there is no workspace or no store', async () => {
     const environment = { DATABASE_URL: await newStore() }
     const empty = await runCairn(['member', 'add', ...alan], { environment, stdin: PASSWORD })
     expect(empty).toMatchObject({
       code: 3,
-      stderr: 'cairn: there is no workspace yet; make one with cairn init\n',
+      stderr: 'cairn: there is no workspace yet; create one with cairn init\n',
     })
     const none = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'none.db')}` }
     const refused = await runCairn(['member', 'add', ...alan], { environment: none, stdin: PASSWORD })
@@ -202,7 +202,7 @@ describe('cairn member add', () => {
 })
 
 describe('cairn member list', () => {
-  it('shows all members, also where they are more than a page', async () => {
+  it('shows all members, also if they fill more than a page', async () => {
     const { run } = await connectTo(cairn.databaseUrl)
     await run(`
       CREATE TEMP TABLE more AS WITH RECURSIVE counter (value) AS (
@@ -214,7 +214,7 @@ describe('cairn member list', () => {
     expect(emails).toEqual([owner.email, ...others])
   })
 
-  it('lists the members, newest first, as the contract has them', async () => {
+  it('lists the members, newest first, as the contract defines them', async () => {
     await add([...alan, '--role', 'admin'])
     const { data } = await owner.client().listMembers()
     expect(await listed()).toEqual(data?.data)
@@ -231,13 +231,13 @@ describe('cairn member set-password', () => {
   const set = (email: string, stdin = 'a-moth-in-relay-70\n') =>
     member(['set-password', '--email', email], stdin)
 
-  it('lets the person sign in with the new password alone, and ends all of its sessions', async () => {
+  it('lets the person sign in with the new password only, and ends all sessions', async () => {
     const second = browser(cairn, await signIn(cairn, owner))
     const other = await signUp(cairn, { workspace_id }, 'owner')
     expect(await set(owner.email.toUpperCase())).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: `${owner.name} has a new password.\n`,
+      stdout: `The password of ${owner.name} has been changed.\n`,
     })
     for (const { client } of [owner, second]) {
       await expect
@@ -257,11 +257,11 @@ describe('cairn member set-password', () => {
     )
   })
 
-  it('refuses nobody and a password that is too short, and changes nothing', async () => {
+  it('refuses an unknown person and a short password, and changes nothing', async () => {
     expect(await set('nobody@example.com')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: 'cairn: nobody with this email can sign in\n',
+      stderr: 'cairn: no person has this email\n',
     })
     expect(await set(owner.email, 'short\n')).toMatchObject({ code: 2, stdout: '' })
     expect((await owner.client().getSession()).response.status).toBe(200)

@@ -5,7 +5,7 @@ import { startCairnForTest, unmadeStore } from '../cairn.ts'
 import { runCairn } from '../command.ts'
 
 describe('cairn migrate', () => {
-  it('makes an empty store, which a server then serves', async () => {
+  it('creates an empty store, which a server then serves', async () => {
     const databaseUrl = await unmadeStore()
     const environment = { DATABASE_URL: databaseUrl }
     const done = { code: 0, stderr: '', stdout: 'The schema is up to date.\n' }
@@ -16,7 +16,7 @@ describe('cairn migrate', () => {
     expect(await runCairn(['migrate'], { environment })).toMatchObject(done)
   })
 
-  it('lets several begin at once', async () => {
+  it('may be started several times at once', async () => {
     const environment = { DATABASE_URL: await unmadeStore() }
     const codes = [1, 2, 3].map(async () => (await runCairn(['migrate'], { environment })).code)
     expect(await Promise.all(codes)).toEqual([0, 0, 0])

@@ -11,7 +11,7 @@ const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter
   return !text.includes('\0') && /[\p{L}\p{N}]/u.test(text)
 })
 
-/** What a workspace may have: journeys by number, customers and events by the numbers of what they are of. */
+/** Arbitrary contents of a workspace: journeys by number, customers and events by the numbers that they refer to. */
 const content = fc.record({
   journeys: fc.array(
     fc.record({
@@ -48,7 +48,7 @@ const content = fc.record({
   ),
 })
 
-/** What can be compared of a workspace: all but the identifiers and times that are new in another. */
+/** Returns what can be compared of a workspace: everything except identifiers and times that differ in another. */
 async function comparable({ client }: Workspace, { without = '' } = {}) {
   const { items: events } = await exported(client.exportEvents())
   const { items: customers } = await exported<Schemas['Customer']>(client.exportCustomers())
@@ -82,7 +82,7 @@ async function comparable({ client }: Workspace, { without = '' } = {}) {
   }
 }
 
-/** Fills a workspace at random, moves it by `cairn export` and `cairn import`, and expects the same in the other. */
+/** Fills a workspace at random, moves it with `cairn export` and `cairn import`, and expects the same contents. */
 export async function expectMoved(from: Cairn, to: Cairn, runs: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(content, async (made) => {
@@ -95,13 +95,13 @@ export async function expectMoved(from: Cairn, to: Cairn, runs: number): Promise
           folder: temporaryFolder(),
         })
       expect(await run(from, source, 'export', 'workspace', folder)).toMatchObject({ code: 0 })
-      // The second time nothing is made that is there.
+      // The second run must not create anything again.
       for (const _ of [1, 2]) {
         expect(await run(to, target, 'import', folder)).toMatchObject({ code: 0, stderr: '' })
       }
       const [{ ids: olds, ...before }, { ids: news, ...after }] = [
         await comparable(source),
-        // It has a journey of its own from the beginning.
+        // It has a journey of its own from the start.
         await comparable(target, { without: target.journey_id }),
       ]
       expect(after).toEqual(before)
@@ -158,7 +158,7 @@ async function fill(
       ...(occurred_at !== undefined && { occurred_at }),
       ...(isNamed && { message_id: `message-${number}` }),
     }
-    // Not by the client, which would give each a message_id.
+    // Not with the client, which would add a message_id.
     const headers = { 'x-service-key': secret_key, 'content-type': 'application/json' }
     const answer = await cairn.fetch('/events/create', {
       method: 'POST',

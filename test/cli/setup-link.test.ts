@@ -22,7 +22,7 @@ function setupLink(args: string[] = [], environment: Record<string, string> = {}
   })
 }
 
-/** What the server answers to the link: the workspace that it is for, or the code of the refusal. */
+/** The server's response to the link: the workspace it is for, or the code of the problem. */
 async function lookUp(link: string) {
   const reply = await cairn.fetch('/setup/look-up', {
     method: 'POST',
@@ -34,7 +34,7 @@ async function lookUp(link: string) {
 }
 
 describe('the link of the first start', () => {
-  it('is on standard error alone, apart from the log', async () => {
+  it('is only on standard error, apart from the log', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
     await vi.waitUntil(() => /\/admin\/setup#token=setup_\w{43}\n/.test(server.stderr()), withPatience)
@@ -43,7 +43,7 @@ describe('the link of the first start', () => {
 })
 
 describe('cairn setup-link', () => {
-  it('makes a link that works for an hour on the running server, and voids those before', async () => {
+  it('creates a link that works for an hour on the running server, and voids earlier ones', async () => {
     const began_ms = Date.now()
     const made = await setupLink()
     expect(made).toMatchObject({
@@ -66,7 +66,7 @@ describe('cairn setup-link', () => {
     ])
   })
 
-  it('is for the workspace that there is, or for the one that is named', async () => {
+  it('is for the only workspace, or for the one that is named', async () => {
     const init = (workspace: string) =>
       createWorkspace(cairn.databaseUrl, { workspace, journey: 'Onboarding' })
     await init('Acme')
@@ -75,13 +75,13 @@ describe('cairn setup-link', () => {
     expect(await setupLink()).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'cairn: say which workspace with --workspace: "Acme", "Babbage"\n',
+      stderr: 'cairn: choose a workspace with --workspace: "Acme", "Babbage"\n',
     })
     const named = await setupLink(['--workspace', 'Babbage', '--json'])
     const { link } = JSON.parse(named.stdout)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
-    // What is refused voids nothing.
-    const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace of that name\n' }
+    // A refused command does not void links.
+    const refused = { code: 3, stdout: '', stderr: 'cairn: no workspace has this name\n' }
     expect(await setupLink(['--workspace', 'Third'])).toMatchObject(refused)
     expect(await lookUp(link)).toMatchObject({ workspace_name: 'Babbage' })
   })
@@ -91,13 +91,13 @@ describe('cairn setup-link', () => {
     [{ CAIRN_PUBLIC_URL: 'https://cairn.example.com:8443' }, 'https://cairn.example.com:8443/'],
     [{ HOST: '::1' }, 'http://[::1]:3000/'],
     [{ HOST: 'localhost' }, 'http://localhost:3000/'],
-  ])('leads to where a browser finds the server: %j', async (environment, base) => {
+  ])('points to where a browser finds the server: %j', async (environment, base) => {
     const { stdout } = await setupLink([], environment)
     expect(stdout.replace(/#.*\n/, '')).toBe(`${base}admin/setup`)
   })
 
   it.each(['0.0.0.0', '::'])(
-    'leads to an address that other machines reach, where HOST is %s',
+    'points to an address that other machines can reach, if HOST is %s',
     async (HOST) => {
       const everywhere = await startCairnForTest({ host: HOST })
       const { port: itsPort } = new URL(everywhere.url)
@@ -117,7 +117,7 @@ describe('cairn setup-link', () => {
     },
   )
 
-  it('is noted in the audit log of the workspace', async () => {
+  it('is recorded in the audit log of the workspace', async () => {
     const { workspace_id } = await cairn.workspace()
     const owner = await signUp(cairn, { workspace_id }, 'owner')
     expect(await setupLink()).toMatchObject({ code: 0 })
@@ -132,7 +132,7 @@ describe('cairn setup-link', () => {
     })
   })
 
-  it('makes no store where there is none', async () => {
+  it('does not create a store', async () => {
     const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'none.db')}`
     expect(await setupLink([], { DATABASE_URL })).toMatchObject({
       code: 3,

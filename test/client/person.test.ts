@@ -76,7 +76,7 @@ describe('a retry for a person', () => {
     ['429', problem(429, 'rate_limited')],
     ['503', problem(503, 'overloaded')],
     ["a proxy's 503", html(503)],
-  ])('reads again after %s', async (_name, answer) => {
+  ])('repeats a read after %s', async (_name, answer) => {
     const { baseUrl, arrivals } = await startScriptedServer(answer, json(200, emptyPage))
 
     const { data } = await createPersonClient({ baseUrl, workspaceId: 'wsp_1' }).listJourneys()
@@ -86,7 +86,7 @@ describe('a retry for a person', () => {
     expect(arrivals[1]?.headers).toMatchObject({ 'x-workspace-id': 'wsp_1' })
   })
 
-  it('reads again as often as it is told to', async () => {
+  it('repeats a read as often as retries says', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'overloaded'))
 
     const { error } = await createPersonClient({ baseUrl, retries: 1 }).getSession()
@@ -99,7 +99,7 @@ describe('a retry for a person', () => {
     ['too many attempts', problem(429, 'too_many_attempts')],
     ['429', problem(429, 'rate_limited')],
     ['503', problem(503, 'overloaded')],
-  ])('sends nothing else a second time after %s', async (_name, answer) => {
+  ])('repeats nothing else after %s', async (_name, answer) => {
     const { baseUrl, arrivals } = await startScriptedServer(answer)
     const cairn = createPersonClient({ baseUrl })
 
@@ -114,7 +114,7 @@ describe('a retry for a person', () => {
     expect(arrivals).toHaveLength(results.length)
   })
 
-  it('sends nothing else a second time after a network error', async () => {
+  it('repeats nothing else after a network error', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(reset)
 
     await expect(createPersonClient({ baseUrl }).signIn({ body: credentials })).rejects.toThrow(TypeError)

@@ -51,7 +51,7 @@ describe('a request', () => {
     ])
   })
 
-  it('needs no argument where the contract requires nothing', async () => {
+  it('needs no argument if the contract requires nothing', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(json(200, emptyPage))
 
     const { data } = await createClient({ baseUrl, serviceKey }).listJourneys()
@@ -143,7 +143,7 @@ describe('a request', () => {
   })
 })
 
-/** In Node keepalive has no effect: what can be seen is what the browser is asked for. */
+/** In Node keepalive has no effect; the test sees only the options passed to fetch. */
 async function clientThatNotesKeepalive(first: Answer = json(201, created)) {
   const { baseUrl, nextArrival } = await startScriptedServer(first, json(201, created))
   const keepalive: boolean[] = []
@@ -177,7 +177,7 @@ describe('message_id', () => {
     }
   })
 
-  it("stays the caller's own where there is one", async () => {
+  it("stays the caller's own if there is one", async () => {
     const { baseUrl, arrivals } = await startScriptedServer(json(201, created))
 
     await createClient({ baseUrl, serviceKey }).createEvent({ body: { ...event, message_id: 'mine' } })
@@ -225,7 +225,7 @@ describe('an answer', () => {
     ['JSON that is no problem', json(403, { message: 'Forbidden' }), 403, { message: 'Forbidden' }],
     ['an empty error', json(500, undefined), 500, ''],
     ['an empty 200', json(200, undefined, { 'content-length': '0' }), 200, ''],
-  ])('that is %s rejects with what came instead', async (_name, answer, status, body) => {
+  ])('that is %s rejects with the body that came instead', async (_name, answer, status, body) => {
     const { baseUrl } = await startScriptedServer(answer)
 
     const error = await createClient({ baseUrl, serviceKey })
@@ -237,7 +237,7 @@ describe('an answer', () => {
     expect(error.message).toContain(`status ${status}`)
   })
 
-  it('that redirects is not followed, so that the key stays with the server it belongs to', async () => {
+  it('that redirects is not followed, so that the key stays with its server', async () => {
     const elsewhere = await startScriptedServer(json(200, emptyPage))
     const location = `${elsewhere.baseUrl}/journeys`
     const { baseUrl } = await startScriptedServer(html(307, { location }))

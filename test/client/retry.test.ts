@@ -57,9 +57,9 @@ describe('a retry', () => {
     ])
   })
 
-  it('repeats every operation that is safe to repeat after a network error', async () => {
+  it('repeats every idempotent operation after a network error', async () => {
     const { baseUrl, arrivals } = await startScriptedServer((request, response, body) => {
-      // Every second request of a path is answered.
+      // Every second request to a path succeeds.
       const attempts = arrivals.filter(({ url }) => url === request.url).length
       const answer = attempts % 2 ? reset : json(200, {})
       answer(request, response, body)
@@ -83,7 +83,7 @@ describe('a retry', () => {
     expect(arrivals).toHaveLength(2 * results.length)
   })
 
-  it('makes a journey again after 429, because nothing was taken', async () => {
+  it('creates a journey again after 429, because nothing was stored', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(problem(429, 'rate_limited'), json(201, journey))
 
     const { data } = await createClient({ baseUrl, serviceKey }).createJourney({
@@ -94,7 +94,7 @@ describe('a retry', () => {
     expect(arrivals).toHaveLength(2)
   })
 
-  it('never makes a journey again after 503, because there may be one', async () => {
+  it('never creates a journey again after 503, because there may be one', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(problem(503, 'storage_unavailable'))
 
     const { error } = await createClient({ baseUrl, serviceKey }).createJourney({
@@ -108,7 +108,7 @@ describe('a retry', () => {
   it.each([
     ['a reset connection', reset],
     ['half an answer', half(201)],
-  ])('never makes a journey again after %s, because there may be one', async (_name, answer) => {
+  ])('never creates a journey again after %s, because there may be one', async (_name, answer) => {
     const { baseUrl, arrivals } = await startScriptedServer(answer)
 
     const call = createClient({ baseUrl, serviceKey }).createJourney({ body: { name: 'Onboarding' } })
@@ -117,17 +117,14 @@ describe('a retry', () => {
     expect(arrivals).toHaveLength(1)
   })
 
-  it.each([400, 401, 404, 409, 500])(
-    'does not follow %i, which sending again would not change',
-    async (status) => {
-      const { baseUrl, arrivals } = await startScriptedServer(problem(status, 'internal_error'))
+  it.each([400, 401, 404, 409, 500])('does not follow %i, which a retry would not change', async (status) => {
+    const { baseUrl, arrivals } = await startScriptedServer(problem(status, 'internal_error'))
 
-      const { error } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
+    const { error } = await createClient({ baseUrl, serviceKey }).createEvent({ body: event })
 
-      expect(error?.status).toBe(status)
-      expect(arrivals).toHaveLength(1)
-    },
-  )
+    expect(error?.status).toBe(status)
+    expect(arrivals).toHaveLength(1)
+  })
 
   it('happens 4 times by default, then the last problem is the answer', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(
@@ -154,7 +151,7 @@ describe('a retry', () => {
     expect(arrivals).toHaveLength(2 + 1)
   })
 
-  it("ends with fetch's own error when nobody answers", async () => {
+  it("ends with fetch's own error when nothing responds", async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const address = server.address()
@@ -169,7 +166,7 @@ describe('a retry', () => {
     })
   })
 
-  it('waits the seconds that Retry-After asks for', async () => {
+  it('waits for the seconds of Retry-After', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(
       problem(429, 'rate_limited', { 'retry-after': '1' }),
       json(201, created),
@@ -181,7 +178,7 @@ describe('a retry', () => {
     expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(1000)
   })
 
-  it('waits until the date that Retry-After names', async () => {
+  it('waits until the date of Retry-After', async () => {
     // Dates in headers have no milliseconds: this one is 1 to 2 seconds ahead.
     const date_ms = (Math.floor(Date.now() / 1000) + 2) * 1000
     const { baseUrl, arrivals } = await startScriptedServer(
@@ -194,7 +191,7 @@ describe('a retry', () => {
     expect(arrivals[1]?.arrived_ms).toBeGreaterThanOrEqual(date_ms)
   })
 
-  it('is not worth a wait of more than a minute: the problem is the answer at once', async () => {
+  it('is not worth a wait of more than a minute: the problem is returned at once', async () => {
     const { baseUrl, arrivals } = await startScriptedServer(
       problem(503, 'overloaded', { 'retry-after': '61' }),
     )
@@ -217,7 +214,7 @@ describe('an aborted signal', () => {
     expect(arrivals).toEqual([])
   })
 
-  it('ends an attempt that waits for its answer, without another', async () => {
+  it('ends an attempt that waits for its response, without another', async () => {
     const { baseUrl, nextArrival } = await startScriptedServer(silence)
     let attempts = 0
     const cairn = createClient({
@@ -239,7 +236,7 @@ describe('an aborted signal', () => {
     expect(attempts).toBe(1)
   })
 
-  it('ends an attempt even if garbage was collected since', async () => {
+  it('ends an attempt even after garbage collection', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage: () => void = runInNewContext('gc')
     const { baseUrl, nextArrival } = await startScriptedServer(silence)

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Problem } from '../../client/index.ts'
 
-/** How the scripted server treats one request, whose body has been read. */
+/** How the scripted server treats one request whose body has been read. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/** A request as it arrived, its body read to the end. */
+/** A request as it arrived, with its complete body. */
 export type Arrival = {
   method: string | undefined
   url: string | undefined
@@ -17,8 +17,8 @@ export type Arrival = {
 }
 
 /**
- * A server on a real socket that treats the first request by the first answer and so on, and repeats the last answer.
- * Closed with all its connections when the test ends.
+ * Starts a server on a real socket that treats each request by the next answer, and repeats the last one. It is closed
+ * with all its connections when the test ends.
  */
 export async function startScriptedServer(...script: [Answer, ...Answer[]]) {
   const arrivals: Arrival[] = []
@@ -42,7 +42,7 @@ export async function startScriptedServer(...script: [Answer, ...Answer[]]) {
   const { port } = server.address() as AddressInfo
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    /** Every request so far, in the order of their arrival. */
+    /** All requests so far, in order of arrival. */
     arrivals,
     /** Resolves when the next request has arrived and was treated. */
     nextArrival: () => once(server, 'arrival'),
@@ -69,19 +69,19 @@ export function problem(status: number, code: Problem['code'], headers: Record<s
   return json(status, body, { 'content-type': 'application/problem+json', ...headers })
 }
 
-/** Answers with a page, as a proxy does. */
+/** Responds with an HTML page, as a proxy does. */
 export function html(status: number, headers: Record<string, string> = {}): Answer {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Not Cairn</h1>')
   }
 }
 
-/** Resets the connection instead of an answer. */
+/** Resets the connection instead of responding. */
 export const reset: Answer = (request) => {
   request.socket.resetAndDestroy()
 }
 
-/** Promises 100 bytes, sends half of them and hangs up. */
+/** Announces 100 bytes, sends half of them and closes the connection. */
 export function half(status: number): Answer {
   return (request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': '100' })
@@ -89,5 +89,5 @@ export function half(status: number): Answer {
   }
 }
 
-/** Never answers. */
+/** Never responds. */
 export const silence: Answer = () => {}

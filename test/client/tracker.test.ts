@@ -20,7 +20,7 @@ const customer = {
 } as const
 const initialized = json(201, { customer_id: 'cus_1', created: true })
 const created = { success: true, id: 'evt_1', duplicate: false, received_at: '2026-11-20T08:29:58.007Z' }
-/** Stores an event, or each of a batch. */
+/** Stores an event, or each event of a batch. */
 const stored: Answer = (request, response, body) => {
   const { events } = JSON.parse(body)
   const answer = events ? json(200, batchResult(events.map(() => createdResult))) : json(201, created)
@@ -41,7 +41,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a tracker needs to reach a real server, and what looks at the server from the other side. */
+/** The options of a tracker on a real server, and functions that check the server's side. */
 async function workspaceOnCairn() {
   const { client, journey_id, publishable_key } = await cairn.workspace()
   const options = {
@@ -56,7 +56,7 @@ async function workspaceOnCairn() {
   return { options, client, journey_id, storedEvents }
 }
 
-/** A tracker on a server that answers by the script. */
+/** A tracker on a server that responds according to the script. */
 async function trackerOnScript(script: [Answer, ...Answer[]], options: Partial<TrackerOptions> = {}) {
   const server = await startScriptedServer(...script)
   const tracker = createTracker({ baseUrl: server.baseUrl, serviceKey: 'pk_test', customer, ...options })
@@ -73,7 +73,7 @@ function namesIn(body: string): string {
   return (content.events ?? [content]).map(({ event_id }) => event_id).join(' + ')
 }
 
-/** An answer that waits until it is let go. */
+/** A response that is held back until it is released. */
 function held(answer: Answer) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>()
   const waiting: Answer = async (...request) => {
@@ -120,7 +120,7 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toHaveLength(1)
   })
 
-  it('gives a refused event its problem, and goes on', async () => {
+  it('gives a refused event its problem, and continues', async () => {
     const { options, storedEvents } = await workspaceOnCairn()
     const tracker = createTracker(options)
     const occurred_at = new Date(Date.now() + 2 * 3_600_000).toISOString()
@@ -147,7 +147,7 @@ describe('a tracker on a real server', () => {
     expect(await storedEvents()).toMatchObject([{ id: data?.id, event_id: 'plan_chosen' }])
   })
 
-  it('hands over everything that waits, each event once', async () => {
+  it('hands over all waiting events, each once', async () => {
     const { options, storedEvents } = await workspaceOnCairn()
     const tracker = createTracker(options)
     await tracker.initialization()
@@ -188,7 +188,7 @@ describe('initialization', () => {
     })
   })
 
-  it('that is refused is tried again by the next event, and by nothing else', async () => {
+  it('that is refused is tried again only by the next event', async () => {
     const refusal = problem(404, 'journey_not_found')
     const { tracker, baseUrl, arrived } = await trackerOnScript([
       refusal,
@@ -199,7 +199,7 @@ describe('initialization', () => {
     ])
 
     const first = await tracker.initialization()
-    // Whatever the tracker had sent by itself would arrive before this.
+    // Anything the tracker had sent by itself would arrive before this.
     await fetch(baseUrl, { method: 'POST', body: JSON.stringify({ event_id: 'by somebody else' }) })
     const second = await tracker.track('opened')
     const third = await tracker.track('signed_up')
@@ -213,7 +213,7 @@ describe('initialization', () => {
     expect(arrived()).toEqual(['initialize', 'by somebody else', 'initialize', 'initialize', 'signed_up'])
   })
 
-  it('that finds no answer rejects every waiting event, and is tried again by the next', async () => {
+  it('that gets no response rejects every waiting event, and is tried again by the next', async () => {
     const { tracker, arrived } = await trackerOnScript([reset, initialized, stored], { retries: 0 })
 
     const outcomes = await Promise.allSettled([
@@ -230,14 +230,14 @@ describe('initialization', () => {
 })
 
 describe('a tracker without events', () => {
-  it('leaves no rejection that nobody handles when its initialization finds no answer', async () => {
+  it('leaves no unhandled rejection when its initialization gets no response', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     onTestFinished(() => void process.off('unhandledRejection', unhandled))
     const { tracker } = await trackerOnScript([reset], { retries: 0 })
 
     await expect(tracker.initialization()).rejects.toThrow(TypeError)
-    // Node tells of them after what the rejection has set off.
+    // Node reports unhandled rejections after the callbacks of the rejection.
     await setImmediate()
 
     expect(unhandled).not.toHaveBeenCalled()
@@ -245,7 +245,7 @@ describe('a tracker without events', () => {
 })
 
 describe('an event', () => {
-  it('waits until the request before it has ended, retries included, and goes with all that wait', async () => {
+  it('waits until the previous request has finished, including retries, and goes with all waiting events', async () => {
     const { answer: busy, letGo } = held(problem(503, 'overloaded'))
     const { tracker, arrivals, arrived } = await trackerOnScript([initialized, busy, stored])
     const outcomes = [tracker.track('opened')]
@@ -259,7 +259,7 @@ describe('an event', () => {
     expect(arrivals[2]?.body).toBe(arrivals[1]?.body)
   })
 
-  it('rejects without an answer of Cairn, and the next one is sent', async () => {
+  it('rejects without a response from Cairn, and the next one is sent', async () => {
     const { tracker } = await trackerOnScript([initialized, reset, html(502), stored], { retries: 0 })
 
     const outcomes = [
@@ -287,7 +287,7 @@ describe('an event', () => {
     expect(variables).toEqual({ cart: ['tea', 'coffee'] })
   })
 
-  it('that cannot be put into JSON rejects, and takes no place in the queue', async () => {
+  it('that cannot be serialized rejects, and takes no place in the queue', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored], { queueLimit: 1 })
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
@@ -300,7 +300,7 @@ describe('an event', () => {
 })
 
 describe('a batch', () => {
-  /** Tracks all of them while the initialization is under way. */
+  /** Tracks all of them while the initialization is in flight. */
   async function trackTogether(names: string[], script: Answer[], options: Partial<TrackerOptions> = {}) {
     const scripted = await trackerOnScript([initialized, ...script], options)
     return { ...scripted, outcomes: names.map((name) => scripted.tracker.track(name)) }
@@ -390,7 +390,7 @@ describe('a batch', () => {
     expect(sizes[0]).toBeGreaterThan(900_000)
   })
 
-  it('goes on for its other events when one is aborted, and ends when all are', async () => {
+  it('continues for its other events when one is aborted, and ends when all are', async () => {
     const { answer, letGo } = held(stored)
     const { tracker, arrived } = await trackerOnScript([initialized, answer, silence, stored])
     const controllers = [new AbortController(), new AbortController()]
@@ -463,12 +463,12 @@ describe('the queue', () => {
     expect(arrived()).toEqual(['initialize', 'initialize', 'plan_chosen'])
   })
 
-  it('is as long as queueLimit says, and the error says it', async () => {
+  it('has the length of queueLimit, and the error says so', async () => {
     const { tracker } = await trackerOnScript([initialized, stored], { queueLimit: 2 })
     const taken = [tracker.track('opened'), tracker.track('signed_up')]
 
     await expect(tracker.track('plan_chosen')).rejects.toThrow(
-      '2 events wait. Track later, or raise queueLimit.',
+      'The queue is full (2 events). Track the event later, or raise queueLimit.',
     )
     await Promise.all(taken)
   })
@@ -500,7 +500,7 @@ describe('flush', () => {
     await later
   })
 
-  it('resolves where nothing was tracked', async () => {
+  it('resolves if nothing was tracked', async () => {
     const { tracker } = await trackerOnScript([initialized])
 
     await expect(tracker.flush()).resolves.toBeUndefined()
@@ -508,7 +508,7 @@ describe('flush', () => {
 })
 
 describe('close', () => {
-  it('lets every event have its outcome, and refuses further ones', async () => {
+  it('lets every event get its outcome, and refuses further ones', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     const tracked = [tracker.track('opened'), tracker.track('signed_up')]
 
@@ -523,7 +523,7 @@ describe('close', () => {
 })
 
 describe('handOver', () => {
-  /** Notes which requests outlive the page: in Node keepalive has no effect. */
+  /** Records which requests are marked to outlive the page: in Node keepalive has no effect. */
   function notingKeepalive() {
     const keepalive: [unknown, boolean][] = []
     const noting: TrackerOptions['fetch'] = async (request, init) => {
@@ -618,7 +618,7 @@ describe('handOver', () => {
     const outcomes = [tracker.track('opened', variablesOf(40_000))]
     await expect.poll(arrived).toEqual(['initialize', 'opened'])
 
-    // It waits when the answer has been read to its end; until then there is no need to send it again.
+    // The event waits for its retry once the response is read completely; before that it need not be sent again.
     await expect
       .poll(() => {
         expect(tracker.handOver()).toEqual([])
@@ -632,7 +632,7 @@ describe('handOver', () => {
     expect(second?.body).toBe(first?.body)
   })
 
-  it('hands over once what a second call finds under way', async () => {
+  it('hands over once what is already in flight', async () => {
     const { answer, letGo } = held(stored)
     const { tracker, arrived } = await trackerOnScript([initialized, answer])
     await tracker.initialization()
@@ -679,7 +679,7 @@ describe('handOver', () => {
     expect((await outcomes[2])?.data).toEqual(created)
   })
 
-  it('has its events sent one by one if they are refused and the page lives on', async () => {
+  it('has its events sent one by one if they are refused and the page stays open', async () => {
     const refused = problem(400, 'invalid_request')
     const { tracker, arrived } = await trackerOnScript([initialized, refused, stored, refused])
     await tracker.initialization()
@@ -692,7 +692,7 @@ describe('handOver', () => {
     expect(arrived()).toEqual(['initialize', 'a + b', 'a', 'b'])
   })
 
-  it('goes on in order with what it left, if the page lives on', async () => {
+  it('continues in order with what it returned, if the page stays open', async () => {
     const { tracker, arrived } = await trackerOnScript([initialized, stored])
     await tracker.initialization()
     const outcomes = ['a', 'b', 'c', 'd'].map((name) => tracker.track(name, variablesOf(40_000)))

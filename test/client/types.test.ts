@@ -16,7 +16,7 @@ import type { PersonClient } from '../../client/person.ts'
 import type { operations } from '../../generated/contract.ts'
 import type { operationPaths, personOperationPaths } from '../../generated/operations.ts'
 
-/** The clients as the compiler sees them; these tests hold when `tsc` passes. */
+/** The clients as seen by the compiler; these tests hold if `tsc` passes. */
 describe('the types', () => {
   const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
@@ -73,7 +73,7 @@ describe('the types', () => {
     void ({ query: { status: 'deleted' } } satisfies OperationRequest<'listJourneys'>)
   })
 
-  it('give data or error, told apart by either', () => {
+  it('have data or error, narrowed by either', () => {
     const check = (result: OperationResult<'createEvent'>) => {
       if (result.error) {
         expectTypeOf(result.error).toEqualTypeOf<Schemas['Problem']>()
@@ -101,7 +101,7 @@ describe('the types', () => {
 })
 
 describe('the types of a client for people', () => {
-  it('offer what a session opens, and what nobody needs to sign in for', () => {
+  it('have what a session may call, and what needs no credential', () => {
     expectTypeOf<keyof Client>().toEqualTypeOf<keyof typeof operationPaths>()
     expectTypeOf<keyof PersonClient>().toEqualTypeOf<
       | keyof typeof personOperationPaths
@@ -123,7 +123,7 @@ describe('the types of a client for people', () => {
     } satisfies OperationRequest<'updateMember'>)
     // @ts-expect-error: the password is missing
     void ({ body: { email: 'grace@example.com' } } satisfies OperationRequest<'signIn'>)
-    // @ts-expect-error: a client is made for a workspace
+    // @ts-expect-error: a client is created for a workspace
     void ({ header: { 'x-workspace-id': 'wsp_1' } } satisfies OperationRequest<'listMembers'>)
   })
 
@@ -147,19 +147,19 @@ describe('the types of a tracker', () => {
     void ({ ocurred_at: '2026-11-20T08:30:00Z' } satisfies TrackOptions)
   })
 
-  it('give what createEvent and initializeCustomer give', () => {
+  it('return what createEvent and initializeCustomer return', () => {
     expectTypeOf<ReturnType<Tracker['track']>>().toEqualTypeOf<ReturnType<Client['createEvent']>>()
     expectTypeOf<ReturnType<Tracker['initialization']>>().toEqualTypeOf<
       ReturnType<Client['initializeCustomer']>
     >()
   })
 
-  it('give back events that createEvent takes with a customer and a journey', () => {
+  it('return events that createEvent accepts with a customer and a journey', () => {
     const sent = (event: TrackedEvent) => ({ ...event, journey_id: 'jrn_1', customer_id: 'cus_1' })
     expectTypeOf<ReturnType<Tracker['handOver']>>().toEqualTypeOf<TrackedEvent[]>()
     expectTypeOf<ReturnType<typeof sent>>().toExtend<OperationRequest<'createEvent'>['body']>()
     expectTypeOf<TrackedEvent['message_id']>().toEqualTypeOf<string>()
-    // @ts-expect-error: an event is told apart by its message_id
+    // @ts-expect-error: an event is identified by its message_id
     void ({ event_id: 'signed_up' } satisfies TrackedEvent)
   })
 

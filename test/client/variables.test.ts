@@ -6,7 +6,7 @@ import { createTracker } from '../../client/tracker.ts'
 
 const event = { journey_id: 'jrn_1', customer_id: 'cus_1', event_id: 'signed_up' }
 
-/** What a client sends, as it is sent. */
+/** A client, and what it sends on the wire. */
 function newClient() {
   const bodies: string[] = []
   const options = {
@@ -43,7 +43,7 @@ it.each<[name: string, value: unknown]>([
   ['a Promise', Promise.resolve(1)],
   ['an invalid Date', new Date(Number.NaN)],
   ['a toJSON that answers nothing', { toJSON: () => undefined }],
-])('%s is refused with its place, and nothing is sent', async (_name, value) => {
+])('%s is refused with its position, and nothing is sent', async (_name, value) => {
   const { client, options, bodies } = newClient()
   const custom_variables = { cart: [{ 'a/b~': value }] }
   const place = '/custom_variables/cart/0/a~1b~0 must be a JSON value'
@@ -64,17 +64,17 @@ it.each<[name: string, value: unknown]>([
   await tracker.close()
 })
 
-it('a hole of an array is refused, and variables that are a list or a Map as a whole', async () => {
+it('a hole in an array is refused, and variables that are a list or a Map', async () => {
   const { client } = newClient()
   const send = (custom_variables: object) =>
     client.createEvent({ body: { ...event, custom_variables: { ...custom_variables } } })
-  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tried
+  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
   await expect(send({ list: [1, , 3] })).rejects.toThrow('/custom_variables/list/1 must be a JSON value')
   const body = { ...event, custom_variables: new Map() as object as Record<string, unknown> }
   await expect(client.createEvent({ body })).rejects.toThrow('/custom_variables must be a JSON value')
 })
 
-it('what is JSON is sent as it is: also of another window, without a prototype, by toJSON', async () => {
+it('JSON values are sent unchanged: also from another window, without a prototype, by toJSON', async () => {
   const { client, bodies } = newClient()
   const custom_variables = {
     plain: { a: [null, true, 'x', -0, 1e300] },
@@ -94,7 +94,7 @@ it('what is JSON is sent as it is: also of another window, without a prototype, 
   ])
 })
 
-it('a cycle is a TypeError as before', async () => {
+it('a cycle is a TypeError, as by JSON.stringify', async () => {
   const { client } = newClient()
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic

@@ -20,8 +20,8 @@ const OPTIONAL_PARAMETER = { name: 'order', in: 'query', schema: { type: 'string
 const RELEASED = 'test/contract/released.yaml'
 
 /**
- * What has been narrowed all the same, by the release that it was narrowed since: a name that nobody can see helps no
- * caller, it is a mistake of one.
+ * Narrowed on purpose, by the release since which it is narrowed: a name that nobody can see helps no caller and is
+ * always a caller's mistake.
  */
 const ON_PURPOSE: Record<string, string[]> = { '1.0.0': ['#/components/schemas/GivenName/pattern'] }
 
@@ -33,7 +33,7 @@ describe('the contract', () => {
   })
 })
 
-/** What breaks callers: by which edits, where that is found, and how it is told. */
+/** A breaking change: the edits that make it, where it is found, and how it is reported. */
 type Breach = [name: string, edits: Edit[], pointer: string, change: string]
 
 const breaches: Breach[] = [
@@ -231,7 +231,7 @@ const breaches: Breach[] = [
     'a reply without the format that it had',
     [remove(`${SCHEMAS}/StoredInstant/format`)],
     `${SCHEMAS}/StoredInstant`,
-    // Named after one of the fields that it is the schema of.
+    // A field with the same name as a keyword of its schema.
     expect.stringMatching(/^`format` of `(received|occurred)_at` was removed\.$/),
   ],
   [
@@ -360,7 +360,9 @@ const breaches: Breach[] = [
   ],
 ]
 
-/** Breaches far enough apart to be found in one comparison: each takes most of a second, whatever has changed. */
+/**
+ * Breaches far enough apart to be found in one comparison: each comparison takes most of a second, whatever changed.
+ */
 const groups: Breach[][] = []
 for (const breach of breaches) {
   const group = groups.find((others) => !others.some((other) => areNear(breach, other)))
@@ -368,7 +370,7 @@ for (const breach of breaches) {
   else groups.push([breach])
 }
 
-/** Whether they change, or are found in, the same path or component. */
+/** Whether two breaches change, or are found in, the same path or component. */
 function areNear(one: Breach, other: Breach): boolean {
   const subjects = subjectsOf(other)
   return subjectsOf(one).some((subject) => subjects.includes(subject))
@@ -383,7 +385,7 @@ function subjectsOf([, edits, pointer]: Breach): string[] {
 
 const findings = new Map<Breach[] | undefined, ReturnType<typeof breakingChanges>>()
 
-/** What is found in the contract with the edits of the breach, and of those beside it. */
+/** The findings in the contract with the edits of the breach and of the others in its group. */
 function findingsWith(breach: string) {
   const group = groups.find((breaches) => breaches.some(([name]) => name === breach))
   const found =
@@ -419,7 +421,7 @@ describe.concurrent('breakingChanges', () => {
     expect(found.map(({ place }) => place).sort()).toEqual(limits.map(([pointer]) => `#${pointer}`).sort())
   })
 
-  it('lets everything pass that only adds', async () => {
+  it('accepts every change that only adds', async () => {
     const additions = {
       'a new operation': [
         copy('/paths/~1events', '/paths/~1messages'),
@@ -463,7 +465,7 @@ describe.concurrent('breakingChanges', () => {
     expect(await breakingChanges('openapi.yaml', next)).toEqual([])
   })
 
-  it('refuses a file that is no contract', async () => {
+  it('refuses a file that is not a contract', async () => {
     await expect(breakingChanges('openapi.yaml', 'test/contract/absent.yaml')).rejects.toThrow('absent.yaml')
     await expect(breakingChanges('openapi.yaml', edited([remove(`${SCHEMAS}/Name`)]))).rejects.toThrow(
       "Can't resolve",
@@ -471,7 +473,7 @@ describe.concurrent('breakingChanges', () => {
   })
 })
 
-/** The contract with edits, in a file. */
+/** A file with the edited contract. */
 function edited(edits: Edit[]): string {
   const contract = load(readFileSync('openapi.yaml', 'utf8')) as object
   for (const edit of edits) edit(contract)

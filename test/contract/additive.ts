@@ -3,7 +3,7 @@ import { load } from 'js-yaml'
 import { pointerTo } from '../../server/domain/pointers.ts'
 import { redocly } from './redocly.ts'
 
-/** A change of the contract that can break those who call by the one before. */
+/** A change of the contract that can break callers of the previous version. */
 export type Finding = {
   /** JSON Pointer into the new contract, or into the old one for what was removed. */
   place: string
@@ -14,14 +14,14 @@ export type Finding = {
 
 /** A difference as `redocly diff` reports it. */
 type Change = {
-  /** JSON Pointer on which every reference is followed. */
+  /** JSON Pointer with all references followed. */
   path: string
-  /** What it points to, for example `Schema` or `Header`. */
+  /** The type at that position, for example `Schema` or `Header`. */
   typeName: string
   kind: 'added' | 'removed' | 'modified'
-  /** What was modified there; `key` for its own name. */
+  /** The property that was modified; `key` for its own name. */
   property?: string
-  /** None where the change is rated as harmless. */
+  /** Empty if the change is rated harmless. */
   verdicts: { ruleId: string; message: string }[]
   base?: Side
   revision?: Side
@@ -36,13 +36,13 @@ const OPTIONS = ['--config', 'test/contract/redocly.yaml', '--format', 'json', '
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
-/** Their descriptions say that values may be added. */
+/** Enumerations whose descriptions say that values may be added. */
 const OPEN_ENUMERATIONS = [
   '#/components/schemas/ProblemCode/enum',
   '#/components/schemas/EventProblem/properties/code/enum',
 ]
 
-/** For every rule of `redocly diff`. */
+/** One reason per rule of `redocly diff`. */
 const REASONS: Record<string, string> = {
   'path-removed': 'Requests to it are answered with 404.',
   'operation-removed': 'Requests to it are answered with 404 or 405.',
@@ -69,10 +69,10 @@ const REASONS: Record<string, string> = {
 
 /**
  * Compares two contracts.
- * @param base file with the contract by which callers call
+ * @param base file with the contract that callers use
  * @param next file with the contract that is to replace it
- * @returns what can break callers; nothing where every change is additive
- * @throws {Error} where a file cannot be read as a contract
+ * @returns the changes that can break callers; empty if every change is additive
+ * @throws {Error} if a file cannot be read as a contract
  */
 export async function breakingChanges(base: string, next: string): Promise<Finding[]> {
   const { exitCode, stdout, stderr } = await redocly(['diff', base, next, ...OPTIONS])
@@ -93,7 +93,7 @@ function findings(change: Change): Finding[] {
   })
 }
 
-/** Whether a rule of `redocly diff` says more than this contract promises. */
+/** Whether a rule of `redocly diff` is stricter than this contract's promise. */
 function isAdditive(ruleId: string, { property = '', base, revision }: Change): boolean {
   const before = base?.value
   const after = revision?.value
@@ -101,13 +101,13 @@ function isAdditive(ruleId: string, { property = '', base, revision }: Change): 
     return OPEN_ENUMERATIONS.includes(base?.pointer ?? '') && after !== undefined
   }
   if (ruleId !== 'schema-constraint-changed') return false
-  // A limit may widen in replies too: identifiers can grow, as the contract says, and pages have the caller's size.
+  // Limits may widen in responses too: identifiers can grow, as the contract says, and the caller chooses page sizes.
   if (!/^(min|max)(imum|Length|Items|Properties)$/.test(property) || typeof before !== 'number') return false
   if (typeof after !== 'number') return true
   return property.startsWith('max') ? after > before : after < before
 }
 
-/** What changed and why callers break, for what `redocly diff` rates as harmless. */
+/** Returns what changed and why callers break, for changes that `redocly diff` rates harmless. */
 function overlooked({
   kind,
   typeName,
@@ -179,7 +179,7 @@ function overlooked({
   return undefined
 }
 
-/** What an operation accepted as a credential and accepts no more. */
+/** Returns credentials that an operation accepted and no longer does. */
 function lostCredentials(base: Contract, next: Contract): Finding[] {
   return Object.entries(base.paths ?? {}).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -198,7 +198,7 @@ function lostCredentials(base: Contract, next: Contract): Finding[] {
   )
 }
 
-/** What an operation accepts, of which a request needs one; an empty one where it needs none. */
+/** Returns the alternative credentials of an operation; an empty one if it needs none. */
 function alternatives(contract: Contract, operation: Operation): Requirement[] {
   const list = operation.security ?? contract.security ?? []
   return list.length > 0 ? list : [{}]

@@ -4,10 +4,10 @@ import { resolved, type Schema } from './document.ts'
 /** Long enough to reach limits such as 255, short enough for many requests. */
 const LONGEST = 300
 
-/** Any JSON value that the API returns equal: no negative zero, which JSON.stringify writes as 0. */
+/** Any JSON value that the API returns unchanged: no negative zero, which JSON.stringify writes as 0. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)))
 
-/** Values that a schema of the contract allows. */
+/** Generates values that a schema of the contract allows. */
 export function allowed(schema: Schema): Arbitrary<unknown> {
   const { type, enum: values, properties, required = [], ...rules } = resolved(schema)
   if (values) return fc.constantFrom(...values)
@@ -39,7 +39,7 @@ export function allowed(schema: Schema): Arbitrary<unknown> {
   }
 }
 
-/** By what they are made of: to make one takes much longer than to draw a text from it. */
+/** Cached by pattern: building a generator takes much longer than drawing a text from it. */
 const texts = new Map<string, Arbitrary<string>>()
 
 function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schema): Arbitrary<string> {
@@ -50,7 +50,7 @@ function stringOf({ format, pattern, minLength = 0, maxLength = LONGEST }: Schem
   return known
 }
 
-/** How the patterns of free text end. */
+/** The end of patterns for free text. */
 const NO_NUL = /\[\^\\u0000\]\*(\)\?)?\$$/
 
 type TextRules = Record<'format' | 'pattern', string | undefined> & Record<'minLength' | 'maxLength', number>
@@ -58,7 +58,7 @@ type TextRules = Record<'format' | 'pattern', string | undefined> & Record<'minL
 function textsOf({ format, pattern, minLength, maxLength }: TextRules): Arbitrary<string> {
   if (format === 'date-time') return instant
   if (format === 'email') return fc.emailAddress().filter((email) => email.length <= maxLength)
-  // Free text has one of two patterns: no NUL, or besides that something that can be seen.
+  // Free text has one of two patterns: no NUL, or additionally a visible character.
   if (pattern === undefined || NO_NUL.test(pattern)) {
     const most = Math.min(maxLength, LONGEST)
     const texts = fc.string({ unit: 'binary', minLength, maxLength: most })
@@ -68,7 +68,7 @@ function textsOf({ format, pattern, minLength, maxLength }: TextRules): Arbitrar
   return fc.stringMatching(new RegExp(pattern, 'u')).filter((text) => text.length <= maxLength)
 }
 
-/** Instants of the past, with every form of fraction and offset. */
+/** Instants in the past, with every form of fraction and offset. */
 const instant = fc
   .tuple(
     fc.date({ min: new Date('1902-01-01'), max: new Date('2025-01-01'), noInvalidDate: true }),
@@ -77,15 +77,15 @@ const instant = fc
   )
   .map(([date, fraction, offset]) => date.toISOString().slice(0, 19) + fraction + offset)
 
-/** One rule of the schema broken: the value, and the JSON Pointer of the fault. */
+/** A value that violates one rule of the schema, with the JSON Pointer of the fault. */
 export type Breach = { value: unknown; pointer: string; rule: string }
 
-/** Values that break exactly one rule of the schema, made from one that it allows. */
+/** Generates values that violate exactly one rule of the schema, from values that it allows. */
 export function broken(schema: Schema): Arbitrary<Breach> {
   return allowed(schema).chain((value) => fc.constantFrom(...breaks(schema, value, '')))
 }
 
-/** Every way to break one rule at the value or below it. */
+/** Returns every way to violate one rule at the value or below it. */
 function breaks(schema: Schema, value: unknown, pointer: string): Breach[] {
   const rules = resolved(schema)
   const types = [rules.type ?? []].flat()
@@ -152,7 +152,7 @@ function breaksOfObject(rules: Schema, value: Record<string, unknown>, pointer: 
   return found
 }
 
-/** Names of fields that no schema has, and how a JSON Pointer writes them. */
+/** Field names that no schema has, raw and escaped for a JSON Pointer. */
 const unknownNames = [
   ['cus/tomer~id', 'cus~1tomer~0id'],
   ['__proto__', '__proto__'],
@@ -164,7 +164,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A text that no format allows; whatever is typed is a password. */
+/** A text that violates each format; any text is a valid password. */
 const malformedTexts: Record<string, string> = {
   'date-time': '2023-02-30T00:00:00Z',
   email: 'ada at example.com',

@@ -6,13 +6,13 @@ import { contractDocument, operations } from './document.ts'
 type Kinds = Record<string, Record<string, unknown>>
 type Responses = Record<string, Record<string, Record<string, { responses: Record<string, object> }>>>
 
-/** What stands under these names is a value, of which no generator makes a type or a function. */
+/** Under these names are values, for which no generator creates a type or a function. */
 const VALUES = ['examples']
 
-// What OpenAPI allows and not every generator can follow: some make one type of a parameter and a schema of one name,
-// some give nothing for a success that is a reference.
+// OpenAPI allows these, but not every generator can handle them: some create one type for a parameter and a schema of
+// the same name, some create nothing for a success response that is a reference.
 describe('the contract can be read by simple generators', () => {
-  it('has no two components of one name, whatever their kinds and their letter case', () => {
+  it('has no two components with the same name, whatever their kinds and letter case', () => {
     const { components } = contractDocument() as { components: Kinds }
     const names = Object.entries(components)
       .filter(([kind]) => !VALUES.includes(kind))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 
-/** A JSON Schema as the contract uses it, references resolved one level at a time by `schemaAt`. */
+/** A JSON Schema in the contract; `resolved` resolves its references one level at a time. */
 export type Schema = {
   $ref?: string
   type?: string | string[]
@@ -36,18 +36,18 @@ type MediaType = { schema: Schema; examples: Examples }
 type Header = { required?: boolean; schema: Schema }
 export type Reply = { headers: Record<string, Header>; content: Record<string, MediaType> }
 
-/** An operation of the contract with every reference to a component resolved, schemas excepted. */
+/** An operation of the contract with all references to components resolved, except schemas. */
 export type ContractOperation = {
   operationId: string
   method: string
   path: string
   parameters: Parameter[]
-  /** The request's body; undefined where it has none. */
+  /** The request body; undefined if there is none. */
   body: MediaType | undefined
   replies: Record<string, Reply>
-  /** Names of the security schemes, of which each opens the operation; none: it needs no credential. */
+  /** Names of the security schemes, any of which gives access; empty if it needs no credential. */
   accepts: string[]
-  /** The roles of the members for whom it is; undefined where it is about no workspace, or not for people. */
+  /** The member roles that may call it; undefined if it is not about a workspace or not for people. */
   roles: Role[] | undefined
 }
 
@@ -55,7 +55,7 @@ type Json = { [name: string]: unknown }
 
 const document = load(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as Json
 
-/** The contract as it is written. */
+/** Returns the contract as it is written. */
 export function contractDocument(): object {
   return document
 }
@@ -66,7 +66,7 @@ export const operations: ContractOperation[] = Object.entries(document.paths as 
     Object.entries(methods).map(([method, declared]) => operationOf(path, method, declared as Json)),
 )
 
-/** The schema itself, behind its references. What stands beside a reference wins. */
+/** Resolves the references of a schema. Properties beside a reference take precedence. */
 export function resolved(schema: Schema): Schema {
   const { $ref, ...rest } = schema
   return $ref === undefined ? schema : { ...resolved(lookUp($ref) as Schema), ...rest }
@@ -89,10 +89,10 @@ function operationOf(path: string, method: string, declared: Json): ContractOper
   }
 }
 
-/** A kind of answer: `createEvent 201 application/json`, or `signOut 204 no content`. */
+/** A kind of response: `createEvent 201 application/json`, or `signOut 204 no content`. */
 export type ReplyKind = string
 
-/** @param type the media type; empty for an answer without content */
+/** @param type the media type; empty for a response without content */
 export function replyKind(
   { operationId }: ContractOperation,
   status: string | number,
@@ -101,7 +101,7 @@ export function replyKind(
   return `${operationId} ${status} ${type || 'no content'}`
 }
 
-/** Every kind of answer that the contract declares for the operation. */
+/** Returns every kind of response that the contract declares for the operation. */
 export function declaredReplies(operation: ContractOperation): ReplyKind[] {
   return Object.entries(operation.replies).flatMap(([status, { content }]) => {
     const types = Object.keys(content)
@@ -109,10 +109,10 @@ export function declaredReplies(operation: ContractOperation): ReplyKind[] {
   })
 }
 
-/** A problem that the contract shows among an operation's replies, under the name that it has there. */
+/** An example of a problem among an operation's responses, with its name. */
 export type ShownProblem = { name: string; status: number; code: string }
 
-/** Every problem that the contract shows among the operation's replies. */
+/** Returns all examples of problems among the operation's responses. */
 export function shownProblems({ replies }: ContractOperation): ShownProblem[] {
   return Object.entries(replies).flatMap(([status, { content }]) =>
     Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, example]) => {
@@ -148,7 +148,7 @@ function lookUp(reference: string): unknown {
     .reduce<unknown>((value, step) => (value as Json)[step], document)
 }
 
-/** The operation that serves a request, concrete paths before templated ones. */
+/** Returns the operation that serves a request; concrete paths take precedence over templated ones. */
 export function operationFor(method: string, path: string): ContractOperation | undefined {
   const matching = operations.filter((operation) => {
     return new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)

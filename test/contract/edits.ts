@@ -1,13 +1,14 @@
 /** A change of a parsed document, in place. */
 export type Edit = {
   (document: object): void
+  /** The JSON Pointers that it changes. */
   /** Where it changes something, as JSON Pointers. */
   at: string[]
 }
 
 /**
- * Puts a value to where a JSON Pointer shows. In a list, a step is an element itself, its `name` or its one key; `-`
- * is a new element.
+ * Sets a value at a JSON Pointer. In a list, a segment selects an element by its value, its `name` or its only key; `-`
+ * appends an element.
  */
 export function set(pointer: string, value: unknown): Edit {
   return editAt([pointer], (document) => {
@@ -33,7 +34,7 @@ export function copy(from: string, to: string): Edit {
   })
 }
 
-/** Gives a member of an object another name, in its place among the others. */
+/** Renames a member of an object, keeping its position. */
 export function rename(pointer: string, name: string): Edit {
   return editAt([pointer], (document) => {
     const { parent, key } = locate(document, pointer)

@@ -38,7 +38,7 @@ afterAll(() => target.stop())
 const withBody = operations.filter(({ body }) => body !== undefined)
 
 const rows = withBody
-  // Without people and links an operation can only refuse what the examples send.
+  // Without people and links an operation can only reject the requests of its examples.
   .filter(({ accepts }) => isInside || accepts.includes('SecretKey'))
   .flatMap((operation) =>
     callersOf(operation).map((caller): [string, ContractOperation, Caller] => [
@@ -48,14 +48,14 @@ const rows = withBody
     ]),
   )
 
-/** What an example's names stand for in this run; the same one wherever it occurs. */
+/** What an example's names stand for in this run; the same value wherever a name occurs. */
 type Actual = Map<string, string>
 
 function actual(value: unknown, names: Actual): unknown {
   return JSON.parse(JSON.stringify(value), (_name, text) => names.get(text) ?? text)
 }
 
-/** What differs from run to run, taken out: identifiers, instants, request ids and the random part of tokens. */
+/** Removes what differs from run to run: identifiers, timestamps, request ids and the random part of tokens. */
 function shape(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, text) => {
     if (typeof text !== 'string') return text
@@ -70,7 +70,7 @@ function shape(value: unknown): unknown {
   })
 }
 
-/** The reply that the contract shows under the name of a request. */
+/** The response that the contract shows under the name of a request. */
 function namedReply({ replies }: ContractOperation, name: string) {
   const found = Object.entries(replies).flatMap(([status, { content }]) =>
     Object.values(content).flatMap(({ examples }) => {
@@ -82,7 +82,7 @@ function namedReply({ replies }: ContractOperation, name: string) {
   return found[0]
 }
 
-describe('every example of a request is answered with the reply of its name', () => {
+describe('every example of a request is answered with the response of the same name', () => {
   it.each(rows)('%s', async (_name, operation, caller) => {
     const { place, names } = await setting(operation)
     const named = operation.parameters.map(({ name, example }) => [name, actual(example, names)])
@@ -104,7 +104,7 @@ describe('every example of a request is answered with the reply of its name', ()
   })
 })
 
-/** A place where all is as an operation's examples have it, and what their names stand for there. */
+/** A workspace that matches an operation's examples, and what their names stand for in it. */
 async function setting(operation: ContractOperation): Promise<{ place: Place; names: Actual }> {
   const place = await newPlace(target)
   const names: Actual = new Map()
@@ -125,7 +125,10 @@ async function setting(operation: ContractOperation): Promise<{ place: Place; na
   return { place, names }
 }
 
-/** Whom and what the examples of the operations for people name: Grace Hopper, who owns Acme, and those around her. */
+/**
+ * The people and things in the examples of the operations for people: Grace Hopper, who owns Acme, and those around
+ * her.
+ */
 async function nameTheirThings(
   { operationId }: ContractOperation,
   place: Place,
@@ -137,7 +140,7 @@ async function nameTheirThings(
   const [{ name }] = (await session.json()).workspaces
   const invited = newEmail()
   names.set('Acme', isNew ? randomUUID() : name)
-  // Workspaces are shown by name.
+  // Workspaces are sorted by name.
   names.set('Babbage', `${name} and more`)
   names.set('grace@example.com', isNew ? newEmail() : owner.email)
   names.set('alan@example.com', invited)
@@ -195,7 +198,7 @@ async function tokenOfBabbage(cairn: Cairn, name: string, email: string): Promis
   return token
 }
 
-/** Gives a journey what the examples of other operations show of it. */
+/** Creates in a journey what the examples of other operations show of it. */
 async function exampleJourney(place: Place): Promise<string> {
   const journey_id = await newJourney(place)
   const create = operations.find(({ operationId }) => operationId === 'createJourney')
@@ -244,9 +247,10 @@ describe('the examples of problems', () => {
     expect(value).toMatchObject({ status, title, type: `/docs/problems#${value.code}` })
   })
 
-  it('are those of the codes that an operation can answer, and of all of them', () => {
+  it('cover all codes that an operation can answer, and no others', () => {
     const shown = new Set(Object.values(components.examples).map(({ value }) => value.code))
-    // No operation answers the first two: they are for what is no operation. The third is only said of a batch's item.
+    // No operation returns the first two: they are for requests to no operation. The third occurs only in items of a
+    // batch.
     expect([...shown, 'not_found', 'method_not_allowed', 'event_too_large'].sort()).toEqual(
       Object.keys(problems).sort(),
     )

@@ -7,12 +7,12 @@ import { type ContractOperation, operations, type Parameter, resolved } from './
 import { type Caller, callersOf, namedBy, namesFor, newPlace, type Place, pathTo } from './requests.ts'
 import { curl, openTarget, type RawRequest, settings, type Target } from './target.ts'
 
-/** The bound of every test, and with `settings.requests` many of them as long as it takes. */
+/** Timeout of every test; with `settings.requests` it grows with their number. */
 const TIMEOUT_MS = 300_000 + settings.requests * 100
 
 /**
- * Operations that use up what they name, or the session that they are sent with: each request gets its own. So does one that
- * makes a workspace, because whoever has several must say which one a request is about.
+ * Operations that consume what they name, or the session they are sent with: each request gets its own. So does one
+ * that creates a workspace, because a person with several workspaces must say which one a request is about.
  */
 const CONSUMING = [
   'setUp',
@@ -30,13 +30,13 @@ const CONSUMING = [
   'revokeServiceKey',
 ]
 
-/** To make all that one of them needs takes the time of many requests. */
+/** Creating what one of them needs takes the time of many requests. */
 const SCENES = Math.ceil(settings.requests / 5)
 
-/** What is refused for one reason, whatever else it says, needs fewer requests to show it. */
+/** A request that is refused for one reason, whatever else it contains, needs fewer cases. */
 const REFUSED = Math.ceil(settings.requests / 4)
 
-/** Stands for a name of something real, which is made when the request is sent. */
+/** Placeholder for the name of something real, which is created when the request is sent. */
 const REAL = 'something real'
 
 type Values = Record<'path' | 'query' | 'header', Record<string, unknown>> & {
@@ -51,14 +51,14 @@ beforeAll(async () => {
 })
 afterAll(() => target.stop())
 
-/** The operations that can be exercised here and for which it holds, as rows of a table of tests. */
+/** The operations that can be tested here and satisfy the condition, as rows of a table of tests. */
 function rowsOf(holds: (operation: ContractOperation) => boolean): [string, ContractOperation][] {
   return operations
     .filter((operation) => callersOf(operation).length > 0 && holds(operation))
     .map((operation) => [operation.operationId, operation])
 }
 
-/** What the contract allows for an operation; names are those of real things half of the time. */
+/** Values that the contract allows for an operation; half of the names are those of real things. */
 function values(operation: ContractOperation, callers = callersOf(operation)): fc.Arbitrary<Values> {
   const { body, parameters } = operation
   const names = namedBy(operation)
@@ -92,21 +92,21 @@ function withReal(value: unknown, names: string[]): fc.Arbitrary<unknown> {
   return fc.oneof(fc.constant(value), fc.constant({ ...(value as object), ...real }))
 }
 
-/** The header parameters: a person names its workspace or none; of a key it does not matter which is named. */
+/** The header parameters: a person names its workspace or none; with a key the name is ignored. */
 function headers({ parameters }: ContractOperation, caller: Caller): fc.Arbitrary<Record<string, unknown>> {
   const declared = parameters.filter((parameter) => parameter.in === 'header')
   const text = caller === 'person' ? fc.constant(REAL) : fc.stringMatching(/^[!-~]{1,255}$/)
   return fc.record(Object.fromEntries(declared.map(({ name }) => [name, text])), { requiredKeys: [] })
 }
 
-/** No URL can carry `.` or `..` as a name: whoever sends it takes them for steps between folders. */
+/** No URL can contain `.` or `..` as a name: senders resolve them as folders. */
 function sendable(path: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(path).map(([name, value]) => [name, /^\.\.?$/.test(value) ? 'x' : value]),
   )
 }
 
-/** Where an operation can be sent, and what it names there. */
+/** Where an operation can be sent, and the names it uses. */
 type Scene = { place: Place; names: Record<string, string> }
 
 async function newScene(operation: ContractOperation): Promise<Scene> {
@@ -115,7 +115,7 @@ async function newScene(operation: ContractOperation): Promise<Scene> {
   return { place, names: { ...names, 'x-workspace-id': place.inside?.workspace.workspace_id ?? '' } }
 }
 
-/** The request of a caller, with real things where the values ask for them. */
+/** The request of a caller, with real things in place of the placeholders. */
 function requestOf(
   operation: ContractOperation,
   { caller, body, path, query, header }: Partial<Values> & Pick<Values, 'caller'>,
@@ -144,14 +144,14 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A path on which everything is real. */
+/** A path in which everything is real. */
 function realPath({ parameters }: ContractOperation): Record<string, unknown> {
   return Object.fromEntries(
     parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => [name, REAL]),
   )
 }
 
-/** Sends each generated request; where one fails, says by which command it can be sent again. */
+/** Sends each generated request; if one fails, the message contains the command that sends it again. */
 async function holds<T>(
   arbitrary: fc.Arbitrary<T>,
   request: (value: T) => RawRequest | Promise<RawRequest>,
@@ -172,15 +172,15 @@ async function holds<T>(
   )
 }
 
-/** Successes and problems of state. */
+/** Successes and problems that depend on state. */
 async function assertAllowed(reply: Response) {
   expect([200, 201, 204, 401, 404, 409, 429]).toContain(reply.status)
   if (reply.status === 401) expect((await reply.json()).code).toBe('sign_in_refused')
-  // Of an address, an account or a link that was guessed too often.
+  // For an address, an account or a link with too many wrong guesses.
   if (reply.status === 429) expect((await reply.json()).code).toBe('too_many_attempts')
 }
 
-describe('a request that the contract allows gets a success or a problem of state', () => {
+describe('a valid request gets a success or a problem of state', () => {
   it.each(rowsOf(() => true))('%s', { timeout: TIMEOUT_MS }, async (operationId, operation) => {
     const isConsuming = CONSUMING.includes(operationId)
     const shared = await newScene(operation)
@@ -193,7 +193,7 @@ describe('a request that the contract allows gets a success or a problem of stat
   })
 })
 
-describe('a body that breaks one rule is refused with a pointer to that fault and no other', () => {
+describe('a body that violates one rule is refused with a pointer to exactly that fault', () => {
   it.each(rowsOf(({ body }) => body !== undefined))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const path = realPath(operation)
@@ -214,7 +214,7 @@ describe('a body that breaks one rule is refused with a pointer to that fault an
 const takesQuery = ({ parameters }: ContractOperation) =>
   parameters.some((parameter) => parameter.in === 'query')
 
-describe('a query that breaks one rule is refused with the name of the parameter', () => {
+describe('a query that violates one rule is refused with the name of the parameter', () => {
   it.each(rowsOf(takesQuery))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const path = realPath(operation)
@@ -241,7 +241,7 @@ describe('a query that breaks one rule is refused with the name of the parameter
   })
 })
 
-/** Texts that a parameter's schema does not allow. */
+/** Texts that a parameter's schema rejects. */
 function brokenText(schema: Parameter['schema']): fc.Arbitrary<string> {
   const { type, minimum = 0, maximum = 0, maxLength = 0, enum: values } = resolved(schema)
   if (type === 'integer') {
@@ -254,7 +254,7 @@ function brokenText(schema: Parameter['schema']): fc.Arbitrary<string> {
 
 type Credentials = { headers: Record<string, string>; status: number; code: string }
 
-/** What opens nothing, for a caller of an operation, and how that is answered. */
+/** Invalid credentials for an operation, and the response to each. */
 function wrongCredentials(
   { method }: ContractOperation,
   caller: Caller,
@@ -277,7 +277,7 @@ function wrongCredentials(
           headers: { ...place.headers.nobody, cookie: 'cairn_session=wrong' },
           ...unauthorized,
         },
-        // Whoever only reads is asked for no origin: a page elsewhere does not get to see the answer.
+        // Reads need no origin, because a page elsewhere does not see the response.
         ...(method !== 'GET' && {
           'no origin': { headers: { cookie }, ...foreignOrigin },
           'foreign origin': { headers: { cookie, ...foreign }, ...foreignOrigin },
@@ -291,12 +291,12 @@ function wrongCredentials(
   }
 }
 
-/** Whether anybody may read it, from anywhere: no credential is wrong. */
+/** Whether everybody may read it from anywhere, so that no credential is wrong. */
 function isOpen(operation: ContractOperation): boolean {
   return operation.method === 'GET' && callersOf(operation).every((caller) => caller === 'nobody')
 }
 
-describe('whatever the request, a wrong credential is refused as such', () => {
+describe('whatever the request, an invalid credential is refused as such', () => {
   it.each(rowsOf((operation) => !isOpen(operation)))(
     '%s',
     { timeout: TIMEOUT_MS },
@@ -323,7 +323,7 @@ describe('whatever the request, a wrong credential is refused as such', () => {
   )
 })
 
-describe('whatever the request, a key does not open what is for people', () => {
+describe('whatever the request, a key may not call operations for people', () => {
   const forPeople = operations.filter(({ accepts }) => accepts.length === 1 && accepts[0] === 'SessionCookie')
 
   it.each(forPeople.map((operation) => [operation.operationId, operation] as const))(
@@ -343,7 +343,7 @@ describe('whatever the request, a key does not open what is for people', () => {
   )
 })
 
-describe('whatever the request, a media type that is none of the operation is refused as such', () => {
+describe('whatever the request, an unsupported media type is refused as such', () => {
   it.each(rowsOf(({ body }) => body !== undefined))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     await holds(
@@ -360,7 +360,7 @@ describe('whatever the request, a media type that is none of the operation is re
   })
 })
 
-describe('whatever the request, a method that the path does not have is refused as such', () => {
+describe('whatever the request, an undeclared method is refused as such', () => {
   it.each(rowsOf(() => true))('%s', { timeout: TIMEOUT_MS }, async (_id, operation) => {
     const scene = await newScene(operation)
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].filter(

@@ -23,12 +23,12 @@ async function placeIn(cairn: Cairn): Promise<Place> {
   return await newPlace({ cairn, send: sendThrough(cairn) })
 }
 
-/** Names that nothing has, for requests that are refused before that matters. */
+/** Names of nothing that exists, for requests that are refused before that matters. */
 function unknown(operation: ContractOperation): Record<string, string> {
   return Object.fromEntries(namedBy(operation).map((name) => [name, UNKNOWN]))
 }
 
-describe('with the rate used up, every operation with a credential answers 429', () => {
+describe('with the rate limit reached, every operation with a credential answers 429', () => {
   let cairn: Cairn
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('with the rate used up, every operation with a credential answers 429',
   })
 })
 
-describe('after too many wrong guesses, every operation that takes one answers 429', () => {
+describe('after too many wrong guesses, every operation that accepts one answers 429', () => {
   const guessed = ['token', 'password', 'current_password']
   const rows = declaring('429').filter(([, operation]) => {
     const shows = shownProblems(operation).some(({ name }) => name === 'too_many_attempts')
@@ -58,7 +58,7 @@ describe('after too many wrong guesses, every operation that takes one answers 4
   let cairn: Cairn
   let requests: Map<string, RawRequest>
 
-  // All of it before the first guess: the server notes failed sign-ins some time later, in the store.
+  // Everything before the first guess: the server stores failed sign-ins some time later.
   beforeAll(async () => {
     const now_ms = Date.now()
     cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
@@ -75,7 +75,7 @@ describe('after too many wrong guesses, every operation that takes one answers 4
     const right = requests.get(name) as RawRequest
     const send = sendThrough(cairn)
     const body = JSON.parse(right.body ?? '')
-    // The first field alone: a wrong token with a password that is too short would be no guess.
+    // Only the first field: a wrong token with a password that is too short does not count as a guess.
     const [field = ''] = guessed.filter((name) => name in body)
     const guess = () => send({ ...right, body: JSON.stringify({ ...body, [field]: UNKNOWN }) })
     let reply = await guess()
@@ -84,12 +84,12 @@ describe('after too many wrong guesses, every operation that takes one answers 4
       reply = await guess()
     }
     expect([reply.status, (await reply.json()).code]).toEqual([429, 'too_many_attempts'])
-    // Nothing of the request is looked at: the right one is refused too.
+    // Nothing of the request is checked: the right one is refused too.
     expect((await send(right)).status).toBe(429)
   })
 })
 
-/** A request to every operation that declares the status, by all who may send it, as rows of a table of tests. */
+/** Requests to every operation that declares the status, by all allowed callers, as rows of a table of tests. */
 async function requestsTo(
   place: Place,
   rows: ReturnType<typeof declaring>,
@@ -115,7 +115,7 @@ const TABLES_OF_PAGES = [
 ]
 
 describe.each([
-  // Whoever calls is known all the same.
+  // Even though the caller is known.
   [
     'a key',
     ['key'],
@@ -124,7 +124,7 @@ describe.each([
   ['a page', ['person'], TABLES_OF_PAGES],
   ['a visitor', ['nobody'], TABLES_OF_PAGES],
 ])(
-  'with the tables gone, every operation answers %s with 500 and the log has the cause',
+  'without the tables, every operation answers %s with 500 and the log has the cause',
   (name, callers, tables) => {
     const rows = declaring('500').filter(([, , caller]) => callers.includes(caller))
     let cairn: Cairn
@@ -136,9 +136,9 @@ describe.each([
       requests = await requestsTo(place, rows)
       await untilSettled(place)
       const drops = tables.map((table) => `DROP TABLE ${table} ${engine === 'sqlite' ? '' : 'CASCADE'}`)
-      // What a list of sessions shows, and telling who calls does not need.
+      // Only the list of sessions shows it; authentication does not need it.
       const others = ['ALTER TABLE sessions DROP COLUMN browser']
-      // A session leads to its person, and a visitor has none. Renamed, because sessions refer to it.
+      // A session refers to a person, and a visitor has none. Renamed instead of dropped, because sessions refer to it.
       if (name === 'a visitor') others.push('ALTER TABLE people RENAME TO people_before')
       await change(cairn, [...drops, ...others])
     })
@@ -166,7 +166,7 @@ describe('with the store destroyed, every operation answers 503', () => {
     requests = await requestsTo(place, rows)
     await first.stop()
     cairn = await startCairn({ databaseUrl: first.databaseUrl })
-    // What the process has in memory now is the key, and nothing else of the store.
+    // The process now has only the key cached, and nothing else of the store.
     await cairn.fetch('/journeys?limit=0', { headers: place.headers.key ?? {} })
     await destroy(cairn)
   })
@@ -174,30 +174,30 @@ describe('with the store destroyed, every operation answers 503', () => {
 
   it.each(rows)('%s', async (name, { operationId }, caller) => {
     const reply = await sendThrough(cairn)(requests.get(name) as RawRequest)
-    // On SQLite what was refused lies in a file of its own. To know whose session it is takes the store.
+    // SQLite keeps refusals in a file of their own, but needs the store to look up the session.
     if (engine === 'sqlite' && operationId === 'getRefusalSummary' && caller === 'key') {
       return expect(reply.status).toBe(200)
     }
-    // On SQLite the page of the file that says so was read at the start.
+    // SQLite has cached this page of the file since the start.
     if (engine === 'sqlite' && operationId === 'getSetup') return expect(reply.status).toBe(200)
     expect(reply.status).toBe(503)
     expect(await reply.json()).toMatchObject({ code: 'storage_unavailable' })
   })
 })
 
-/** Until the order of arrival has all that was stored before: an export ends where it was settled last. */
+/** Waits until everything stored before is in the order of arrival: an export ends at what was settled last. */
 async function untilSettled({ send, headers: { key: headers = {} } }: Place) {
   const begun_ms = Date.now()
   const ask = async () => (await send({ method: 'GET', path: '/events?order=oldest', headers })).json()
   await vi.waitUntil(async () => Date.parse((await ask()).caught_up_to) >= begun_ms, withPatience)
 }
 
-/** Changes the schema, whatever depends on what. */
+/** Changes the schema, ignoring dependencies. */
 async function change({ databaseUrl }: Cairn, statements: string[]) {
   if (engine === 'postgres') return void (await runSql(databaseUrl, ...statements))
   const path = sqlitePath(databaseUrl)
   for (const statement of statements) {
-    // They are in a file of their own.
+    // Refusals are in a file of their own.
     const file = new Database(statement.includes('TABLE refusals') ? `${path}-refusals` : path)
     file.pragma('foreign_keys = OFF')
     file.exec(statement)
@@ -205,7 +205,7 @@ async function change({ databaseUrl }: Cairn, statements: string[]) {
   }
 }
 
-/** Takes the store away: of a file all but what it is known by, a database from all who are connected. */
+/** Destroys the store: of a file everything but its header, of a PostgreSQL database everything. */
 async function destroy({ databaseUrl }: Cairn) {
   if (engine === 'sqlite') return overwrite(sqlitePath(databaseUrl))
   const database = new URL(databaseUrl).pathname.slice(1)
@@ -216,7 +216,7 @@ async function destroy({ databaseUrl }: Cairn) {
   )
 }
 
-/** Fills the file with nonsense behind its first page, the one by which it is known as a database. */
+/** Overwrites the file after its first page, which identifies it as a database. */
 function overwrite(path: string) {
   const file = openSync(path, 'r+')
   const page_bytes = 4096

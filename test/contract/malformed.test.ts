@@ -6,7 +6,7 @@ import { head, problemOf, sendBytes } from '../http/requests.ts'
 import { operations } from './document.ts'
 import { pathTo } from './requests.ts'
 
-/** A request as bytes that no operation gets to see, by its line. */
+/** Requests as bytes that never reach an operation, by name. */
 const malformed: Record<string, (line: string) => string> = {
   malformed_request: (line) => head(line, { 'Bad Header': 'x' }),
   expectation_failed: (line) => head(line, { expect: 'something' }),

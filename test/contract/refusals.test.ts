@@ -37,12 +37,12 @@ beforeAll(async () => {
 })
 afterAll(() => target.stop())
 
-/** How to cause a problem, for whatever operation shows it, by a caller who may send the operation. */
+/** Causes a problem in any operation that shows it, by a caller who may use the operation. */
 type Cause = (operation: ContractOperation, caller: Caller, place: Place) => Promise<Change>
 
 /**
- * Causes of problems, by the name of the example that shows them. These lie in the request alone: no engine has a
- * part in them, and they are tried on one.
+ * Causes of problems, by the name of the example that shows them. These are in the request itself: they do not depend
+ * on the engine, and are tested on one.
  */
 const requestCauses: Record<string, Cause> = {
   invalid_parameter: async () => ({ query: '?no_such_parameter=1' }),
@@ -70,7 +70,7 @@ const requestCauses: Record<string, Cause> = {
   unsupported_media_type: async () => ({ type: 'text/plain' }),
 }
 
-/** The same for those that need no more than a key. */
+/** Causes that need no more than a key. */
 const outsideCauses: Record<string, Cause> = {
   journey_not_found: async (operation) => {
     const isInQuery = operation.operationId === 'getRetentionPreview'
@@ -127,7 +127,7 @@ type InsideCause = (
   inside: Inside,
 ) => Promise<Change>
 
-/** The same for those that need people, links or a key of another kind. */
+/** Causes that need people, links or a key of another kind. */
 const insideCauses: Record<string, InsideCause> = {
   secret_key_required: async (_operation, _caller, _place, inside) => ({
     headers: { 'x-service-key': inside.workspace.publishable_key },
@@ -166,7 +166,7 @@ const insideCauses: Record<string, InsideCause> = {
       await createWorkspace(inside.cairn.databaseUrl, { workspace: name, journey: 'Onboarding' })
       return { body: JSON.stringify({ name }) }
     }
-    // The link is for a workspace, and the request names one to make.
+    // The link is for a workspace, and the request names one to create.
     return { names: { token: await newSetupToken(inside, inside.workspace.workspace_id) } }
   },
   too_many_workspaces: async (_operation, _caller, _place, { cairn, owner }) => {
@@ -226,10 +226,10 @@ const insideCauses: Record<string, InsideCause> = {
   },
 }
 
-/** What is said to somebody who is signed in and sends no key. */
+/** What a signed-in person without a key reads. */
 const forNoKey = { detail: expect.not.stringMatching(/\b(this|your) key\b/i) }
 
-/** What has its cause within the server. */
+/** Problems whose cause is inside the server. */
 const elsewhere = {
   'malformed.test.ts': ['malformed_request', 'request_timeout', 'expectation_failed', 'headers_too_large'],
   'inner-causes.test.ts': ['rate_limited', 'too_many_attempts', 'internal_error', 'storage_unavailable'],
@@ -242,7 +242,7 @@ async function nothingIsKnown(operation: ContractOperation): Promise<Change> {
   return { names: Object.fromEntries(references.map((name) => [name, UNKNOWN])) }
 }
 
-/** The largest body that any operation takes. */
+/** The largest body that any operation accepts. */
 const LARGEST_BYTES = 4 * 1024 * 1024
 
 async function tooLarge(): Promise<Change> {
@@ -251,7 +251,7 @@ async function tooLarge(): Promise<Change> {
 
 type Row = [name: string, ContractOperation, Caller, ShownProblem]
 
-/** Every operation that shows the problem, by everybody who can cause it there. */
+/** Every operation that shows the problem, with everybody who can cause it there. */
 function showing(name: string): Row[] {
   return operations.flatMap((operation) =>
     shownProblems(operation)
@@ -266,7 +266,7 @@ function showing(name: string): Row[] {
 
 function causersOf(operation: ContractOperation, name: string): Caller[] {
   switch (name) {
-    // By what the request carries, whoever would be allowed.
+    // The credential in the request decides, not who is allowed.
     case 'no_session':
     case 'session_required':
     case 'secret_key_required':
@@ -284,17 +284,17 @@ function causersOf(operation: ContractOperation, name: string): Caller[] {
   }
 }
 
-/** Of a deployment nobody knows what it keeps its data in. */
+/** Causes without a part of the engine run on one engine, and against a deployment, whose engine is unknown. */
 const isFirstEngine = !isInside || engine === 'sqlite'
 
 describe.each([...(isFirstEngine ? Object.entries(requestCauses) : []), ...Object.entries(outsideCauses)])(
-  'every operation that shows %s answers its cause so',
+  'every operation that declares %s answers it for its cause',
   (name, cause) => {
     it.each(showing(name))('%s', async (_name, operation, caller, { status, code }) => {
       const place = await newPlace(target)
       const reply = await sendTo(place, operation, caller, await cause(operation, caller, place))
       const problem = await reply.json()
-      // Of a deployment the address is always the same, and an earlier run may have guessed from it.
+      // A deployment sees the test's address each time, and an earlier run may have used up its guesses.
       const isHeldBack = !isInside && caller === 'nobody' && problem.code === 'too_many_attempts'
       if (!isHeldBack) expect([reply.status, problem.code]).toEqual([status, code])
       if (caller === 'person') expect(problem).toMatchObject(forNoKey)
@@ -303,7 +303,7 @@ describe.each([...(isFirstEngine ? Object.entries(requestCauses) : []), ...Objec
 )
 
 describe.runIf(isInside).each(Object.entries(insideCauses))(
-  'every operation that shows %s answers its cause so',
+  'every operation that declares %s answers it for its cause',
   (name, cause) => {
     it.each(showing(name))('%s', async (_name, operation, caller, { status, code }) => {
       const place = await newPlace(target)
@@ -317,7 +317,7 @@ describe.runIf(isInside).each(Object.entries(insideCauses))(
   },
 )
 
-it('no operation shows a problem whose cause is not known here', () => {
+it('no operation declares a problem whose cause is unknown to this test', () => {
   const shown = operations.flatMap((operation) => shownProblems(operation).map(({ name }) => name))
   const known = [requestCauses, outsideCauses, insideCauses]
     .flatMap(Object.keys)

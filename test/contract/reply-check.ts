@@ -14,14 +14,14 @@ addFormats.default(ajv, { mode: 'full' })
 ajv.addSchema(contractDocument(), 'contract')
 const validators = new Map<Schema, ValidateFunction>()
 
-/** The kinds of answer that were checked so far. */
+/** The kinds of response checked so far. */
 export const seenReplies = new Set<ReplyKind>()
 
 /**
- * Checks a reply against the contract: declared status, media type, headers and body.
- * @param path the path of the request below the base path, with or without a query
- * @returns the reply, not yet read
- * @throws {Error} where the contract does not declare it
+ * Checks a response against the contract: declared status, media type, headers and body.
+ * @param path of the request below the base path, with or without a query
+ * @returns the response, not yet read
+ * @throws {Error} if the contract does not declare it
  */
 export async function checkReply(method: string, path: string, response: Response): Promise<Response> {
   const name = `${method} ${path} answered ${response.status}`
@@ -48,7 +48,7 @@ export async function checkReply(method: string, path: string, response: Respons
   return response
 }
 
-/** What the schema is of: the JSON of a body, or of each of its lines. */
+/** Returns the values that the schema describes: the JSON of a body, or of each of its lines. */
 function valuesOf(type: string, text: string): unknown[] {
   if (type === 'text/csv') return [text]
   if (type !== 'application/x-ndjson') return [JSON.parse(text)]
@@ -59,11 +59,11 @@ function valuesOf(type: string, text: string): unknown[] {
     .map((line) => JSON.parse(line))
 }
 
-/** @throws {Error} where the value does not fit the contract's schema */
+/** @throws {Error} if the value violates the contract's schema */
 export function assertValid(name: string, schema: Schema, value: unknown): void {
   let validate = validators.get(schema)
   if (!validate) {
-    // A reference into the contract is one relative to the schema's own identifier.
+    // A reference into the contract must be relative to the schema's own identifier.
     validate = ajv.compile({ $id: `contract-${validators.size}`, ...absolute(schema) })
     validators.set(schema, validate)
   }

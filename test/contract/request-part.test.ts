@@ -12,7 +12,7 @@ type Document = {
 const whole = contractDocument() as Document
 const part = requestPart(whole)
 
-it('has every request as it is in the contract, and no reply', () => {
+it('has every request of the contract, and no response', () => {
   for (const [path, methods] of Object.entries(whole.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       expect(part.paths[path]?.[method]).toEqual({ ...operation, responses: {} })
@@ -20,7 +20,7 @@ it('has every request as it is in the contract, and no reply', () => {
   }
 })
 
-it('has the components to which it refers, and no other', () => {
+it('has the components that it refers to, and no others', () => {
   const text = JSON.stringify(part)
   const referred = new Set([...text.matchAll(/"#\/components\/(\w+\/\w+)"/g)].map(([, name]) => name))
   const { securitySchemes, ...components } = part.components
@@ -33,7 +33,7 @@ it('has the components to which it refers, and no other', () => {
   expect(securitySchemes).toEqual(whole.components.securitySchemes)
 })
 
-it('shares nothing with the contract', () => {
+it('is a deep copy', () => {
   const before = JSON.stringify(whole)
   for (const methods of Object.values(requestPart(whole).paths)) {
     for (const operation of Object.values(methods)) Object.assign(operation, { changed: true })

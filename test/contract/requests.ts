@@ -8,10 +8,10 @@ import { browser, newEmail, newMember, newPerson, OWN_PAGE, type Person, signIn 
 import { type ContractOperation, operations, type Role, resolved, type Schema } from './document.ts'
 import { type RawRequest, type Send, settings, type Target } from './target.ts'
 
-/** Who sends a request: a secret key, an owner who is signed in, or a page without a credential. */
+/** The sender of a request: a secret key, a signed-in owner, or a page without a credential. */
 export type Caller = 'key' | 'person' | 'nobody'
 
-/** A workspace of its own in a server that was started, where everything can be made. */
+/** A workspace in a server of the test, where everything can be created. */
 export type Inside = {
   cairn: Cairn
   workspace: Workspace
@@ -19,37 +19,37 @@ export type Inside = {
   owner: Person
 }
 
-/** Where requests go, and by whom. */
+/** The server and workspace to which requests go, with the credentials. */
 export type Place = {
   send: Send
-  /** The headers that make a request a caller's. */
+  /** The headers that authenticate each caller. */
   headers: Partial<Record<Caller, Headers>>
-  /** Undefined for a deployment, where a key cannot make people or links. */
+  /** Undefined for a deployment, where a key cannot create people or links. */
   inside: Inside | undefined
 }
 
 type Headers = Record<string, string>
 
-/** What a request names, by the name of the parameter or the field. */
+/** The identifiers that a request refers to, by the name of the parameter or field. */
 export type Names = Record<string, string>
 
-/** Names nothing. */
+/** Refers to nothing. */
 export const UNKNOWN = 'unknown'
 
-/** What a request has in place of what the operation accepts. */
+/** What a request has instead of what the operation accepts. */
 export type Change = { headers?: Headers; names?: Names; type?: string; query?: string; body?: string }
 
-/** Whether this is a server that was started, so that people and links can be made. */
+/** Whether the test has started the server, so that people and links can be created. */
 export const isInside = settings.baseUrl === undefined
 
-/** Who may send an operation. In a deployment nobody is known who could sign in. */
+/** Returns who may call an operation. In a deployment no person is known who could sign in. */
 export function callersOf({ accepts }: Pick<ContractOperation, 'accepts'>): Caller[] {
   if (accepts.length === 0) return ['nobody']
   const callers: Caller[] = accepts.includes('SecretKey') ? ['key'] : []
   return isInside && accepts.includes('SessionCookie') ? [...callers, 'person'] : callers
 }
 
-/** The operations that declare a status, each with everybody who may send it, as rows of a table of tests. */
+/** Returns the operations that declare a status, each with every possible caller, as rows of a test table. */
 export function declaring(status: string): [name: string, ContractOperation, Caller][] {
   return operations
     .filter((operation) => operation.replies[status])
@@ -62,7 +62,7 @@ export function declaring(status: string): [name: string, ContractOperation, Cal
     )
 }
 
-/** A workspace of its own, with an owner who is signed in; of a deployment the workspace of its key. */
+/** Returns a new workspace with a signed-in owner; in a deployment, the workspace of its key. */
 export async function newPlace(target: Pick<Target, 'cairn' | 'send'>): Promise<Place> {
   const { cairn, send } = target
   const nobody = OWN_PAGE
@@ -77,7 +77,7 @@ export async function newPlace(target: Pick<Target, 'cairn' | 'send'>): Promise<
   }
 }
 
-/** Sends what the operation accepts, but for the change. */
+/** Sends a request that the operation accepts, with the given change. */
 export async function sendTo(
   place: Place,
   operation: ContractOperation,
@@ -87,7 +87,10 @@ export async function sendTo(
   return await place.send(await requestTo(place, operation, caller, change))
 }
 
-/** What the operation accepts, but for the change. What it names is made, unless the change says what it is. */
+/**
+ * Builds a request that the operation accepts, with the given change. What it refers to is created unless the change
+ * names it.
+ */
 export async function requestTo(
   place: Place,
   operation: ContractOperation,
@@ -108,19 +111,19 @@ export async function requestTo(
   }
 }
 
-/** The parameters without which the operation is not understood, as the contract shows them. */
+/** Returns the required query parameters, with the contract's examples. */
 export function smallestQuery({ parameters }: ContractOperation): string {
   const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   const query = required.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
   return query.length > 0 ? `?${query.join('&')}` : ''
 }
 
-/** The path of an operation with what it names. */
+/** Returns the path of an operation with its identifiers. */
 export function pathTo({ path }: ContractOperation, names: Record<string, unknown>): string {
   return path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(names[name])))
 }
 
-/** What the operation names, made for it. @param known what need not be made */
+/** Creates what the operation refers to. @param known what need not be created */
 export async function namesFor(
   place: Place,
   operation: ContractOperation,
@@ -133,7 +136,7 @@ export async function namesFor(
   return names
 }
 
-/** The operation's parameters and fields that name something, what others take part in first. */
+/** Returns the operation's parameters and fields that refer to something, those that others depend on first. */
 export function namedBy({ parameters, body }: ContractOperation): string[] {
   const fields = new Set([...parameters.map(({ name }) => name), ...fieldsOf(body?.schema ?? {})])
   return Object.keys(makers).filter((name) => fields.has(name))
@@ -147,7 +150,7 @@ function fieldsOf(schema: Schema): string[] {
 
 type Maker = (place: Place, operation: ContractOperation, names: Names) => Promise<string | undefined>
 
-/** Makes what requests name; undefined where that cannot be made from outside. */
+/** Creates what requests refer to; undefined if that is not possible from outside. */
 const makers: Record<string, Maker> = {
   journey_id: (place, { operationId }) =>
     operationId === 'removeJourney' ? newArchivedJourney(place) : newJourney(place),
@@ -178,7 +181,7 @@ const makers: Record<string, Maker> = {
   current_password: async ({ inside }) => inside?.owner.password,
 }
 
-/** How an archived journey is called. */
+/** Name of an archived journey. */
 const ARCHIVED = 'Contract test, archived'
 
 async function newArchivedJourney(place: Place): Promise<string> {
@@ -187,7 +190,7 @@ async function newArchivedJourney(place: Place): Promise<string> {
   return journey_id
 }
 
-/** Archives the workspace of the place, in the store. @returns how it is called */
+/** Archives the workspace directly in the store. @returns its name */
 export async function archivedWorkspace({ inside }: Pick<Place, 'inside'>): Promise<string> {
   if (!inside) throw new Error('a deployment has no inside')
   const { cairn, workspace } = inside
@@ -197,20 +200,20 @@ export async function archivedWorkspace({ inside }: Pick<Place, 'inside'>): Prom
   })
 }
 
-/** A new journey of the place. */
+/** Creates a journey. */
 export async function newJourney(place: Place, name = `Contract test ${randomUUID()}`): Promise<string> {
   const body = { name }
   return (await made<{ journey_id: string }>(place, 'POST /journeys', 'key', body)).journey_id
 }
 
-/** A new customer in the journey. */
+/** Creates a customer in the journey. */
 export async function newCustomer(place: Place, journey_id: string): Promise<string> {
   const names = { client_customer_id: randomUUID(), customer_name: 'Contract test' }
   const body = { ...names, journey_id, customer_type: 'contact' }
   return (await made<{ customer_id: string }>(place, 'POST /customers/initialize', 'key', body)).customer_id
 }
 
-/** A new refusal in the place. */
+/** Creates a refusal. */
 export async function newRefusal({ send, headers }: Place): Promise<string> {
   const key = headers.key ?? {}
   const body = JSON.stringify({ journey_id: UNKNOWN, customer_id: UNKNOWN, event_id: 'signed_up' })
@@ -220,7 +223,7 @@ export async function newRefusal({ send, headers }: Place): Promise<string> {
   return (await listed.json()).data[0].refusal_id
 }
 
-/** A new service key of the place. */
+/** Creates a service key. */
 export async function newKey(
   place: Pick<Place, 'send' | 'headers'>,
   options: { kind?: 'secret'; allowed_origins?: string[] } = {},
@@ -232,7 +235,7 @@ export async function newKey(
   })
 }
 
-/** A new invitation to the place. */
+/** Creates an invitation. */
 export async function newInvitation(
   place: Pick<Place, 'send' | 'headers'>,
   { email = newEmail(), role = 'viewer' }: { email?: string; role?: Role } = {},
@@ -240,14 +243,14 @@ export async function newInvitation(
   return await made(place, 'POST /invitations', 'person', { email, role })
 }
 
-/** Another session of the owner. @returns its `session_id` */
+/** Creates another session of the owner. @returns its `session_id` */
 async function newSession({ cairn, owner }: Inside): Promise<string> {
   const { client } = browser(cairn, await signIn(cairn, owner))
   const { data } = await client().listSessions()
   return data?.data.find(({ current }) => current)?.session_id ?? ''
 }
 
-/** The token of a link for the password of a member. @param person_id a new viewer where none is given */
+/** Returns the token of a password link of a member. @param person_id by default a new viewer */
 export async function newPasswordToken(place: Place, person_id?: string): Promise<string> {
   if (!place.inside) throw new Error('a deployment has no inside')
   const { cairn, workspace } = place.inside
@@ -255,7 +258,7 @@ export async function newPasswordToken(place: Place, person_id?: string): Promis
   return (await made<{ token: string }>(place, `POST ${path}`, 'person')).token
 }
 
-/** The token of the one setup link that works. @param workspace_id null: the link makes a workspace */
+/** Returns the token of the only valid setup link. @param workspace_id null: the link creates a workspace */
 export async function newSetupToken(
   { cairn }: Pick<Inside, 'cairn'>,
   workspace_id: string | null = null,
@@ -263,7 +266,7 @@ export async function newSetupToken(
   const now_ms = Date.now()
   const { person_id } = await newPerson(cairn)
   const url = await inStore(cairn.databaseUrl, async (db) => {
-    // A link that makes a workspace would lead to one without members.
+    // A link that creates a workspace is refused if there is one without members.
     const empty = db
       .selectFrom('workspaces')
       .select('workspace_id')

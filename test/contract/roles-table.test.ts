@@ -8,7 +8,7 @@ import { openTarget, type Target } from './target.ts'
 
 const COLUMNS = ['viewer', 'admin', 'owner', 'secret key'] as const
 
-/** What the table says of an operation: for each column whether it may be called, and by whom only with a condition. */
+/** A row of the table: for each column whether the operation may be called, and where only with a condition. */
 type Row = { operationId: string; may: string[]; conditional: string[] }
 
 const { info } = contractDocument() as { info: { description: string } }
@@ -34,7 +34,7 @@ function rowsOf(text: string): Row[] {
     })
 }
 
-/** What the operation declares. Where it is about no workspace, everybody who is signed in may call it. */
+/** The operation's declared roles. If it is about no workspace, everybody who is signed in may call it. */
 function declared({ accepts, roles = ['viewer', 'admin', 'owner'] }: ContractOperation): string[] {
   const may: string[] = accepts.includes('SessionCookie') ? [...roles] : []
   if (accepts.includes('SecretKey')) may.push('secret key')
@@ -51,14 +51,14 @@ describe('the table of roles in the contract', () => {
   })
 
   it.each(withCredential.map((operation) => [operation.operationId, operation] as const))(
-    'says of %s what the operation declares',
+    'describes %s as the operation declares it',
     (operationId, operation) => {
       expect(table.find((row) => row.operationId === operationId)?.may).toEqual(declared(operation))
     },
   )
 })
 
-describe('what the table gives to admins with a condition', () => {
+describe('what the table allows admins with a condition', () => {
   let target: Target
 
   beforeAll(async () => {
@@ -71,14 +71,14 @@ describe('what the table gives to admins with a condition', () => {
   )
 
   it.each(conditional.map((operation) => [operation.operationId, operation] as const))(
-    '%s is for owners alone where it is about owners',
+    '%s is only for owners if it is about owners',
     async (operationId, operation) => {
       expect(table.find((row) => row.operationId === operationId)?.conditional).toEqual(['admin'])
       const place = await newPlace(target)
       if (!place.inside) throw new Error('a deployment has no inside')
       const { cairn, workspace } = place.inside
       const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
-      // An owner, but neither the last nor whoever asks.
+      // An owner, but neither the last one nor the caller.
       const { person_id } = await newMember(cairn, workspace, 'owner')
       const names = await namesFor(place, operation, { person_id })
       const body = JSON.stringify({

@@ -1,6 +1,6 @@
 /**
- * `npm run contract -- --base-url URL --key KEY`: tries a running Cairn against the contract. It works in journeys
- * that it makes and archives them at the end; the customers and events that it makes in them stay.
+ * `npm run contract -- --base-url URL --key KEY`: checks a running Cairn against the contract. It creates journeys,
+ * which it archives at the end; the customers and events that it creates in them stay.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ if (!baseUrl || !URL.canParse(baseUrl) || !key?.startsWith('sk_') || !/^[1-9][0-
 const files = ['examples', 'refusals', 'generated-requests', 'coverage'].map(
   (name) => `test/contract/${name}.test.ts`,
 )
-// Once: the deployment has the engine that it has.
+// One project only: the deployment has one engine.
 const projects = ['--project', 'cairn', '--project', 'coverage']
 const { status } = spawnSync(join('node_modules', '.bin', 'vitest'), ['run', ...projects, ...files], {
   stdio: 'inherit',

@@ -5,11 +5,11 @@ import { withPatience } from '../patience.ts'
 import { casesToTry } from '../thoroughness.ts'
 import { checkReply } from './reply-check.ts'
 
-/** A Cairn to be tried against the contract: one that is started for the test, or any deployment. */
+/** A Cairn to check against the contract: one started for the test, or any deployment. */
 export type Target = {
-  /** What was started. Undefined for a deployment, of which a secret key is all that is known. */
+  /** The started server. Undefined for a deployment, of which only a secret key is known. */
   cairn: Cairn | undefined
-  /** Sends a request as it stands and checks the reply against the contract. */
+  /** Sends a request unchanged and checks the response against the contract. */
   send: Send
   stop(): Promise<void>
 }
@@ -18,20 +18,20 @@ export type Send = (request: RawRequest) => Promise<Response>
 
 export type RawRequest = {
   method: string
-  /** Below the base path, with the query. */
+  /** Below the base path, including the query. */
   path: string
   headers?: Record<string, string>
-  /** JSON text, or what should have been. */
+  /** JSON text, possibly invalid. */
   body?: string | undefined
 }
 
-/** The checks of a request come before the engine, and are tried in full on one. */
+/** Number of generated requests. The checks run before the engine, so one engine tries them all. */
 const requestsFor = {
   sqlite: casesToTry({ inCi: 30, elsewhere: 20 }),
   postgres: 5,
 }
 
-/** How to reach a deployment, and how many requests to generate; set by `npm run contract`, the engine's without it. */
+/** The deployment and the number of requests, set by `npm run contract`; defaults by engine. */
 export const settings = {
   // biome-ignore lint/style/noProcessEnv: handed down by test/contract/run.ts
   baseUrl: process.env.CAIRN_CONTRACT_BASE_URL,
@@ -45,7 +45,7 @@ export async function openTarget(): Promise<Target> {
   if (settings.baseUrl !== undefined) {
     return { cairn: undefined, ...sender(settings.baseUrl, () => ({})) }
   }
-  // Each request comes from an address of its own: wrong guesses of one test must not hold back the next.
+  // Each request comes from a new address, so that wrong guesses in one test do not delay the next.
   const cairn = await startCairn({ trustedProxies: ['127.0.0.1'], rateLimitMax: 5000 })
   const { send } = sender(`${cairn.url}/v1`, () => ({ 'x-forwarded-for': newAddress() }))
   return { cairn, send, stop: cairn.stop }
@@ -53,13 +53,13 @@ export async function openTarget(): Promise<Target> {
 
 let addresses = 0
 
-/** An address that has sent nothing yet. */
+/** Returns an address that has sent nothing yet. */
 export function newAddress(): string {
   addresses += 1
   return [10, addresses >> 16, addresses >> 8, addresses].map((part) => part & 255).join('.')
 }
 
-/** The request as a command that a person can run; keys and cookies stay out of it. */
+/** Formats the request as a command that a person can run, without keys and cookies. */
 export function curl({ method, path, headers = {}, body }: RawRequest): string {
   const shown = Object.entries(headers).map(([name, value]) => {
     if (name === 'x-service-key') return '-H "x-service-key: $KEY"'
@@ -74,7 +74,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Sends, waits where a rate is used up, and at the end archives every journey that was made. */
+/** Sends requests, waits when a rate limit is reached, and at the end archives every journey that was created. */
 function sender(baseUrl: string, added: () => Record<string, string>): Pick<Target, 'send' | 'stop'> {
   const made: { id: string; headers: Record<string, string> }[] = []
   const send: Send = async (request) => {
@@ -87,7 +87,7 @@ function sender(baseUrl: string, added: () => Record<string, string>): Pick<Targ
       ...(body !== undefined && { body }),
     })
     const reply = await checkReply(method, path, await fetch(sent))
-    // Who has guessed too often waits for longer each time, and is not waited for.
+    // After too many guesses the wait grows each time, so that is not waited for.
     if (reply.status === 429 && (await reply.clone().json()).code === 'rate_limited') {
       await setTimeout(Number(reply.headers.get('retry-after')) * 1000)
       return await send(request)

@@ -18,7 +18,7 @@ type Arazzo = {
 
 type Contract = { components: { schemas: { InitializedCustomer: { required: string[] } } } }
 
-/** What ran: a workflow holds steps, and the rest of itself where a failure action went on with it. */
+/** What ran: a workflow contains steps, and the rest of itself after a failure action. */
 type Executed =
   | { type: 'workflow'; executedSteps: Executed[] }
   | { type: 'step'; workflowId: string; stepId: string; checks: Check[] }
@@ -36,14 +36,14 @@ beforeAll(async () => {
 })
 
 describe('the workflows', () => {
-  it('go through the server step by step, as the contract says', async () => {
+  it('run step by step, as the contract describes them', async () => {
     const { exitCode, checks, output } = await respect(FILE)
     expect.soft(checks.filter(({ passed }) => !passed)).toEqual([])
     expect(criteriaIn(checks)).toEqual(criteriaOf(workflows))
     expect(exitCode, output).toBe(0)
   })
 
-  it('fail at every single criterion when it is turned round', async () => {
+  it('fail at every single criterion when it is negated', async () => {
     const wrong = turnedRound(workflows)
     const file = join(temporaryFolder(), 'wrong.arazzo.yaml')
     writeFileSync(file, dump(wrong))
@@ -52,7 +52,7 @@ describe('the workflows', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('fail at a reply that the contract does not describe', async () => {
+  it('fail at a response that the contract does not describe', async () => {
     const contract = load(readFileSync('openapi.yaml', 'utf8')) as Contract
     contract.components.schemas.InitializedCustomer.required.push('customer_name')
     const folder = temporaryFolder()
@@ -89,7 +89,7 @@ async function respect(file: string) {
   }
 }
 
-/** Every check that was made, in its order, with the place of its step. */
+/** Every check in order, with the location of its step. */
 function checksIn(executed: Executed[]): (Check & { place: string })[] {
   return executed.flatMap((item) => {
     if (item.type === 'workflow') return checksIn(item.executedSteps)
@@ -111,7 +111,7 @@ function criteriaOf({ workflows }: Arazzo): string[] {
   )
 }
 
-/** The same requests with the opposite of every criterion; a step that fails goes on with the next. */
+/** The same requests with every criterion negated; a failed step continues with the next. */
 function turnedRound(arazzo: Arazzo): Arazzo {
   const wrong = structuredClone(arazzo)
   for (const source of wrong.sourceDescriptions) source.url = resolve(FILE, '..', source.url)

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 
-/** Of each program the path, for those that this machine has. */
+/** Paths of the programs that this machine has. */
 const found = new Map<string, string>()
 
 /**
- * Whether the machine has programs that a sample of `deploy/` is for. Where it has not, standard error says what is not
- * tried: it must not look as if it had been.
+ * Whether the machine has the programs that a sample in `deploy/` is for. If not, standard error says what is skipped,
+ * so that it does not look as if it had been tested.
  */
 export function hasPrograms(...names: string[]): boolean {
   const missing = names.filter((name) => !pathOf(name))
@@ -16,7 +16,7 @@ export function hasPrograms(...names: string[]): boolean {
   return false
 }
 
-/** The path of a program, also where only the administrator's PATH has it; undefined where there is none. */
+/** Returns the path of a program, also if only the administrator's PATH contains it; undefined if there is none. */
 export function pathOf(name: string): string | undefined {
   const known = found.get(name)
   if (known) return known

@@ -18,14 +18,14 @@ const rules = (load(readFileSync(`${folder}/cairn.rules.yaml`, 'utf8')) as Rules
   ({ rules }) => rules,
 )
 const dashboard: { panels: Panel[] } = JSON.parse(readFileSync('deploy/grafana/cairn.json', 'utf8'))
-/** Of every panel, as Prometheus would get it. */
+/** The queries of all panels, with their variables filled in. */
 const expressions = dashboard.panels
   .flatMap(({ targets = [] }) => targets)
   .map(({ expr }) =>
     expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'cairn').replaceAll('$instance', '.*'),
   )
 
-/** What a server tells. */
+/** The names of a server's metrics. */
 const names = new Set<string>()
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('the rules for Prometheus', () => {
 })
 
 describe('the dashboard for Grafana', () => {
-  it('asks for metrics that there are', () => {
+  it('uses only metrics that exist', () => {
     expect(expressions.length).toBeGreaterThan(20)
     const asked = expressions.flatMap(metricsIn)
     expect([...names]).toEqual(expect.arrayContaining([...new Set(asked)]))

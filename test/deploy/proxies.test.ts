@@ -20,7 +20,7 @@ import { hasPrograms, pathOf } from './programs.ts'
 type Proxy = {
   port: number
   plainPort: number
-  /** The certificate that browsers would have to trust. */
+  /** The certificate that browsers have to trust. */
   ca(): string
 }
 
@@ -33,7 +33,7 @@ describe.skipIf(!hasPrograms('caddy'))('the sample for Caddy', () => {
 })
 
 function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
-  it('speaks TLS, lets a batch of 4 MiB through, and leaves the answer to a larger one to Cairn', async () => {
+  it('terminates TLS, accepts a batch of 4 MiB, and leaves the answer to a larger one to Cairn', async () => {
     const { cairn, proxy } = await behind(start)
     const { workspace, event } = await customerInJourney(cairn)
     const headers = { 'x-service-key': workspace.secret_key, 'content-type': 'application/json' }
@@ -49,7 +49,7 @@ function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
     expect(refused).toMatchObject({ status: 413, body: { code: 'body_too_large' } })
   })
 
-  it("names the sender's address, whatever the sender says itself", async () => {
+  it("reports the sender's address, whatever the sender claims", async () => {
     const { cairn, proxy } = await behind(start)
     const workspace = await cairn.workspace()
     const owner = await signUp(cairn, workspace, 'owner')
@@ -67,7 +67,7 @@ function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
     expect(data?.data[0]).toMatchObject({ address: '127.0.0.9' })
   })
 
-  it('serves the interface, leads from HTTP to HTTPS, and hands on no metrics', async () => {
+  it('serves the interface, redirects HTTP to HTTPS, and does not expose metrics', async () => {
     const { cairn, proxy } = await behind(start)
     expect(await ask(proxy, 'GET /healthz')).toMatchObject({ status: 200 })
     const metrics = await ask(proxy, 'GET /metrics', { headers: { authorization: `Bearer ${TOKEN}` } })
@@ -80,9 +80,9 @@ function passesOnWhatMatters(start: (upstream: URL) => Promise<Proxy>) {
 
 const TOKEN = '0123456789abcdef0123456789abcdef'
 
-/** Starts Cairn and a proxy before it, as the samples say. */
+/** Starts Cairn and a reverse proxy in front of it, as in the samples. */
 async function behind(start: (upstream: URL) => Promise<Proxy>): Promise<{ cairn: Cairn; proxy: Proxy }> {
-  // The address that people type must be known to both, before either runs.
+  // Both must know the public address before either runs.
   const port = await freePort()
   ports.push(port)
   const cairn = await startCairnForTest({
@@ -93,7 +93,7 @@ async function behind(start: (upstream: URL) => Promise<Proxy>): Promise<{ cairn
   return { cairn, proxy: await start(new URL(cairn.url)) }
 }
 
-/** What the next proxy listens on. */
+/** The ports of the next proxy. */
 const ports: number[] = []
 
 async function startNginx(upstream: URL): Promise<Proxy> {
@@ -117,7 +117,7 @@ async function startNginx(upstream: URL): Promise<Proxy> {
     (name) => `${name}_temp_path ${join(folder, name)};`,
   )
   const file = join(folder, 'nginx.conf')
-  // One process: it is killed when the test has ended, and would leave its workers behind.
+  // A single process: it is killed when the test ends, and workers would survive it.
   writeFileSync(
     file,
     `daemon off; master_process off; pid ${join(folder, 'pid')}; error_log stderr warn;
@@ -129,7 +129,7 @@ ${sample}
 }
 `,
   )
-  // As root it would write to its folder as another user.
+  // Started as root, it would write to its folder as another user.
   chmodSync(folder, 0o755)
   const nginx = startCommand(pathOf('nginx') ?? '', ['-e', 'stderr', '-c', file])
   const ca = () => readFileSync(certificate, 'utf8')
@@ -141,7 +141,7 @@ async function startCaddy(upstream: URL): Promise<Proxy> {
   const [port, plainPort] = [ports.pop() ?? 0, await freePort()]
   const file = join(folder, 'Caddyfile')
   mkdirSync(join(folder, 'data'))
-  // Certificates of its own instead of those of an authority, and ports that anybody may use.
+  // Self-signed certificates instead of a certificate authority's, and unprivileged ports.
   writeFileSync(
     file,
     `{
@@ -181,7 +181,7 @@ async function listening(proxy: Proxy, program: ReturnType<typeof startCommand>)
 
 type Sent = { headers?: Record<string, string>; body?: string; localAddress?: string }
 
-/** Sends a request by TLS, as a program does that trusts the certificate. */
+/** Sends a request over TLS, as a program that trusts the certificate. */
 async function ask({ port, ca }: Proxy, line: string, { headers, body = '', localAddress }: Sent = {}) {
   const [method, path] = line.split(' ')
   const sent = request({

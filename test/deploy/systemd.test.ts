@@ -13,7 +13,7 @@ const limits = manifest.scripts.start.match(/(--[a-z-]+|MALLOC_[A-Z_]+)=[0-9]+/g
 
 describe('the samples that start a server', () => {
   it.each(['deploy/systemd/cairn.service', 'deploy/Containerfile'])(
-    '%s give Node the limits of npm start, and its memory',
+    '%s give Node the flags of npm start, and its memory settings',
     (file) => {
       expect(limits.length).toBeGreaterThan(3)
       const text = readFileSync(file, 'utf8')
@@ -26,14 +26,14 @@ describe.skipIf(!hasPrograms('systemd-analyze'))('the unit for systemd', () => {
   const analyze = (...args: string[]) =>
     execFileSync(pathOf('systemd-analyze') ?? '', args, { encoding: 'utf8', stdio: 'pipe' })
 
-  it('has nothing to complain about', () => {
-    // What it starts must be there; it is installed elsewhere.
+  it('passes verification', () => {
+    // The programs it starts must exist, and these paths do not exist here.
     const file = join(temporaryFolder(), 'cairn.service')
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
     expect(analyze('verify', '--man=no', file)).toBe('')
   })
 
-  it('exposes little: below 2 of 10, where 9.6 is a service without hardening', () => {
+  it('has an exposure below 2 of 10, where a service without hardening has 9.6', () => {
     analyze('security', '--offline=true', '--threshold=19', 'deploy/systemd/cairn.service')
   })
 })

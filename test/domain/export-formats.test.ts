@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { csvLine } from '../../server/domain/export-formats.ts'
 
-/** A cell as it stands in the file. */
+/** A cell as written to the file. */
 const written = (cell: string | null) => csvLine([cell]).replace(/\r\n$/, '')
 
 describe('a cell of CSV', () => {
@@ -33,7 +33,7 @@ describe('a cell of CSV', () => {
     ['a control character and an equals sign', '\u0001=1', "'\u0001=1"],
     ['blanks, a tab and an equals sign', ' \t=1', `"' \t=1"`],
     ['all of these', ' \u00a0\u200b\ufeff ＝1', "' \u00a0\u200b\ufeff ＝1"],
-  ])('that begins with %s is no formula', (_what, cell, expected) => {
+  ])('that begins with %s is not a formula', (_what, cell, expected) => {
     expect(written(cell)).toBe(expected)
   })
 
@@ -54,7 +54,7 @@ describe('a cell of CSV', () => {
     ['a blank before a letter', ' Ada'],
     ['an apostrophe', "'=1"],
     ['letters of another script', 'Ωmega'],
-  ])('with %s is written as it is', (_what, cell) => {
+  ])('with %s is unchanged', (_what, cell) => {
     expect(written(cell)).toBe(cell)
   })
 

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { FairQueue, type Owner } from '../../server/domain/fair-queue.ts'
 
-it('makes room at the cost of whoever has most waiting, and never for one who has as many', () => {
+it('evicts from the caller with the most waiting, and never for one that has as many', () => {
   const queue = new FairQueue<{ owner: Owner; name: string }>({ perCaller: 10, inAll: 5 })
   const add = (workspaceId: string, caller: string, name: string) =>
     queue.add({ owner: { workspaceId, caller }, name })
@@ -15,7 +15,7 @@ it('makes room at the cost of whoever has most waiting, and never for one who ha
   expect([add('other', 'c', '4'), add('other', 'c', '5'), add('new', 'd', '6')]).toEqual([true, true, false])
   expect(queue.crowdOut({ workspaceId: 'crowd', caller: 'e' })).toBeUndefined()
   expect(queue.crowdOut({ workspaceId: 'other', caller: 'c' })).toBeUndefined()
-  // The last of the caller with most.
+  // The last request of the caller with the most.
   expect(queue.crowdOut({ workspaceId: 'new', caller: 'd' })).toMatchObject({ name: '2' })
   expect(add('new', 'd', '6')).toBe(true)
   expect(queue.crowdOut({ workspaceId: 'more', caller: 'f' })).toMatchObject({ name: '1' })

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { halfSipHash } from '../../server/domain/half-sip-hash.ts'
 
-/** Of the reference implementation: for the bytes 0, 1, 2, … of so many, under the key 00 01 … 07. */
+/** From the reference implementation: for the bytes 0, 1, 2, … of this length, under the key 00 01 … 07. */
 const vectors: [length: number, hash: string][] = [
   [0, '218d1f59b9b83cc8'],
   [4, 'd5e78a175be52ea1'],

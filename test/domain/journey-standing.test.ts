@@ -23,7 +23,7 @@ const CUSTOMER = key(1)
 /** Journeys of one customer. */
 const journey = journeys(NAMES, { customers: 1 })
 
-/** Takes in events; what is asked is looked up among `stored`, and noted. */
+/** Applies events; look-ups are answered from `stored`, and recorded. */
 function take(
   standing: Standing,
   events: readonly StandingEvent[],
@@ -43,7 +43,7 @@ function take(
   return turn.value
 }
 
-/** What the model says of a standing. */
+/** A standing in the form of the model. */
 function told({ customer_type, entered_ms, reached }: Standing, out_of_order: number[]): ModelStanding {
   return { customer: CUSTOMER, customer_type, entered_ms, reached: [...reached], out_of_order }
 }
@@ -59,7 +59,7 @@ function event(name: string, at_ms: number, id = 1): StandingEvent {
 }
 
 describe('a standing', () => {
-  it('is the one that is computed from nothing, whatever order events arrive in, some of them twice', () => {
+  it('equals the one computed from scratch, whatever the order of events, some of them twice', () => {
     const arriving = journey.chain((journey) => fc.tuple(fc.constant(journey), arrivals(journey.events)))
     fc.assert(
       fc.property(arriving, fc.boolean(), ([journey, slices], isAhead) => {
@@ -68,7 +68,7 @@ describe('a standing', () => {
         const arrived: StandingEvent[] = []
         for (const slice of slices) {
           arrived.push(...slice)
-          // Others may be stored already that are followed only later.
+          // Some may be stored already that are followed only later.
           standing = take(standing, slice, isAhead ? journey.events : arrived)
         }
         expect(asModel(standing)).toEqual(modelStandings(journey, NAMES)[0])
@@ -77,7 +77,7 @@ describe('a standing', () => {
     )
   })
 
-  it('is the same where all events are given at once in the order of time', () => {
+  it('is the same if all events are applied at once in the order of time', () => {
     fc.assert(
       fc.property(journey, (journey) => {
         const [enrolment] = journey.enrolments
@@ -85,7 +85,7 @@ describe('a standing', () => {
           enrolled(enrolment?.customer_type ?? 'account', enrolment?.at_ms ?? 0),
           STEPS,
         )
-        // Those of one instant in the order of their keys from behind.
+        // Events with equal timestamps in descending key order.
         const events = journey.events.toReversed().sort((one, other) => one.at_ms - other.at_ms)
         for (const event of events) fold.add(event)
         expect(asModel(fold.standing())).toEqual(modelStandings(journey, NAMES)[0])
@@ -94,7 +94,7 @@ describe('a standing', () => {
     )
   })
 
-  it('goes on from a computation in the order of time', () => {
+  it('continues from a computation in the order of time', () => {
     const halves = journey.chain((journey) =>
       fc.tuple(fc.constant(journey), fc.subarray([...journey.events]), arrivals(journey.events)),
     )
@@ -114,7 +114,7 @@ describe('a standing', () => {
     )
   })
 
-  it('is the same object where events change nothing', () => {
+  it('is the same object if events change nothing', () => {
     fc.assert(
       fc.property(journey, ({ enrolments, events }) => {
         const at_ms = enrolments[0]?.at_ms ?? 0
@@ -125,14 +125,14 @@ describe('a standing', () => {
     )
   })
 
-  it('begins at the earlier of the enrolment and the first event', () => {
+  it('starts at the earlier of the enrolment and the first event', () => {
     const standing = take(enrolled('account', 5), [event('detour', 3)], [])
     expect(standing.entered_ms).toBe(3)
     expect(enrolledAt(standing, 2).entered_ms).toBe(2)
     expect(enrolledAt(standing, 4)).toBe(standing)
   })
 
-  it('counts an event that was passed over when the step before it moves before it', () => {
+  it('counts an earlier event once the previous step moves before it', () => {
     const stored: StandingEvent[] = []
     let standing = enrolled('account', 0)
     for (const late of [event('one', 5, 1), event('two', 6, 2), event('two', 3, 3), event('one', 2, 4)]) {
@@ -145,7 +145,7 @@ describe('a standing', () => {
     ])
   })
 
-  it('takes events of one instant in the order of the steps', () => {
+  it('orders events of one instant by step', () => {
     const events = [event('three', 7, 1), event('two', 7, 2), event('one', 7, 3)]
     const standing = take(enrolled('account', 0), events, events)
     expect(standing.reached).toEqual([
@@ -157,7 +157,7 @@ describe('a standing', () => {
 })
 
 describe('what a standing asks for', () => {
-  it('is nothing where events arrive in the order of their steps, nor where they move to earlier instants', () => {
+  it('is nothing if events arrive in the order of their steps, or move steps to earlier instants', () => {
     const asked: EarliestEvent[] = []
     let standing = enrolled('account', 0)
     for (const at_ms of [100, 90, 80]) {

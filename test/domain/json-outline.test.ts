@@ -5,7 +5,7 @@ import { type Outline, outlineInSlices, outlineOf } from '../../server/domain/js
 
 const MIB = 1024 * 1024
 
-/** Four MiB of items, behind a text of one MiB that looks like more of them. */
+/** Four MiB of items, after a text of one MiB that looks like more of them. */
 function longText(item: (index: number) => string): Buffer {
   const items: string[] = []
   for (let length = 0; length < 4 * MIB; length += items.at(-1)?.length ?? 0) items.push(item(items.length))
@@ -19,19 +19,19 @@ const texts = {
   strings: longText((index) => `"${index}\\n"`),
 }
 
-describe('a long text that is looked through slice by slice', () => {
-  it('is found to be the same as at once, also where others are looked through between the slices', async () => {
+describe('a long text that is scanned in slices', () => {
+  it('has the same outline as at once, also if others are scanned between the slices', async () => {
     let pauses = 0
     const pause = async () => {
       pauses += 1
     }
     const outlines = await Promise.all(Object.values(texts).map((text) => outlineInSlices(text, pause)))
     expect(outlines).toEqual(Object.values(texts).map((text): Outline => outlineOf(text)))
-    // Of each text a dozen slices or so, and none before the first.
+    // About a dozen slices per text, with no pause before the first.
     expect(pauses).toBeGreaterThan(6 * outlines.length)
   })
 
-  it('ends where the text does when a string does not', async () => {
+  it('ends where the text does if a string does not', async () => {
     const text = Buffer.from(`["${'x'.repeat(2 * MIB)}`)
     expect(await outlineInSlices(text, async () => {})).toEqual(outlineOf(text))
   })

@@ -40,28 +40,28 @@ describe('periodsOf', () => {
     expect(periods(at, at, unit, zone)).toEqual(expected)
   })
 
-  it('has every period that the span touches, and none behind its end', () => {
+  it('has every period that the span touches, and none after its end', () => {
     const month = ['2026-01-31T00:00Z', '2026-03-01T00:00Z', 'month', 'UTC'] as const
     expect(periods(...month)).toEqual(['2026-01-01T00:00Z', '2026-02-01T00:00Z', '2026-03-01T00:00Z'])
     const days = periods('2026-01-31T12:00Z', '2026-03-01T00:01Z', 'day', 'UTC')
     expect([days.length, days[0], days.at(-1)]).toEqual([31, '2026-01-31T00:00Z', '2026-03-02T00:00Z'])
   })
 
-  it('has so many periods at the most', () => {
+  it('has a maximum number of periods', () => {
     expect(periods('2026-01-01T00:00Z', '2026-01-04T00:00Z', 'day', 'UTC', 3)).toHaveLength(4)
     expect(() => periods('2026-01-01T00:00Z', '2026-01-04T00:01Z', 'day', 'UTC', 3)).toThrow(
       expect.objectContaining({ code: 'too_many_periods' }),
     )
   })
 
-  it.each(['Atlantis/Main_Square', 'CET+1', '-'])('does not know the time zone %s', (zone) => {
+  it.each(['Atlantis/Main_Square', 'CET+1', '-'])('rejects the time zone %s', (zone) => {
     expect(() => periods('2026-01-01T00:00Z', '2026-01-01T00:00Z', 'day', zone)).toThrow(
       expect.objectContaining({ code: 'time_zone_unknown' }),
     )
   })
 })
 
-it('goes back whole periods to the beginning of a day', () => {
+it('goes back whole periods to the start of a day', () => {
   const back = (count: number, unit: PeriodUnit) =>
     iso(periodsBefore(Date.parse('2026-03-31T12:00Z'), count, { unit, zone: 'Europe/Berlin' }))
   expect([back(1, 'month'), back(2, 'week'), back(30, 'day')]).toEqual([
@@ -78,6 +78,6 @@ it.each([
   ['P1DT2H3M4S', 93_784_000],
   ['PT90M', 5_400_000],
   ['PT0S', 0],
-])('takes %s as %i milliseconds', (text, expected) => {
+])('reads %s as %i milliseconds', (text, expected) => {
   expect(duration_ms(text)).toBe(expected)
 })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { readAddress } from '../../server/domain/postgres-urls.ts'
 
-/** Hosts with their ports in the order in which they are tried; what the environment adds is missing. */
+/** Hosts with their ports in the order of connection attempts; what the environment adds is missing. */
 function hosts(url: string): string[] {
   return readAddress(url).hosts.map(({ host = '', port = '' }) => `${host} ${port}`.trim())
 }
@@ -31,7 +31,7 @@ describe('the address of a PostgreSQL server', () => {
     ['postgres://:6432/cairn', ['6432']],
     ['postgres:///cairn', ['']],
     ['postgres://', ['']],
-  ])('of %s leads to %j', (url, expected) => {
+  ])('of %s is %j', (url, expected) => {
     expect(hosts(url)).toEqual(expected)
   })
 
@@ -57,14 +57,14 @@ describe('the address of a PostgreSQL server', () => {
     expect(readAddress(url).login).toMatchObject(login)
   })
 
-  it('passes over standbys where there are several hosts, or where that is asked for', () => {
+  it('skips standbys if there are several hosts, or on request', () => {
     expect(readAddress('postgres://db/cairn').needsPrimary).toBe(false)
     expect(readAddress('postgres://db1,db2/cairn').needsPrimary).toBe(true)
     expect(readAddress('postgres://db/cairn?target_session_attrs=read-write').needsPrimary).toBe(true)
     expect(readAddress('postgres://db1,db2/cairn?target_session_attrs=any').needsPrimary).toBe(false)
   })
 
-  it('takes the authorities that Node trusts for those of the system', () => {
+  it('uses the certificate authorities that Node trusts for those of the system', () => {
     const { tls } = readAddress('postgres://db/cairn?sslmode=verify-full&sslrootcert=system')
     expect(tls).toMatchObject({ sslmode: 'verify-full', sslrootcert: undefined })
     expect(readAddress('postgres://db/cairn?channel_binding=require').bindsChannel).toBe(true)
@@ -77,35 +77,29 @@ describe('the address of a PostgreSQL server', () => {
     ['postgres://db?password=ge@heim', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
     ['postgres://cairn:geheim@heim@db/cairn', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
     ['postgres://cairn:12/geheim@db/cairn', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
-    ['postgres://cairn:geheim', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@db:5432x/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@db:$PGPORT/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@db:0/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@db:65536/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@db:5432:5432/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@::1/cairn', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@/cairn?port=5432x', 'a port in it must be a number from 1 to 65535'],
-    ['postgres://cairn:geheim@$PGHOST/cairn', 'a host in it is neither a name nor an address'],
-    ['postgres://cairn:geheim@/cairn?host=db:6432', 'a host in it is neither a name nor an address'],
-    ['postgres://cairn:geheim@/cairn?host=[::1]', 'a host in it is neither a name nor an address'],
-    ['postgres://cairn:geheim@[::1/cairn', 'a host in it must be a name, or an IPv6 address in [ ]'],
-    ['postgres://cairn:geheim@[]/cairn', 'a host in it must be a name, or an IPv6 address in [ ]'],
-    [
-      'postgres://cairn:geheim@[fe80::1%eth0]/cairn',
-      'a host in it must be a name, or an IPv6 address in [ ]',
-    ],
-    ['postgres://cairn:geheim@db1,/cairn', 'a host in its list is empty'],
-    [
-      'postgres://cairn:geheim@/cairn?host=a,b,c&port=1,2',
-      'it must have a port for each host, or one for all',
-    ],
-    ['postgres://cairn:geheim@db/cairn?sslcrl=x', 'it has a parameter sslcrl that is not supported'],
-    ['postgres://cairn:geheim@db/cairn?Host=x', 'it has a parameter that is not supported'],
+    ['postgres://cairn:geheim', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@db:5432x/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@db:$PGPORT/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@db:0/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@db:65536/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@db:5432:5432/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@::1/cairn', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@/cairn?port=5432x', 'its port must be a number from 1 to 65535'],
+    ['postgres://cairn:geheim@$PGHOST/cairn', 'its host must be a name, an IP address'],
+    ['postgres://cairn:geheim@/cairn?host=db:6432', 'its host must be a name, an IP address'],
+    ['postgres://cairn:geheim@/cairn?host=[::1]', 'its host must be a name, an IP address'],
+    ['postgres://cairn:geheim@[::1/cairn', 'its host must be a name, or an IPv6 address in [ ]'],
+    ['postgres://cairn:geheim@[]/cairn', 'its host must be a name, or an IPv6 address in [ ]'],
+    ['postgres://cairn:geheim@[fe80::1%eth0]/cairn', 'its host must be a name, or an IPv6 address in [ ]'],
+    ['postgres://cairn:geheim@db1,/cairn', 'its list of hosts has an empty entry'],
+    ['postgres://cairn:geheim@/cairn?host=a,b,c&port=1,2', 'it must have one port per host, or one for all'],
+    ['postgres://cairn:geheim@db/cairn?sslcrl=x', 'its parameter sslcrl is not supported'],
+    ['postgres://cairn:geheim@db/cairn?Host=x', 'its parameter is not supported'],
     ['postgres://cairn:1/b?geheim=d@db/cairn', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
-    ['postgres://cairn:geheim@db/cairn?&host=x', 'it has a parameter that is not supported'],
+    ['postgres://cairn:geheim@db/cairn?&host=x', 'its parameter is not supported'],
     ['postgres://cairn:geheim@db/cairn?options=-cx=y', 'write = in the value of options as %3D'],
-    ['postgres://cairn:geheim@db/cairn?port=', 'port has no value in it'],
-    ['postgres://cairn:geheim@db/cairn?port', 'port has no value in it'],
+    ['postgres://cairn:geheim@db/cairn?port=', 'its parameter port has no value'],
+    ['postgres://cairn:geheim@db/cairn?port', 'its parameter port has no value'],
     ['postgres://cairn:geheim@db/cairn?sslmode=prefer', 'sslmode must be one of disable, require'],
     ['postgres://cairn:geheim@db/cairn?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
     ['postgres://cairn:geheim@db/cairn?sslrootcert=system', 'sslrootcert=system needs sslmode=verify-full'],
@@ -114,12 +108,12 @@ describe('the address of a PostgreSQL server', () => {
     ['postgres://cairn:geheim@db/cairn?channel_binding=on', 'channel_binding must be disable, prefer'],
     ['postgres://cairn:geheim@db/cairn?target_session_attrs=standby', 'Cairn writes'],
     ['postgres://cairn:geheim@db/cairn?connect_timeout=soon', 'connect_timeout must be a whole number'],
-    ['postgres://cairn:geheim@db/%', 'a % in it must be written as %25'],
-    ['postgres://cairn:geheim%zz@db/cairn', 'a % in it must be written as %25'],
-    ['postgres://cairn:geheim%00@db/cairn', 'it must not have %00'],
-    ['postgres://cairn:geheim@db/cairn\r', 'it has a blank or a line break'],
-    ['postgres://cairn:geheim@db/cairn ', 'it has a blank or a line break'],
-    ['postgres://cairn:geheim @db/cairn', 'it has a blank or a line break'],
+    ['postgres://cairn:geheim@db/%', 'write a % in it as %25'],
+    ['postgres://cairn:geheim%zz@db/cairn', 'write a % in it as %25'],
+    ['postgres://cairn:geheim%00@db/cairn', 'it must not contain %00'],
+    ['postgres://cairn:geheim@db/cairn\r', 'it contains whitespace'],
+    ['postgres://cairn:geheim@db/cairn ', 'it contains whitespace'],
+    ['postgres://cairn:geheim @db/cairn', 'it contains whitespace'],
     ['POSTGRES://cairn:geheim@db/cairn', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
     ['postgres:cairn:geheim@db/cairn', 'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
   ])('refuses %j, and repeats nothing of it', (url, message) => {

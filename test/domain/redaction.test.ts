@@ -10,7 +10,7 @@ const key = newServiceKey('secret')
 const mark = JSON.stringify(REDACTED)
 const basic = Buffer.from('bob:hunter2').toString('base64')
 
-/** A text without secrets, all slices at once. */
+/** A text with its secrets removed, all slices at once. */
 function redacted(text: string): string {
   const slices = redaction(text)
   for (;;) {
@@ -19,7 +19,7 @@ function redacted(text: string): string {
   }
 }
 
-/** A JSON text in a string of a JSON text, so many levels deep. */
+/** A JSON text as a string in a JSON text, nested to this depth. */
 function nested(value: object, levels: number): string {
   const text = JSON.stringify(value)
   return levels === 0 ? text : nested({ a: text }, levels - 1)
@@ -43,12 +43,12 @@ describe('redacted', () => {
     [nested({ password: 'x' }, 4), nested({ password: REDACTED }, 4)],
     [nested({ url: 'https://h/?token=x' }, 3), nested({ url: `https://h/?token=${REDACTED}` }, 3)],
     ['{"a":"log: {\\"password\\":\\"x\\"}"}', `{"a":"log: {\\"password\\":\\"${REDACTED}\\"}"}`],
-    // The head of a text that goes on.
+    // A truncated text.
     ['{"a":1,"password":"abc', `{"a":1,"password":${mark}`],
     [`{"a":"${key.slice(0, 40)}`, `{"a":${mark}`],
     [`{"password"${' '.repeat(40)}:\n"x"}`, `{"password"${' '.repeat(40)}:\n${mark}}`],
     [`{"password"${'\n'.repeat(20)}: "x"}`, `{"password"${'\n'.repeat(20)}: ${mark}}`],
-  ])('takes the secret out of %s', (text, expected) => {
+  ])('removes the secret from %s', (text, expected) => {
     expect(redacted(text)).toBe(expected)
   })
 
@@ -60,7 +60,7 @@ describe('redacted', () => {
     ...['token', 'tokens', 'tokenValue', 'access_token_v2', 'accessTokenV2', 'ACCESS_TOKEN', 'refreshtoken'],
     ...['id_token', 'refresh_tokens', 'deviceTokens', 'csrfToken', 'x-auth-token', 'token_2'],
     ...['apikey', 'apiKey', 'APIKey', 'x-api-key', 'privateKey', 'signing_key', 'service_key_new'],
-  ])('takes out the value of a field named %s', (name) => {
+  ])('removes the value of a field named %s', (name) => {
     expect(redacted(JSON.stringify({ [name]: 'x' }))).toBe(JSON.stringify({ [name]: REDACTED }))
   })
 
@@ -79,7 +79,7 @@ describe('redacted', () => {
     ],
     ...['password_strength', 'passwordChangedAt', 'has_password_reset', 'passwordless', 'credential_type'],
     ...['authorization_status', 'secret_santa', 'client_secret_expires_at', 'pwdAge', 'credit', 'accredited'],
-  ])('leaves the value of a field named %s', (name) => {
+  ])('keeps the value of a field named %s', (name) => {
     const text = JSON.stringify({ [name]: 'x' })
     expect(redacted(text)).toBe(text)
   })
@@ -105,11 +105,11 @@ describe('redacted', () => {
       [{ value: 'x', field: 'pwd' }, { value: 'y' }],
       [{ value: REDACTED, field: 'pwd' }, { value: 'y' }],
     ],
-  ])('takes out a value whose name stands beside it: %j', (sent, expected) => {
+  ])('removes a value whose name is in another field: %j', (sent, expected) => {
     expect(redacted(JSON.stringify(sent))).toBe(JSON.stringify(expected))
   })
 
-  it('takes out a value whose name stands behind it where the text was cut', () => {
+  it('removes a value whose name follows it where the text was cut', () => {
     expect(redacted('{"a":[{"value":"x","name":"password"')).toBe(`{"a":[{"value":${mark},"name":"password"`)
   })
 
@@ -135,14 +135,14 @@ describe('redacted', () => {
     ],
     ['Server=x;Password=y', `Server=x;Password=${REDACTED}`],
     ['level=info password=x', `level=info password=${REDACTED}`],
-  ])('takes the secret out of a text: %s', (text, expected) => {
+  ])('removes the secret from a text: %s', (text, expected) => {
     expect(redacted(JSON.stringify({ a: text, b: [text] }))).toBe(
       JSON.stringify({ a: expected, b: [expected] }),
     )
     expect(redacted(nested({ a: text }, 3))).toBe(nested({ a: expected }, 3))
   })
 
-  it('takes out an address whose slashes are escaped', () => {
+  it('removes an address whose slashes are escaped', () => {
     expect(redacted('{"a":"https:\\/\\/bob:x@host\\/"}')).toBe(`{"a":"https://${REDACTED}@host/"}`)
   })
 
@@ -165,7 +165,7 @@ describe('redacted', () => {
     'The password is a secret: of basic tokens "x" and keys',
     'task_01HZX4N8QW5V7T2R9YB6KDMCEA',
     'sk_short',
-  ])('leaves a text as it is: %s', (text) => {
+  ])('keeps a text unchanged: %s', (text) => {
     const sent = JSON.stringify({ a: text })
     expect(redacted(sent)).toBe(sent)
     expect(redacted(nested({ a: text }, 2))).toBe(nested({ a: text }, 2))
@@ -181,7 +181,7 @@ describe('redacted', () => {
     '{"a":"sk_short","b":"the secret of it","key":"C major"}',
     '{"a":"\\ud83d\\ude00 \\" : ","b":[]}',
     '',
-  ])('leaves %s as it is', (text) => {
+  ])('keeps %s unchanged', (text) => {
     expect(redacted(text)).toBe(text)
   })
 
@@ -201,13 +201,13 @@ describe('redacted', () => {
     expect(Math.max(...slices)).toBeLessThanOrEqual(8 * 1024 + 4 * text.length)
   })
 
-  it('reads a text of many strings in slices of as many as it may', () => {
+  it('reads a text of many strings in slices of limited size', () => {
     const slices = [...redaction(JSON.stringify(Array(1000).fill('a@b.example')))]
     expect(slices.length).toBeGreaterThan(4)
     expect(Math.max(...slices)).toBeLessThanOrEqual(8 * 1024 + 14_000 + 2)
   })
 
-  it('leaves a secret in JSON that is five strings deep', () => {
+  it('keeps a secret in JSON that is five strings deep', () => {
     const text = nested({ password: 'x' }, 5)
     expect(redacted(text)).toBe(text)
   })

@@ -14,12 +14,12 @@ import { type Connection, connectTo, countedActivity, openStoreForTest, readingI
 import { casesToTry } from '../thoroughness.ts'
 
 type Event = Schemas['EventCreation'] & { message_id: string }
-/** Events that were sent together; `ids` once they were answered. */
+/** Events that were sent together; `ids` once the response has arrived. */
 type Sent = { events: Event[]; ids?: string[] }
 
 /**
- * `CAIRN_KILLS=500 npx vitest run test/durability/kill.test.ts` tries longer. A start on PostgreSQL has nothing to recover:
- * that the database itself is killed is tried in test/postgres.
+ * `CAIRN_KILLS=500 npx vitest run test/durability/kill.test.ts` runs more kills. On PostgreSQL a restart has nothing to
+ * recover; test/postgres kills the database itself.
  */
 const CASES = engine === 'sqlite' ? { inCi: 6, elsewhere: 4 } : { inCi: 3, elsewhere: 2 }
 const KILLS = Number(processEnvironment().CAIRN_KILLS ?? casesToTry(CASES))
@@ -28,7 +28,7 @@ const BATCHERS = 4
 const BATCH_EVENTS = 200
 const CUSTOMERS = 20
 
-/** @returns the identifiers that were answered, and how many events had been stored before */
+/** @returns the identifiers in the response, and how many events were stored before */
 async function answer(client: Client, { events }: Sent): Promise<{ ids: string[]; duplicate: number }> {
   const [first] = events
   if (first && events.length === 1) {
@@ -42,7 +42,7 @@ async function answer(client: Client, { events }: Sent): Promise<{ ids: string[]
   return { ids: data.results.map(({ id }) => id ?? ''), duplicate: data.duplicate }
 }
 
-/** Sends one after the other until the server is gone. */
+/** Sends one request after another until the server is gone. */
 async function sendUntilGone(client: Client, next: () => Sent, onAnswer: () => void) {
   while (true) {
     const sent = next()
@@ -57,7 +57,7 @@ async function sendUntilGone(client: Client, next: () => Sent, onAnswer: () => v
   }
 }
 
-/** Lets many senders work until the server has given a random number of answers, and kills it then. */
+/** Lets many senders work until the server has sent a random number of responses, then kills it. */
 async function killUnderLoad(server: ChildServer, client: Client, next: (size: number) => Sent) {
   let answers = 10 + Math.floor(Math.random() * 150)
   const onAnswer = () => {
@@ -69,7 +69,7 @@ async function killUnderLoad(server: ChildServer, client: Client, next: (size: n
   expect(await server.ended).toMatchObject({ signal: 'SIGKILL' })
 }
 
-/** What the store holds by `message_id`: how often. */
+/** How often each `message_id` is stored. */
 async function storedMessages({ run }: Connection): Promise<Map<string, number>> {
   const text = engine === 'sqlite' ? 'message_id' : 'coalesce(message_text, CAST(message_id AS text))'
   const counts = new Map<string, number>()
@@ -80,7 +80,7 @@ async function storedMessages({ run }: Connection): Promise<Map<string, number>>
   return counts
 }
 
-/** Everything that was answered is there once, and of what was not answered all or nothing. */
+/** Everything acknowledged is stored once; of each unacknowledged request all or nothing is stored. */
 async function assertNothingLost(store: Connection, sent: Sent[]) {
   const counts = await storedMessages(store)
   expect([...counts].filter(([, count]) => count > 1)).toEqual([])
@@ -89,7 +89,7 @@ async function assertNothingLost(store: Connection, sent: Sent[]) {
   expect(sent.filter((one) => missing(one) > 0 && missing(one) < one.events.length)).toEqual([])
 }
 
-/** What all days have counted. */
+/** Sum of the counts of all days. */
 async function activityOf(databaseUrl: string, workspace_id: string): Promise<ActivityCounts> {
   const { activity } = await openStoreForTest({ databaseUrl })
   const now_ms = Date.now()
@@ -110,7 +110,7 @@ async function timeline(client: Client, customer_id: string): Promise<string[]> 
   }
 }
 
-it(`keeps every answered event once through ${KILLS} kills under load`, {
+it(`keeps every acknowledged event once through ${KILLS} kills under load`, {
   timeout: 60_000 * KILLS,
 }, async () => {
   const started = await startChildServerWithCustomer()
@@ -147,7 +147,7 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
     await killUnderLoad(server, server.client(secret_key), next)
     server = await startChildServer({ databaseUrl })
     await assertNothingLost(store, sent)
-    // A sender that has no answer, or has forgotten it, sends again.
+    // A sender that got no response, or has lost it, sends again.
     for (const one of sent.slice(-40)) {
       const ids = await sendAgain(server.client(secret_key), one)
       if (one.ids) expect(ids).toEqual(one.ids)
@@ -164,7 +164,7 @@ it(`keeps every answered event once through ${KILLS} kills under load`, {
     expect(await timeline(last, customer_id)).toEqual(expected.toSorted().toReversed())
   }
   await server.end('SIGTERM')
-  // Nobody was answered who was not counted, and nobody twice.
+  // Every acknowledged event is counted, and none twice.
   expect(await activityOf(databaseUrl, started.workspace_id)).toEqual({
     created: made,
     duplicate,

@@ -13,7 +13,7 @@ import { withPatience } from '../patience.ts'
 import { rowsOfWorkspace } from '../storage/rows-of-workspace.ts'
 import { connectTo } from '../storage/store.ts'
 
-/** Enough that a removal is still under way when this process is held up for a second. */
+/** Enough that a removal is still running when this process is paused for a second. */
 const EVENTS = 24_000
 
 /** A workspace with a customer and its events. */
@@ -30,7 +30,7 @@ async function newScene(databaseUrl: string, server: ChildServer) {
   return { ...workspace, client, event }
 }
 
-it('goes on to erase, to age and to remove where a server was killed in the middle', async () => {
+it('continues to erase, to apply retention and to remove after a server was killed in the middle', async () => {
   const databaseUrl = await newStore()
   const server = await startChildServer({ databaseUrl })
   const [erased, aged, removed] = [
@@ -46,7 +46,7 @@ it('goes on to erase, to age and to remove where a server was killed in the midd
     const { workspace_id } = aged
     const ageing = { workspace_id, kind: 'workspace', subject_id: workspace_id, begun_ms } as const
     await insertRemoval(db, { ...ageing, before_ms: begun_ms + 1, place: '{}' })
-    // So long ago that nobody is waited for who was let in before.
+    // So long ago that the removal does not wait for requests that were admitted before it.
     await removeWorkspace(db, removed.workspace_id, begun_ms - 10_000)
   })
   await expect.poll(() => Date.now()).toBeGreaterThan(begun_ms + 1)

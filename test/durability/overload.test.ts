@@ -12,7 +12,7 @@ import { connectTo, holdWrites } from '../storage/store.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Well above what a busy server takes, well below what unbounded queues would. */
+/** Well above what a busy server needs, well below what unbounded queues would take. */
 const MOST_MEMORY_BYTES = 1024 * MIB
 
 function residentBytes({ pid }: ChildServer): number | undefined {
@@ -39,7 +39,7 @@ function greatestBatch(event: Schemas['EventCreation'], sender: number): Schemas
   }))
 }
 
-/** What a batch was answered with: 'stored', or the refusal. @throws where there was no answer */
+/** Outcome of a batch: 'stored', or the code of the problem. @throws if there was no response */
 async function sendBatch(client: Client, events: Schemas['EventCreation'][]): Promise<string> {
   const { data, error, response } = await client.createEvents({ body: { events } })
   if (error) return `${response.status} ${error.code} ${response.headers.get('retry-after')}`
@@ -47,7 +47,7 @@ async function sendBatch(client: Client, events: Schemas['EventCreation'][]): Pr
   return 'stored'
 }
 
-it('takes batches of the greatest size from fifty clients, or refuses them at once', async () => {
+it('stores batches of maximum size from fifty clients, or refuses them at once', async () => {
   const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
   const senders = Array.from({ length: 50 }, (_, index) => index)
   let waiting = senders
@@ -64,11 +64,11 @@ it('takes batches of the greatest size from fifty clients, or refuses them at on
   expect((await client.createEvent({ body: event })).response.status).toBe(201)
 })
 
-it('refuses what it cannot take while the disk stands still, and loses nothing of what it took', async () => {
+it('sheds load while the disk stalls, and loses nothing that it accepted', async () => {
   const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
   const other = await connectTo(databaseUrl)
   const release = await holdWrites(other)
-  // Ten times as many rows as may wait.
+  // Ten times the limit of waiting rows.
   const small = Array.from({ length: 1000 }, () => event)
   const answers = Array.from({ length: 200 }, () => sendBatch(client, small))
   const refused = await Promise.any(answers)
@@ -111,7 +111,7 @@ it('answers others while a thousand connections are idle or trickle their reques
   for (let count = 0; count < 20; count += 1) {
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
   }
-  // One that was slow gets its answer in the end.
+  // The slow one gets its response in the end.
   const slow = sockets[3] as Socket
   let answer = ''
   slow.on('data', (bytes) => {

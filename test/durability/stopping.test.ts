@@ -14,7 +14,7 @@ import { openConnection } from '../http/requests.ts'
 import { withPatience } from '../patience.ts'
 import { connectTo, holdWrites, storedEvents } from '../storage/store.ts'
 
-/** Begins a request and waits until the server has said that it has taken it and waits for the body. */
+/** Starts a request and waits until the server has accepted it and waits for the body. */
 async function beginRequest(server: ChildServer, secret_key: string): Promise<ClientRequest> {
   const request = startRequest(`${server.url}/v1/events/create`, {
     method: 'POST',
@@ -37,13 +37,13 @@ async function refusesConnections({ url }: ChildServer) {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('lets the server finish what it has taken, and end with 0', async () => {
+  it('lets the server finish requests in flight, and exit with 0', async () => {
     const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     await client.createEvent({ body: { ...event, event_id: 'before' } })
     const other = await connectTo(databaseUrl)
     const release = await holdWrites(other)
     const requests = await Promise.all(Array.from({ length: 10 }, () => beginRequest(server, secret_key)))
-    // An answer after theirs: by now they are past the check whether the server is stopping.
+    // A response after theirs: by now they are past the check whether the server is stopping.
     await fetch(`${server.url}/healthz`)
     const replies = requests.map(async (request) => {
       request.end(JSON.stringify(event))
@@ -70,7 +70,7 @@ describe('a connection without a request', () => {
       'GET /healthz HTTP/1.1\r\nhost: cairn\r\n\r\n',
       'GET /healthz HTTP/1.1\r\nho',
     ],
-  ])('%s does not keep the server from its end', async (_name, whole, half) => {
+  ])('%s does not delay the shutdown', async (_name, whole, half) => {
     const { server } = await startChildServerWithCustomer()
     const { socket, answer, closed } = await openConnection(server)
     if (whole !== '') {
@@ -78,7 +78,7 @@ describe('a connection without a request', () => {
       await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 200'), withPatience)
     }
     if (half !== '') socket.write(half)
-    // Answered on a connection that was made later: by now the server has accepted this one.
+    // A response on a later connection: by now the server has accepted this one.
     await fetch(`${server.url}/healthz`)
     server.kill('SIGTERM')
     await closed
@@ -87,7 +87,7 @@ describe('a connection without a request', () => {
 })
 
 describe('a stop under load', () => {
-  it('stores what is answered and answers what is stored', async () => {
+  it('stores what is acknowledged and acknowledges what is stored', async () => {
     const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
     const answered: string[] = []
     const send = async (sender: number) => {
@@ -109,7 +109,7 @@ describe('a stop under load', () => {
     expect(stored.toSorted()).toEqual(answered.toSorted())
   })
 
-  it('has every line of the log whole, its own last', async () => {
+  it('writes every log line completely, including its last', async () => {
     const { server, client } = await startChildServerWithCustomer({ environment: { LOG_LEVEL: 'info' } })
     await Promise.all(Array.from({ length: 60 }, () => client.listJourneys({ query: { limit: 1 } })))
     const { code, stdout } = await server.end('SIGTERM')
@@ -119,7 +119,7 @@ describe('a stop under load', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.filter(({ operation }) => operation === 'listJourneys')).toHaveLength(60)
-    expect(lines.at(-1)).toMatchObject({ msg: 'Cairn has stopped' })
+    expect(lines.at(-1)).toMatchObject({ msg: 'shutdown complete' })
   })
 })
 
@@ -130,7 +130,7 @@ describe('a second signal', () => {
     ['SIGTERM', 'SIGINT'],
   ] as const)('ends the server at once: %s, then %s', async (first, second) => {
     const { server, secret_key } = await startChildServerWithCustomer()
-    // A request whose body never comes holds up the stop.
+    // A request whose body never arrives delays the stop.
     const request = await beginRequest(server, secret_key)
     request.on('error', () => {})
     server.kill(first)
@@ -140,7 +140,7 @@ describe('a second signal', () => {
 })
 
 describe('npm start', () => {
-  it('ends its server when a supervisor tells it to stop', async () => {
+  it('ends its server on a supervisor’s signal', async () => {
     const folder = temporaryFolder()
     const databaseUrl = await newStore()
     const { stdout, process, ended } = startCommand('npm', ['start'], {

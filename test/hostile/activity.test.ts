@@ -15,19 +15,19 @@ import { engine } from '../engine.ts'
 import { inStore } from '../in-store.ts'
 import { mainThreadSeconds } from './target.ts'
 
-/** So many answers each are asked for, one after the other. */
+/** Requests per measurement, one after the other. */
 const ANSWERS = 100
 
-/** As many come in each minute. */
+/** Number of names per minute. */
 const NAMES = 100
 
-/** An answer may take so many times as long as one that has nothing in it, for what is sent. */
+/** Acceptable ratio between a full answer and an empty one. */
 const NOTICEABLE = 3.5
 
-/** So many minutes that are to come have counts too: the one that goes on has some however long this takes. */
+/** Future minutes have counts too, so that the current minute has some however long the test takes. */
 const MINUTES_AHEAD = 10
 
-/** Counts as of events of many names in every minute of a day. */
+/** Counts as from events of many names in every minute of a day. */
 async function insertCounts(db: Transaction, workspaceId: string) {
   const last_ms = periodOf(Date.now(), 'minute') + MINUTES_AHEAD * PERIOD_MS.minute
   const minutes = Array.from({ length: PERIODS }, (_, index) => last_ms - index * PERIOD_MS.minute)
@@ -52,21 +52,21 @@ async function insertCounts(db: Transaction, workspaceId: string) {
   )
 }
 
-/** By what SQLite refers to a workspace. */
+/** The row number of a workspace in SQLite. */
 async function referenceOf(db: Transaction, workspaceId: string): Promise<number | undefined> {
   const { rows } = await sql<{ ref: number }>`SELECT workspace_ref AS ref FROM workspaces
     WHERE workspace_id = ${workspaceId}`.execute(db)
   return rows[0]?.ref
 }
 
-it('takes no more of the thread that takes in events to tell a day of minutes than one', async () => {
+it('takes no more main thread time for a day of minutes than for one minute', async () => {
   const databaseUrl = await newStore()
   const workspace = await createWorkspace(databaseUrl, { workspace: 'Greedy', journey: 'Onboarding' })
   await inStore(databaseUrl, (db) => insertCounts(db, workspace.workspace_id))
   const server = await startChildServer({ databaseUrl, asInProduction: true })
-  // As they are: to compress one is work of another thread, and to hand it over takes as long as all else.
+  // Uncompressed, because compression runs in another thread, and handing over to it takes as long as everything else.
   const headers = { 'x-service-key': workspace.secret_key, 'accept-encoding': 'identity' }
-  /** Seconds that so many answers take. */
+  /** Seconds for all requests of a measurement. */
   const taken = async (minutes: number) => {
     const from = new Date(Date.now() - (minutes - 1) * PERIOD_MS.minute).toISOString()
     const query = new URLSearchParams({ by: 'minute', from, event_id: 'event_7' })
@@ -79,7 +79,7 @@ it('takes no more of the thread that takes in events to tell a day of minutes th
     }
     return mainThreadSeconds(server) - before
   }
-  // What is done for the first time takes longer.
+  // The first request of each kind is slower.
   await taken(1)
   const day_minutes = PERIODS - MINUTES_AHEAD
   await taken(day_minutes)

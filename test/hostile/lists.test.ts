@@ -16,17 +16,17 @@ import { withPatience } from '../patience.ts'
 import { signUp } from '../people.ts'
 import { connect } from '../storage/sqlite/file-store.ts'
 
-/** So many that a page ends before those are found that a search looks for: the oldest. */
+/** So many that a page ends before it reaches the matches of a search: the oldest. */
 const CUSTOMERS = 100_000
 const FOUND = 12_000
 
-/** As many as are asked for in turn, with and without somebody who is hostile beside them. */
+/** Measurements, alternately with and without hostile load. */
 const ROUNDS = 25
 
-/** A neighbour may notice a load, and no more: in one queue with the others' lists it waits hundreds of times as long. */
+/** Acceptable slowdown for a neighbour. In one queue with the others' lists it would wait hundreds of times as long. */
 const NOTICEABLE = 12
 
-/** A server with a workspace that has many customers, and another one beside it that has few. */
+/** A server with a workspace that has many customers, and a neighbouring one with few. */
 async function startWithNeighbours() {
   const path = join(temporaryFolder(), 'cairn.db')
   const databaseUrl = `sqlite:${path}`
@@ -53,7 +53,7 @@ async function startWithNeighbours() {
   }
 }
 
-/** Asks for the same as thirty who never pause, until it is told to stop or the test has ended. */
+/** Repeats a request from thirty concurrent callers, without pause, until it is stopped or the test ends. */
 function flood(ask: () => Promise<unknown>) {
   let isOver = false
   const callers = Array.from({ length: 30 }, async () => {
@@ -69,12 +69,12 @@ function flood(ask: () => Promise<unknown>) {
   return stop
 }
 
-/** A list whose page looks at as many customers as one may, and finds none of them. */
+/** Requests a list whose page examines as many customers as allowed, and finds none. */
 function listNone(client: Client) {
   return client.listCustomers({ query: { search: 'zo' } })
 }
 
-/** Milliseconds: half of the rounds take longer, half are quicker. */
+/** Median duration of a round in milliseconds. */
 async function median_ms(round: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let index = 0; index < ROUNDS; index += 1) {
@@ -96,7 +96,7 @@ async function readsOf(server: ChildServer) {
 }
 
 describe('thirty lists of one key at a time', () => {
-  it("hold up neither another workspace's events, by keys that must be looked up, nor its lists", async () => {
+  it("delay neither another workspace's events, by keys that must be looked up, nor its lists", async () => {
     const { server, databaseUrl, hostile, ours, event } = await startWithNeighbours()
     const made = await Promise.all(
       Array.from({ length: 2 * ROUNDS }, () => createKey({ databaseUrl }, ours, 'secret')),
@@ -117,7 +117,7 @@ describe('thirty lists of one key at a time', () => {
   })
 })
 
-describe('lists whose callers have gone', () => {
+describe('lists whose clients disconnected', () => {
   it('are not read', async () => {
     const { server, hostile } = await startWithNeighbours()
     const { hostname, port } = new URL(server.url)
@@ -132,7 +132,7 @@ describe('lists whose callers have gone', () => {
         return socket
       }),
     )
-    // So that all have gone when the first of them is looked at.
+    // So that all have disconnected when the server processes the first of them.
     server.kill('SIGSTOP')
     const request = `GET /v1/customers?search=zo HTTP/1.1\r\nhost: cairn\r\nx-service-key: ${hostile.secret_key}\r\n\r\n`
     for (const socket of sockets) socket.end(request)
@@ -147,7 +147,7 @@ describe('lists whose callers have gone', () => {
 })
 
 describe('keys in use', () => {
-  it('are not looked up again because the last use of a session is noted', async () => {
+  it('are not looked up again because the last use of a session is recorded', async () => {
     let now = Date.now()
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -166,7 +166,7 @@ describe('keys in use', () => {
     expect(await lookUps()).toBe(before)
   })
 
-  it('are not looked up again because something else is committed, here or by another program', async () => {
+  it('are not looked up again because something else is committed, here or by another process', async () => {
     const { server, databaseUrl, ours, event } = await startWithNeighbours()
     const { client, journey_id: id, workspace_id } = ours
     const send = async () => (await client.createEvent({ body: event })).response.status
@@ -184,7 +184,7 @@ describe('keys in use', () => {
 
     const other = connect(sqlitePath(databaseUrl))
     other.exec(`UPDATE journeys SET status = 'archived'`)
-    // When the server has seen the one change, it has seen the other.
+    // Once the server has noticed the one change, it has noticed the other.
     await vi.waitUntil(async () => (await send()) === 409, withPatience)
     expect(await lookUps()).toBe(before)
     other.exec(`UPDATE service_keys SET revoked_ms = 1 WHERE workspace_id = '${workspace_id}'`)

@@ -10,14 +10,14 @@ import { startChildServer } from '../child-server.ts'
 import { type SignedUp, signUp } from '../people.ts'
 import { connect } from '../storage/sqlite/file-store.ts'
 
-/** What a page may have, as the contract says. */
+/** Size limit of a page, from the API contract. */
 const PAGE_BYTES = 1024 * 1024
-/** How many there are of what is short, and of what may have as many bytes as a body. */
+/** Number of short items, and of items that may be as large as a body. */
 const SHORT = 600
 const LONG = 60
 const CUSTOMERS = 200_000
 
-/** A median of so many of each kind. */
+/** Measurements of each kind for the median. */
 const ROUNDS = 31
 /** Walked to the end, the list of customers takes twenty times as long as a page of 500. */
 const NOTICEABLE = 5
@@ -25,7 +25,7 @@ const NOTICEABLE = 5
 const counted = (count: number) =>
   `WITH RECURSIVE counter (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counter WHERE value < ${count})`
 
-/** Stores the longest items of every list, but for those of events. */
+/** Stores the longest possible items of every list except events. */
 function fill(path: string, workspace_id: string) {
   const hundred = <Item>(item: (at: number) => Item) =>
     JSON.stringify(Array.from({ length: 100 }, (_, at) => item(at)))
@@ -33,7 +33,7 @@ function fill(path: string, workspace_id: string) {
   const origins = hundred(
     (at) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example.com:${10_000 + at}`,
   )
-  // No name is longer in JSON.
+  // The name with the longest JSON form.
   const values = {
     workspace_id,
     name: '\u0001'.repeat(255),
@@ -93,7 +93,7 @@ describe('the longest items of every list', () => {
   })
 
   it.each(['customers', 'journeys', 'members', 'invitations', 'service-keys', 'audit-log'])(
-    'are given in pages of 1 MiB at the most, each once: %s',
+    'are returned in pages of at most 1 MiB, each once: %s',
     async (list) => {
       const seen = new Set<string>()
       let given = 0
@@ -109,7 +109,7 @@ describe('the longest items of every list', () => {
         cursor = page.next_cursor
       }
       expect(greatest_bytes).toBeLessThanOrEqual(PAGE_BYTES)
-      // Not much less either: a page that ended too soon would only cost more requests.
+      // Not much less either: a page that ends too early only costs more requests.
       expect(greatest_bytes).toBeGreaterThan(PAGE_BYTES / 8)
       expect(seen.size).toBe(given)
       expect(given).toBeGreaterThanOrEqual(LONG)
@@ -118,11 +118,11 @@ describe('the longest items of every list', () => {
 })
 
 describe('a list of 200,000 customers', () => {
-  it('costs no more where hardly any matches than an ordinary page', async () => {
+  it('costs no more than an ordinary page if hardly any row matches', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const databaseUrl = `sqlite:${path}`
     const { workspace_id, secret_key } = await createWorkspace(databaseUrl, { workspace: 'A', journey: 'B' })
-    // One account, and 3,000 who are found by "ada": the oldest of all.
+    // One account, and 3,000 customers that match "ada": the oldest of all.
     connect(path)
       .prepare(`${counted(CUSTOMERS)} INSERT INTO customers
         SELECT value, ?, 'cus_' || printf('%026d', value), iif(value = 1, 'account', 'contact'), 'user-' || value, 'Ada',

@@ -8,12 +8,12 @@ import { cpuSeconds, peakBytes, startTarget } from './target.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Refusing a body may cost so many times what accepting an ordinary one of its size does. */
+/** Acceptable cost of refusing a body, as a multiple of accepting an ordinary one of its size. */
 const MOST_TIMES = 3
 
 type Sent = { path: string; body: Buffer; status: number }
 
-/** Items that fill a body. Each is a fault by itself, or takes long to read, or to find the place of. */
+/** Items that fill a body. Each is a fault by itself, or is slow to parse or to locate. */
 const FILLINGS: Record<string, (index: number) => string> = {
   nothing: () => '',
   'empty arrays': () => '[]',
@@ -42,7 +42,7 @@ const NAMES: Record<string, string> = {
   variables: '"custom_variables":{"a":0},"custom_variables',
 }
 
-/** What comes last, so that all before it has been read in vain. */
+/** The end of a body, which makes everything before it useless. */
 const ENDS: Record<string, string> = {
   good: '',
   number: ',9e999',
@@ -53,7 +53,7 @@ const ENDS: Record<string, string> = {
 
 type Shape = { filling: string; name: string; levels: number; end: string }
 
-/** As many items, with commas between them, as fit. */
+/** As many items as fit, separated by commas. */
 function fill(bytes: number, item: (index: number) => string): string {
   const items: string[] = []
   let length = 0
@@ -64,21 +64,21 @@ function fill(bytes: number, item: (index: number) => string): string {
   return items.join()
 }
 
-/** A body of nearly so many bytes that is refused, whatever the operation. */
+/** A body of nearly this size that every operation refuses. */
 function badBody({ filling, name, levels, end }: Shape, bytes: number): string {
   const head = `{"${NAMES[name]}":${'['.repeat(levels + 1)}`
   const tail = `${ENDS[end]}${']'.repeat(levels + 1)}}`
   return head + fill(bytes - head.length - tail.length, FILLINGS[filling] ?? String) + tail
 }
 
-/** The same of many fields that no operation knows. */
+/** A body of many fields that no operation knows. */
 function unknownFields(bytes: number): string {
   return `{${fill(bytes - 2, (index) => `"${index.toString(36)}":0`)}}`
 }
 
 type Target = Awaited<ReturnType<typeof startTarget>>
 
-/** An event of about so many bytes, with variables as they are sent. */
+/** An event of about this size, with ordinary variables. */
 function ordinaryEvent({ event }: Target, bytes: number) {
   const item = { sku: 'abc-123', price: 12.5, count: 3 }
   const items = Array(Math.floor((bytes - 300) / 44)).fill(item)
@@ -112,7 +112,7 @@ async function send({ server, secret_key }: Target, { path, body, status }: Sent
   expect(reply.status).toBe(status)
 }
 
-/** The processor time of a body, of so many sent one after the other. */
+/** The processor time of a body, averaged over several sent one after another. */
 async function costOf(target: Target, sent: Sent, times: number): Promise<number> {
   const before = await cpuSeconds(target.server)
   for (let count = 0; count < times; count += 1) await send(target, sent)
@@ -120,7 +120,7 @@ async function costOf(target: Target, sent: Sent, times: number): Promise<number
 }
 
 /**
- * How many times as much the one costs as the other: the least of several each, in turn, on a machine that is busy. What is
+ * The ratio of two costs: the minimum of several alternate measurements, because the machine is busy. What is
  * far below the limit is measured once.
  */
 async function timesAsMuch(
@@ -156,7 +156,7 @@ const sizes: [
 ]
 
 describe.each(sizes)('refusing %s', (_name, path, bytes, times, like) => {
-  it('costs no more than three times what accepting an ordinary one of its size does', async () => {
+  it('costs at most three times as much as accepting an ordinary one of its size', async () => {
     const target = await startTarget({ CAIRN_RATE_LIMIT: '0' })
     const other = like(target, bytes * 0.95)
     const ratioOf = (text: string) =>
@@ -200,6 +200,6 @@ it('needs no more memory for the worst of them than for ordinary ones', async ()
     const text = badBody({ filling, name, levels, end: 'comma' }, 4 * MIB)
     await sendThrice({ path: '/events/batch', body: gzipSync(text), status: 400 })
   }
-  // What the others had is free for them; the rest is what the collector leaves lying.
+  // Memory of earlier tests is free again; the rest is garbage not collected yet.
   expect(peakBytes(target.server) - before).toBeLessThan(100 * MIB)
 })

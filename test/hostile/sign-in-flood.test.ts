@@ -6,7 +6,7 @@ import { scrape, sumOf } from '../http/exposition.ts'
 import { withPatience } from '../patience.ts'
 import { newMember, OWN_PAGE } from '../people.ts'
 
-it('lets a browser that has signed in before sign in while sixty connections from as many networks try passwords', async () => {
+it('lets a known browser sign in while sixty connections from as many networks try passwords', async () => {
   const cairn = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
   const { email, password } = await newMember(cairn, await cairn.workspace(), 'owner')
   const signIn = async (body: object, headers: Record<string, string>) => {

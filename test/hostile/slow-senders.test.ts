@@ -31,7 +31,7 @@ async function signIn({ url }: Target['server']): Promise<number> {
   return reply.status
 }
 
-it('takes the bodies of all while connections announce large ones and send nothing', async () => {
+it('accepts everyone’s bodies while connections announce large ones and send nothing', async () => {
   const target = await startTarget()
   const { server, client, secret_key } = target
   const idle = await Promise.all(Array.from({ length: 40 }, () => openSilently(server)))
@@ -42,17 +42,17 @@ it('takes the bodies of all while connections announce large ones and send nothi
   }
   const { response } = await client.createEvents({ body: greatBatch(target) })
   expect(response.status).toBe(200)
-  // They are answered and cut off themselves, all of them.
+  // All of them get a response and are disconnected.
   const answers = await Promise.all(idle.map((socket) => answerOn(socket, /"code":"[a-z_]+"/)))
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 503 .*"code":"overloaded"/s)
   expect(sumOf(await scrape(server), 'cairn_slow_peers_total', { waiting_for: 'body' })).toBe(40)
 })
 
-it('gives the place of those that stop half-way to whoever comes next, with the same key or another', async () => {
+it('gives the reservation of senders that stop half-way to the next, with the same key or another', async () => {
   const target = await startTarget()
   const { server, client, secret_key } = target
   const before = peakBytes(server)
-  // As much as one may hold, but for less than a batch; then more than that.
+  // As much as one sender may hold without completing a batch; then more than that.
   const part = Buffer.alloc(256 * KIB, ' ')
   const sockets = await Promise.all(Array.from({ length: 200 }, () => openSilently(server)))
   for (const socket of sockets) {
@@ -64,10 +64,10 @@ it('gives the place of those that stop half-way to whoever comes next, with the 
       const { response } = await client.createEvents({ body: greatBatch(target) })
       expect(response.status).toBe(200)
     },
-    // Less than the patience of those that nobody presses.
+    // Shorter than the timeout of slow senders without competition.
     { timeout: 8_000, interval: 300 },
   )
-  // Half of the memory for bodies, and the batch as objects.
+  // Half of the memory budget for bodies, and the batch as objects.
   expect(peakBytes(server) - before).toBeLessThan(110 * MIB)
 })
 
@@ -80,12 +80,12 @@ it('lets people sign in while hundreds without a credential hold back their bodi
   for (const [index, socket] of sockets.entries()) {
     const encoding = index % 3 === 2 ? { 'content-encoding': 'gzip' } : {}
     socket.write(head('/session', { ...body, ...encoding, 'content-length': 15 * KIB }))
-    // Some send nothing, some a file that inflates to nearly all, and the others less and less, to fill every gap.
+    // Some send nothing, some a file that inflates to nearly everything, and the others ever less, to fill every gap.
     if (index % 3 === 1) socket.write(Buffer.alloc(index < 150 ? 14 * KIB : index < 225 ? 512 : 8, ' '))
     if (index % 3 === 2) socket.write(zip)
   }
-  // From their own address when they have been slow for a second. On a busy machine what some sent is read later than
-  // what others sent, and these are slow later.
+  // From an address of their own once the others have been slow for a second. On a busy machine the server reads some
+  // data later, and these senders become slow later.
   for (let count = 0; count < 4; count += 1) {
     await vi.waitFor(async () => expect(await signIn(server)).toBe(401), { timeout: 3_000, interval: 300 })
   }

@@ -7,15 +7,15 @@ import { temporaryFolder } from '../cairn.ts'
 import { startChildServer } from '../child-server.ts'
 import { initialize } from '../operations/customer.ts'
 
-/** So many batches are under way all the time. */
+/** Batches in flight at all times. */
 const CONNECTIONS = 12
 
-/** As many events the neighbour sends, each when the one before is answered. */
+/** Events of the neighbour, each sent when the previous one is answered. */
 const EVENTS = 60
 
 /**
- * So many batches may be answered for each of these events. Who is served behind all that has arrived, and waits for a
- * commit behind all that has arrived then, sees the twelve pass about twice.
+ * Acceptable number of batches answered per neighbour's event. An event that is queued behind everything that has
+ * arrived, and then waits for a commit behind everything that has arrived by then, sees the twelve pass about twice.
  */
 const MOST_BATCHES = 6
 
@@ -34,7 +34,7 @@ it('lets a neighbour go before a workspace that keeps the server busy', async ()
 
   let isOver = false
   let batches = 0
-  // None of its events is stored: it is the event loop that they keep busy.
+  // None of its events is stored: the load is on the event loop.
   const unknown = { journey_id: greedy.journey_id, customer_id: 'unknown', event_id: 'signed_up' }
   const body = JSON.stringify({ events: Array(1000).fill(unknown) })
   const headers = { 'content-type': 'application/json', 'x-service-key': greedy.secret_key }
@@ -56,7 +56,7 @@ it('lets a neighbour go before a workspace that keeps the server busy', async ()
     const { response } = await client.createEvent({ body: event })
     expect(response.status).toBe(201)
   }
-  // Until both are known for what they use.
+  // Until the server knows how much each of them uses.
   while (batches < 5 * CONNECTIONS) await send()
 
   const before = batches

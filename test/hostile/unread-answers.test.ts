@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 
 type Target = Awaited<ReturnType<typeof startTarget>>
 
-/** Asks many times on one connection, in one piece. */
+/** Sends many requests on one connection, in one write. */
 function ask(socket: Socket, path: string, { times, key = '' }: { times: number; key?: string }) {
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-key: ${key}\r\n\r\n`.repeat(times))
 }
@@ -27,7 +27,7 @@ async function timeOf(target: Target): Promise<number> {
   return performance.now() - started
 }
 
-it('holds bounded memory for sixty that ask for pages and read none of them', async () => {
+it('holds bounded memory for sixty clients that request pages and read none of them', async () => {
   const target = await startTarget()
   const { server, secret_key, client } = target
   await storeEvents(target, 16)
@@ -36,7 +36,7 @@ it('holds bounded memory for sixty that ask for pages and read none of them', as
   const before = peakBytes(server)
   const sockets = await Promise.all(Array.from({ length: 60 }, () => openSilently(server)))
   for (const socket of sockets) ask(socket, '/v1/events?limit=16', { times: 40, key: secret_key })
-  // Whoever reads is answered, with the same key and while they hold what they can.
+  // A client that reads its responses is served, with the same key, while the others hold what they can.
   for (let count = 0; count < 10; count += 1) {
     await timeOf(target)
     await vi.waitFor(
@@ -44,11 +44,11 @@ it('holds bounded memory for sixty that ask for pages and read none of them', as
       { timeout: 10_000, interval: 200 },
     )
   }
-  // Each has asked for 40 MB. One page of each is written, another is made; the kernel's buffers are not counted.
+  // Each has requested 40 MB. One page of each is written, another is being built; kernel buffers are not counted.
   expect(peakBytes(server) - before).toBeLessThan(300 * MIB)
 })
 
-it('cuts off those that do not take what they asked for, and counts them', async () => {
+it('disconnects those that do not read their responses, and counts them', async () => {
   const { server } = await startTarget()
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSilently(server)))
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
@@ -59,7 +59,7 @@ it('cuts off those that do not take what they asked for, and counts them', async
   await Promise.all(closed)
 })
 
-it('answers hundreds of requests that one connection sends in one piece, in their order, to who reads', async () => {
+it('answers hundreds of pipelined requests in order, to a client that reads', async () => {
   const { server, secret_key, client } = await startTarget()
   for (const name of ['Second', 'Third']) await client.createJourney({ body: { name } })
   const socket = await openSilently(server)

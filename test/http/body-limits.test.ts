@@ -27,7 +27,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A good event of exactly this many bytes. */
+/** A valid event of exactly this many bytes. */
 function eventOf(bytes: number): string {
   const empty = JSON.stringify({ ...event, custom_variables: '' })
   return JSON.stringify({ ...event, custom_variables: 'x'.repeat(bytes - empty.length) })
@@ -37,7 +37,7 @@ const createEvent = (body: string | Buffer, headers: Record<string, string> = {}
   send(cairn, 'POST /events/create', { key: workspace.secret_key, body, headers })
 
 describe('the limit of a body', () => {
-  it('is 64 KiB: that much is stored whole, one byte more is refused', async () => {
+  it('is 64 KiB: that much is stored completely, one byte more is refused', async () => {
     const { id } = await (await createEvent(eventOf(LIMIT_BYTES))).json()
     const { data } = await workspace.client.listEvents()
     const stored = data?.data.find((event) => event.id === id)
@@ -54,7 +54,7 @@ describe('the limit of a body', () => {
     expect((await createEvent(body)).status).toBe(413)
   })
 
-  it('holds for a body without a length', async () => {
+  it('applies to a body without a length', async () => {
     const headers = { 'transfer-encoding': 'chunked' }
     expect((await createEvent(eventOf(LIMIT_BYTES), headers)).status).toBe(201)
     expect((await createEvent(eventOf(LIMIT_BYTES + 1), headers)).status).toBe(413)
@@ -66,7 +66,7 @@ describe('the limit of a body', () => {
     expect((await createEvent(gzipSync(eventOf(LIMIT_BYTES + 1)), headers)).status).toBe(413)
   })
 
-  it('lets a bomb of 200 MB inflate no further than that', async () => {
+  it('inflates a bomb of 200 MB no further than that', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * MIB))
     const before = process.memoryUsage.rss()
     const took_ms = await processorTime_ms(async () => {
@@ -77,7 +77,7 @@ describe('the limit of a body', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(50 * MIB)
   })
 
-  it('holds for every operation that has a body', async () => {
+  it('applies to every operation that has a body', async () => {
     const body = ' '.repeat(LIMIT_BYTES + 1)
     for (const line of [
       'POST /customers/initialize',
@@ -92,7 +92,7 @@ describe('the limit of a body', () => {
 
 describe('the sender of a large body', () => {
   it.each([1, 6].flatMap((mib) => ['keep-alive', 'close'].map((connection) => [mib, connection] as const)))(
-    'sees the answer to %i MB on a connection of kind %s',
+    'sees the response to %i MB on a connection of kind %s',
     async (mib, connection) => {
       const body = Buffer.alloc(mib * 1_000_000, 'a')
       for (const headers of [{ connection }, { connection, 'transfer-encoding': 'chunked' }]) {
@@ -103,7 +103,7 @@ describe('the sender of a large body', () => {
     },
   )
 
-  it('sees a refusal while it still sends, and may go on to the end', async () => {
+  it('sees a refusal while it still sends, and may finish sending', async () => {
     for (const connection of ['keep-alive', 'close']) {
       const request = slowRequest({ 'x-service-key': 'unknown', connection })
       request.write('x'.repeat(100))
@@ -116,7 +116,7 @@ describe('the sender of a large body', () => {
     }
   })
 
-  it('is not cut off before it has sent all, even where the connection ends then', async () => {
+  it('is not disconnected before it has sent everything, even if the connection ends then', async () => {
     const { socket, answer, closed } = await openConnection(cairn)
     const body = Buffer.alloc(4 * MIB, 'a')
     socket.write(head('POST /events/create', { connection: 'close', 'content-length': String(body.length) }))
@@ -140,7 +140,7 @@ describe('the sender of a large body', () => {
     }, withPatience)
   })
 
-  it('is refused by the length that it announces, before it sends', async () => {
+  it('is refused by the announced length, before it sends', async () => {
     const { socket, answer } = await openConnection(cairn)
     socket.write(
       head('POST /events/create', {
@@ -161,7 +161,7 @@ describe('the sender of a large body', () => {
     ['413', 'POST /events/create', { 'content-type': 'application/json' }],
     ['400', 'POST /events/create', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['200', 'GET /customers', {}],
-  ])('that never ends sees %s and is cut some way beyond 8 MiB', async (status, line, headers) => {
+  ])('that never ends sees %s and is disconnected some way beyond 8 MiB', async (status, line, headers) => {
     const { socket, answer, closed } = await openConnection(cairn)
     const started = performance.now()
     socket.write(
@@ -175,13 +175,13 @@ describe('the sender of a large body', () => {
     sendMore()
     await closed
     expect(answer()).toContain(`HTTP/1.1 ${status}`)
-    // The rest lies in the buffers of the two sockets.
+    // The rest is in the buffers of the two sockets.
     expect(socket.bytesWritten).toBeGreaterThan(8 * MIB)
     expect(socket.bytesWritten).toBeLessThan(32 * MIB)
     expect(performance.now() - started).toBeLessThan(4000)
   })
 
-  it('that stops half-way after a refusal is cut within some 5 seconds', async () => {
+  it('that stops half-way after a refusal is disconnected after about 5 seconds', async () => {
     const { socket, answer, closed } = await openConnection(cairn)
     const started = performance.now()
     socket.write(head('POST /events/create', { 'content-length': '1000' }))
@@ -204,7 +204,7 @@ describe('a gzip body', () => {
     ['has a wrong checksum', (whole) => Buffer.from(whole).fill(0, whole.length - 8, whole.length - 4)],
     ['is damaged', (whole) => Buffer.from(whole).fill(0xff, 20, 30)],
     ['has garbage behind it', (whole) => Buffer.concat([whole, Buffer.from('garbage')])],
-  ])('is refused where it %s', async (_name, damage) => {
+  ])('is refused if it %s', async (_name, damage) => {
     const reply = await createEvent(damage(zip()), { 'content-encoding': 'gzip' })
     expect(await refusal(reply)).toEqual({
       status: 400,
@@ -213,12 +213,12 @@ describe('a gzip body', () => {
     })
   })
 
-  it('is refused in several members that are no JSON together', async () => {
+  it('is refused if its members together are not JSON', async () => {
     const reply = await createEvent(Buffer.concat([zip(), zip()]), { 'content-encoding': 'gzip' })
     expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
   })
 
-  it('is taken in as many pieces as it comes in', async () => {
+  it('is received in any number of pieces', async () => {
     const request = slowRequest({
       'x-service-key': workspace.secret_key,
       'content-type': 'application/json',
@@ -232,14 +232,14 @@ describe('a gzip body', () => {
   })
 })
 
-describe('a sender that goes away', () => {
+describe('a client that disconnects', () => {
   const headers = () => ({
     'x-service-key': workspace.secret_key,
     'content-type': 'application/json',
     'transfer-encoding': 'chunked',
   })
 
-  /** How the log tells of the requests with this identifier. */
+  /** The log entries of the request with this identifier. */
   const logged = (requestId: string) =>
     cairn.log.filter(({ request_id }) => request_id === requestId).map(({ status }) => status)
 
@@ -260,7 +260,7 @@ describe('a sender that goes away', () => {
     expect((await createEvent(JSON.stringify(event))).status).toBe(201)
   })
 
-  it('behind the end of its gzip data does not hurt the server', async () => {
+  it('after the end of its gzip data does no harm', async () => {
     const uncaught = vi.fn()
     process.on('uncaughtException', uncaught)
     onTestFinished(() => {
@@ -271,7 +271,7 @@ describe('a sender that goes away', () => {
     socket.write(
       head('POST /events/create', { ...headers(), 'content-encoding': 'gzip', 'x-request-id': requestId }),
     )
-    // Zeros may follow a gzip file; the decoder stops before them.
+    // A gzip file may be followed by zeros; the decoder stops before them.
     socket.write(chunk(Buffer.concat([gzipSync(JSON.stringify(event)), Buffer.alloc(100)])))
     await vi.waitFor(() => expect(answer()).toContain('HTTP/1.1 201'), withPatience)
     socket.destroy()
@@ -280,7 +280,7 @@ describe('a sender that goes away', () => {
   })
 })
 
-/** A request whose body is written piece by piece. */
+/** A request whose body is written in pieces. */
 function slowRequest(headers: Record<string, string>): ClientRequest {
   const request = startRequest(`${cairn.url}/v1/events/create`, { method: 'POST', headers })
   request.flushHeaders()
@@ -291,15 +291,15 @@ function slowRequest(headers: Record<string, string>): ClientRequest {
 }
 
 describe('the memory for bodies', () => {
-  it('is given back where a sender goes away while its key is looked up', async () => {
+  it('is released if a client disconnects while its key is looked up', async () => {
     const headers = {
       'x-service-key': workspace.secret_key,
       'content-type': 'application/json',
       'transfer-encoding': 'chunked',
     }
-    // Each may turn out to have 4 MiB: 30 of them are more than there is.
+    // Each may turn out to be 4 MiB: 30 of them exceed the memory budget.
     for (let count = 0; count < 30; count += 1) {
-      // Whatever is changed, keys are looked up again.
+      // After any change, keys are looked up again.
       await workspace.client.createJourney({ body: { name: `J${count}` } })
       const { socket } = await openConnection(cairn)
       socket.write(head('POST /events/batch', headers))

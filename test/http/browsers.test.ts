@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a reply says to a browser of another origin. */
+/** The CORS headers of a response. */
 function corsOf(reply: Response) {
   const header = (name: string) => reply.headers.get(`access-control-${name}`)
   return {
@@ -53,11 +53,11 @@ describe('a preflight', () => {
     expect(corsOf(reply)).toEqual(open)
     expect(reply.headers.get('access-control-allow-methods')).toBe('POST')
     expect(reply.headers.get('access-control-max-age')).toBe('86400')
-    // The star is every header but authorization.
+    // The star stands for every header except authorization.
     expect(reply.headers.get('access-control-allow-headers')).toBe('*, authorization')
   })
 
-  it('is answered whatever it asks and whatever it carries', async () => {
+  it('is answered whatever it asks for and whatever it carries', async () => {
     for (const headers of [
       {},
       { ...preflight, 'access-control-request-method': 'DELETE' },
@@ -72,7 +72,7 @@ describe('a preflight', () => {
     }
   })
 
-  it('does not count against the rate of a key', async () => {
+  it('does not count against the rate limit of a key', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', { rate_limit: 1 })
     for (const _ of Array(10)) await send(cairn, 'OPTIONS /events/create', { key, headers: preflight })
     const reply = await send(cairn, 'POST /events/create', { key, body: JSON.stringify(event) })
@@ -97,7 +97,7 @@ describe('a page of any origin', () => {
     customer_name: 'A',
   })
 
-  it('reads every reply of the ingestion paths, refusals included', async () => {
+  it('can read every response of the ingestion paths, refusals included', async () => {
     const { publishable_key: key } = workspace
     const spent = await createKey(cairn, workspace, 'publishable', { rate_limit: 1 })
     const foreign = await createKey(cairn, workspace, 'publishable', { allowed_origins: ['https://a.b'] })
@@ -135,7 +135,7 @@ describe('a page of any origin', () => {
     }
   })
 
-  it('reads no reply of any other operation', async () => {
+  it('can read no response of any other operation', async () => {
     const headers = { origin: ORIGIN }
     for (const { method, path, accepts } of operations) {
       if (accepts.includes('PublishableKey')) continue
@@ -154,7 +154,7 @@ describe('a key with allowed origins', () => {
   const createEvent = (key: string, headers: Record<string, string | string[]>) =>
     send(cairn, 'POST /events/create', { key, headers, body: JSON.stringify(event) })
 
-  it('works for each of them and where there is no Origin', async () => {
+  it('is valid for each of them and without an Origin', async () => {
     const allowed_origins = [ORIGIN, 'http://localhost:5173']
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins })
     for (const origin of allowed_origins) expect((await createEvent(key, { origin })).status).toBe(201)
@@ -190,17 +190,17 @@ describe('a key with allowed origins', () => {
     ['http://localhost', 'http://localhost:80'],
     ['http://[::1]:5173', 'http://[0:0:0:0:0:0:0:1]:5173'],
     ['http://[0:0::1]', 'http://[::1]'],
-  ])('works for %j where its list has %j, which is the same origin', async (origin, allowed) => {
+  ])('is valid for %j if its list has %j, which is the same origin', async (origin, allowed) => {
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [allowed] })
     expect((await createEvent(key, { origin })).status).toBe(201)
   })
 
-  it('is refused where two origins are sent', async () => {
+  it('is refused if two origins are sent', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', { allowed_origins: [ORIGIN] })
     expect((await createEvent(key, { origin: [ORIGIN, 'https://evil.test'] })).status).toBe(403)
   })
 
-  it('is no rule for other keys', async () => {
+  it('does not affect other keys', async () => {
     for (const key of [workspace.publishable_key, workspace.secret_key]) {
       expect((await createEvent(key, { origin: 'https://anywhere.test' })).status).toBe(201)
     }

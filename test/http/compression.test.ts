@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 type Asked = { method?: string; headers?: Record<string, string>; body?: object }
 
-/** What comes over the network, as it comes. */
+/** A response as transferred, without decoding. */
 async function ask(path: string, { method = 'GET', headers, body }: Asked = {}) {
   const text = body && JSON.stringify(body)
   const sent = {
@@ -49,22 +49,25 @@ async function ask(path: string, { method = 'GET', headers, body }: Asked = {}) 
 const gzip = { 'accept-encoding': 'gzip, deflate' }
 
 describe('a large page of a list', () => {
-  it.each(['/events?limit=50', '/events?limit=500'])('is compressed for who takes that: %s', async (path) => {
-    const plain = await ask(path)
-    const compressed = await ask(path, { headers: gzip })
-    expect(plain.headers).not.toHaveProperty('content-encoding')
-    expect(compressed.headers).toMatchObject({
-      'content-encoding': 'gzip',
-      'content-length': String(compressed.bytes.length),
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-    })
-    expect([plain.headers.vary, compressed.headers.vary]).toEqual(['Accept-Encoding', 'Accept-Encoding'])
-    expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 2)
-    expect(JSON.parse(String(gunzipSync(compressed.bytes)))).toEqual(JSON.parse(String(plain.bytes)))
-  })
+  it.each(['/events?limit=50', '/events?limit=500'])(
+    'is compressed for clients that accept it: %s',
+    async (path) => {
+      const plain = await ask(path)
+      const compressed = await ask(path, { headers: gzip })
+      expect(plain.headers).not.toHaveProperty('content-encoding')
+      expect(compressed.headers).toMatchObject({
+        'content-encoding': 'gzip',
+        'content-length': String(compressed.bytes.length),
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+      })
+      expect([plain.headers.vary, compressed.headers.vary]).toEqual(['Accept-Encoding', 'Accept-Encoding'])
+      expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 2)
+      expect(JSON.parse(String(gunzipSync(compressed.bytes)))).toEqual(JSON.parse(String(plain.bytes)))
+    },
+  )
 
-  it('has at most 1 MiB when it is unpacked', async () => {
+  it('has at most 1 MiB when inflated', async () => {
     const { data } = JSON.parse(String((await ask('/events?limit=50')).bytes))
     const path = `/events?limit=500&received_to=${encodeURIComponent(data.at(-1).received_at)}`
     const unpacked = gunzipSync((await ask(path, { headers: gzip })).bytes)
@@ -72,7 +75,7 @@ describe('a large page of a list', () => {
     expect(unpacked.length).toBeLessThanOrEqual(MIB)
   })
 
-  it('comes as it is to who refuses gzip or takes another coding alone', async () => {
+  it('is sent uncompressed to clients that refuse gzip or accept only another coding', async () => {
     for (const accepted of ['gzip;q=0', 'br', 'identity', '']) {
       const { headers, bytes } = await ask('/events?limit=50', { headers: { 'accept-encoding': accepted } })
       expect(headers, accepted).not.toHaveProperty('content-encoding')
@@ -80,7 +83,7 @@ describe('a large page of a list', () => {
     }
   })
 
-  it('reaches each of many that ask at once, compressed or as it is', async () => {
+  it('reaches each of many concurrent clients, compressed or not', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => ask('/events?limit=500', { headers: gzip })),
     )
@@ -92,7 +95,7 @@ describe('a large page of a list', () => {
   })
 })
 
-describe('no other answer is compressed', () => {
+describe('no other response is compressed', () => {
   it('to ingestion, however large', async () => {
     const { journey_id } = workspace
     const event = { journey_id, customer_id: 'nobody', event_id: 'read' }
@@ -108,7 +111,7 @@ describe('no other answer is compressed', () => {
     expect(headers).not.toHaveProperty('content-encoding')
   })
 
-  it('to a change, which alone may show a secret', async () => {
+  it('to a change, which alone may contain a secret', async () => {
     const steps = Array.from({ length: 100 }, (_, at) => ({
       event_id: `step_${at}`,
       name: 'Step '.repeat(40),

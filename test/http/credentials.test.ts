@@ -23,12 +23,12 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** The status that the key gets for reading. */
+/** The status of a read with the key. */
 async function statusOf(key: string, at = cairn): Promise<number> {
   return (await send(at, 'GET /journeys', { key })).status
 }
 
-/** Runs a command of `cairn key` beside the server. */
+/** Runs a command of `cairn key` next to the server. */
 async function keyCommand(at: Cairn, ...args: string[]) {
   const { code, stdout, stderr } = await runCairn(['key', ...args, '--json'], {
     environment: { DATABASE_URL: at.databaseUrl },
@@ -38,7 +38,7 @@ async function keyCommand(at: Cairn, ...args: string[]) {
 }
 
 describe('a request without a valid key', () => {
-  it('is told nothing but that', async () => {
+  it('gets no further reason', async () => {
     const expired = await createKey(cairn, workspace, 'secret', { expires_ms: Date.now() - 1 })
     const revoked = await createKey(cairn, workspace, 'secret')
     await changeKey(cairn, revoked.key_id, { revoked_ms: Date.now() })
@@ -87,7 +87,7 @@ describe('a request without a valid key', () => {
     }
   })
 
-  it('is not let in by a key in the query', async () => {
+  it('is not accepted with a key in the query', async () => {
     const { secret_key } = workspace
     const reply = await send(cairn, `GET /journeys?x-service-key=${secret_key}`)
     expect(reply.status).toBe(401)
@@ -98,7 +98,7 @@ describe('a publishable key', () => {
   it('is refused by every operation that is not for browsers', async () => {
     for (const { method, path, accepts } of operations) {
       if (accepts.includes('PublishableKey')) continue
-      // Anybody may read it.
+      // Everybody may read it.
       if (accepts.length === 0 && method === 'GET') continue
       const line = `${method} ${path.replace(/\{\w+\}/, 'x')}`
       const reply = await send(cairn, line, { key: workspace.publishable_key })
@@ -178,21 +178,21 @@ describe('the life of a key', () => {
     expect(await statusOf(key, cairn)).toBe(401)
   })
 
-  it('begins at once, even where the key was refused a moment before', async () => {
+  it('begins immediately, even if the key was refused a moment before', async () => {
     const token = newServiceKey('secret')
     expect(await statusOf(token)).toBe(401)
     await createKey(cairn, workspace, 'secret', { token })
     expect(await statusOf(token)).toBe(200)
   })
 
-  it('ends within a second after another program has revoked it', async () => {
+  it('ends within a second after another process has revoked it', async () => {
     const { key, key_id } = await createKey(cairn, workspace, 'secret')
     expect(await statusOf(key)).toBe(200)
     await changeKey(cairn, key_id, { revoked_ms: Date.now() })
     await vi.waitFor(async () => expect(await statusOf(key)).toBe(401), { timeout: 1000, interval: 20 })
   })
 
-  it('is made and ended by the command line while the server runs', async () => {
+  it('begins and ends by the command line while the server runs', async () => {
     const { workspace_id } = workspace
     const name = await inStore(cairn.databaseUrl, async (db) => {
       const row = db.selectFrom('workspaces').select('name').where('workspace_id', '=', workspace_id)
@@ -212,7 +212,7 @@ describe('the life of a key', () => {
     expect(await statusOf(old.key, cairn)).toBe(200)
     const made = await keyCommand(cairn, 'rotate', old.key_id, '--grace', '1d')
     expect([await statusOf(old.key, cairn), await statusOf(made.key, cairn)]).toEqual([200, 200])
-    // Until the server has seen the change, it takes the old key to be without an end.
+    // Until the server has noticed the change, it treats the old key as one without expiry.
     ahead_ms = DAY_MS + 1000
     await vi.waitFor(async () => expect(await statusOf(old.key, cairn)).toBe(401), {
       timeout: 1000,
@@ -221,7 +221,7 @@ describe('the life of a key', () => {
     expect(await statusOf(made.key, cairn)).toBe(200)
   })
 
-  it('tells when it was last used, to the minute', async () => {
+  it('records the last use, to the minute', async () => {
     let now = Date.now()
     const cairn = await startCairnForTest({ now: () => now })
     const workspace = await cairn.workspace()

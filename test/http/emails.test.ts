@@ -9,7 +9,7 @@ import { newMember, signIn } from '../people.ts'
 
 const declared = { $ref: '#/components/schemas/Email' }
 
-/** Whether the contract's schema admits the text, as a validator of its own finds: pattern, format and lengths. */
+/** Whether the contract's schema accepts the text, checked independently: pattern, format and lengths. */
 function isDeclared(email: string): boolean {
   try {
     assertValid(email, declared, email)
@@ -19,7 +19,7 @@ function isDeclared(email: string): boolean {
   }
 }
 
-/** Whether RFC 5321 admits it, without what it calls to be avoided: quotes, addresses in brackets, a bare host. */
+/** Whether RFC 5321 allows it, without forms that it advises against: quotes, address literals, a bare host. */
 function isMailbox(email: string): boolean {
   const [local = '', domain = '', ...rest] = email.split('@')
   const atoms = local.split('.')
@@ -89,7 +89,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Whether the server takes the text as an address to invite. */
+/** Whether the server accepts the text as an address to invite. */
 async function isTaken(email: string): Promise<boolean> {
   const body = JSON.stringify({ email, role: 'viewer' })
   const { status } = await cairn.fetch('/invitations', { method: 'POST', headers, body })
@@ -98,7 +98,7 @@ async function isTaken(email: string): Promise<boolean> {
 }
 
 describe('an email address', () => {
-  it('is the same to the contract, to RFC 5321 and to the command line', () => {
+  it('is the same for the contract, RFC 5321 and the command line', () => {
     fc.assert(
       fc.property(candidates, (email) => {
         const expected = isMailbox(email)
@@ -108,7 +108,7 @@ describe('an email address', () => {
     )
   })
 
-  it('is taken by the server where the contract admits it, and nowhere else', async () => {
+  it('is accepted by the server if and only if the contract accepts it', async () => {
     const check = async (email: string) => {
       expect(await isTaken(email)).toBe(isDeclared(email))
     }

@@ -1,16 +1,16 @@
-/** One sample of Prometheus' text format. */
+/** A sample in Prometheus' text format. */
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\n"])*"'
-/** As Go's ParseFloat reads it, which does not mind the case of NaN. */
+/** As Go's ParseFloat reads it: NaN in any letter case. */
 const NUMBER = '[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|Inf)|[Nn]a[Nn]'
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(${LABEL}(?:,${LABEL})*)\\})? (${NUMBER})$`)
 const COMMENT = new RegExp(`^# (HELP|TYPE) (${NAME}) (.+)$`)
 
 /**
- * Reads the text as strictly as it is specified (Prometheus, "Text-based format", version 0.0.4).
- * @throws {Error} naming the line that is not as it must be
+ * Parses the text strictly by its specification (Prometheus, "Text-based format", version 0.0.4).
+ * @throws {Error} that names the invalid line
  */
 export function parseExposition(text: string): Sample[] {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')
@@ -47,7 +47,7 @@ function labelsOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value.slice(0, -1)]))
 }
 
-/** What the samples of a name with these labels add up to; 0 where there is none. */
+/** Returns the sum of the samples with this name and these labels; 0 if there are none. */
 export function sumOf(samples: readonly Sample[], name: string, labels: Record<string, string> = {}): number {
   return samples
     .filter((sample) => sample.name === name)
@@ -55,7 +55,7 @@ export function sumOf(samples: readonly Sample[], name: string, labels: Record<s
     .reduce((sum, { value }) => sum + value, 0)
 }
 
-/** What a server tells now. */
+/** Returns the current metrics of a server. */
 export async function scrape({ url }: { url: string }): Promise<Sample[]> {
   const reply = await fetch(`${url}/metrics`)
   if (reply.status !== 200) throw new Error(`/metrics answered ${reply.status}`)

@@ -21,7 +21,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What the contract takes, at the ends of what it takes. */
+/** Values at the limits of what the contract accepts. */
 const taken = [
   '9999-12-31T23:59:59.999Z',
   '9999-12-31T23:59:59.999999999Z',
@@ -61,7 +61,7 @@ const withInstants = operations
 
 const rows = withInstants.map((operation) => [operation.operationId, operation] as const)
 
-/** What else says how long the periods of an answer are. */
+/** The parameters that determine the length of an answer's periods. */
 const periods = {
   by: ['minute', 'hour', 'day', 'week', 'month'],
   time_zone: ['UTC', 'Pacific/Kiritimati', 'Etc/GMT+12', 'America/Sao_Paulo'],
@@ -81,26 +81,30 @@ describe('a parameter that is an instant', () => {
     )
   })
 
-  it.each(rows)('of %s never makes an answer with an instant beyond the year 9999', async (_, operation) => {
-    const { instants, parameters } = operation
-    const others = Object.entries(periods).filter(([name]) => parameters.some((one) => one.name === name))
-    const optional = (values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
-    const query = fc.record({
-      ...Object.fromEntries(instants.map((name) => [name, optional(taken)])),
-      ...Object.fromEntries(others.map(([name, values]) => [name, optional(values)])),
-      ...(parameters.some(({ name }) => name === 'step') && { step: fc.constant('1') }),
-    })
-    await fc.assert(
-      fc.asyncProperty(query, async (query) => {
-        const { status, text } = await ask(operation, query)
-        expect(status).toBeLessThan(500)
-        expect(text).not.toMatch(BEYOND)
-      }),
-      { numRuns: casesToTry({ inCi: 100, elsewhere: 25 }) },
-    )
-  })
+  it.each(rows)(
+    'of %s never causes a response with an instant beyond the year 9999',
+    async (_, operation) => {
+      const { instants, parameters } = operation
+      const others = Object.entries(periods).filter(([name]) => parameters.some((one) => one.name === name))
+      const optional = (values: readonly string[]) =>
+        fc.option(fc.constantFrom(...values), { nil: undefined })
+      const query = fc.record({
+        ...Object.fromEntries(instants.map((name) => [name, optional(taken)])),
+        ...Object.fromEntries(others.map(([name, values]) => [name, optional(values)])),
+        ...(parameters.some(({ name }) => name === 'step') && { step: fc.constant('1') }),
+      })
+      await fc.assert(
+        fc.asyncProperty(query, async (query) => {
+          const { status, text } = await ask(operation, query)
+          expect(status).toBeLessThan(500)
+          expect(text).not.toMatch(BEYOND)
+        }),
+        { numRuns: casesToTry({ inCi: 100, elsewhere: 25 }) },
+      )
+    },
+  )
 
-  it.each(rows)('of %s is refused outside of the years 1900 to 9999', async (_, operation) => {
+  it.each(rows)('of %s is refused outside the years 1900 to 9999', async (_, operation) => {
     for (const name of operation.instants) {
       for (const value of refused) {
         const { status, text } = await ask(operation, { [name]: value })
@@ -144,7 +148,7 @@ describe('when a key expires', () => {
     await owner.fetch('POST /service-keys', { body: { kind: 'secret', name: 'Far', expires_at } })
 
   it.each(taken.filter((value) => value.startsWith('999')))(
-    'is answered as the contract has it: %s',
+    'is answered as the contract defines it: %s',
     async (at) => {
       const made = await create(at)
       expect(made.status).toBe(201)
@@ -155,7 +159,7 @@ describe('when a key expires', () => {
     },
   )
 
-  it.each(refused)('is refused outside of the years 1900 to 9999: %s', async (at) => {
+  it.each(refused)('is refused outside the years 1900 to 9999: %s', async (at) => {
     expect((await create(at)).status).toBe(400)
   })
 })
@@ -191,7 +195,7 @@ describe('a time zone', () => {
     'bst',
     'PST',
     '_',
-  ])('is unknown that is no name of the database: %s', async (zone) => {
+  ])('is unknown if the database does not have it: %s', async (zone) => {
     expect(await trend(zone)).toEqual([zone, 409, 'time_zone_unknown'])
   })
 
@@ -202,7 +206,7 @@ describe('a time zone', () => {
     'Europe/Berlin[u-ca=iso8601]',
     ' UTC',
     '\u2212 5',
-  ])('is refused in its form: %j', async (zone) => {
+  ])('is refused for its form: %j', async (zone) => {
     expect(await trend(zone)).toEqual([zone, 400, 'invalid_request'])
   })
 
@@ -217,7 +221,7 @@ describe('a time zone', () => {
     'EST5EDT',
     'Asia/Calcutta',
     'NZ-CHAT',
-  ])('is known by its name, whatever the letter case: %s', async (zone) => {
+  ])('is recognised in any letter case: %s', async (zone) => {
     expect(await trend(zone)).toEqual([zone, 200, undefined])
   })
 })

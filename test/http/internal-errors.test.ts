@@ -14,11 +14,11 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-describe('a fault of the server', () => {
-  it('is 500, says nothing internal and leaves everything else working', async () => {
+describe('an internal error', () => {
+  it('is 500, reveals nothing internal and leaves everything else working', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { secret_key: key } = workspace
-    // What the server stands on goes away under it.
+    // Removes a table that the server needs, while it runs.
     await inStore(cairn.databaseUrl, (db) => db.schema.dropTable('events').execute())
 
     for (const [id, line, sent] of [
@@ -62,7 +62,7 @@ describe('a fault of the server', () => {
     expect((await fetch(`${cairn.url}/readyz`)).status).toBe(200)
   })
 
-  it('does not touch what is committed in the same moment', async () => {
+  it('does not affect what is committed in the same moment', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
     const answers = await Promise.all(

@@ -23,10 +23,10 @@ const post = (path: string, body: string | Buffer) =>
   send(cairn, `POST ${path}`, { key: workspace.secret_key, body })
 const createEvent = (body: string | Buffer) => post('/events/create', body)
 
-/** The text of a good event with more text behind its last field. */
+/** The text of a valid event with more text after its last field. */
 const eventWith = (more: string) => `${JSON.stringify(event).slice(0, -1)},${more}}`
 
-/** What is read back of an event with these variables, a JSON text. */
+/** The variables of an event as read back, for variables given as JSON text. */
 async function stored(variables: string): Promise<unknown> {
   const reply = await createEvent(eventWith(`"custom_variables":${variables}`))
   const { id } = await reply.json()
@@ -49,7 +49,7 @@ describe('a body that is not JSON', () => {
     ['{"s3cret": 01}', 1, 13],
     ['   ', 1, 4],
     ['\n\n', 3, 1],
-  ])('is refused with line and column and without an echo: %j', async (body, line, column) => {
+  ])('is refused with line and column, without echoing the input: %j', async (body, line, column) => {
     const problem = await problemOf(await createEvent(body))
     expect(problem).toMatchObject({
       status: 400,
@@ -64,7 +64,7 @@ describe('a body that is not JSON', () => {
     expect(JSON.stringify(problem)).not.toContain('s3cret')
   })
 
-  it.each([9_000, 30_000, 65_536])('is refused where %i brackets open', async (count) => {
+  it.each([9_000, 30_000, 65_536])('is refused if %i brackets open', async (count) => {
     for (const bracket of ['[', '{', '[{']) {
       const reply = await createEvent(bracket.repeat(count / bracket.length))
       expect(await refusal(reply)).toMatchObject({ status: 400, code: 'invalid_json' })
@@ -117,7 +117,7 @@ describe('a body that is not JSON', () => {
       Buffer.from('{"event_id":"s3cret"}', 'utf16le').swap16(),
       'looks like UTF-16: must be UTF-8',
     ],
-  ])('is told that the byte order mark is what is wrong with it: %s', async (_name, body, detail) => {
+  ])('is refused with the byte order mark as the reason: %s', async (_name, body, detail) => {
     for (const path of ['/events/create', '/events/batch', '/customers/initialize', '/journeys']) {
       const problem = await problemOf(await post(path, body))
       expect([path, problem]).toMatchObject([
@@ -127,7 +127,7 @@ describe('a body that is not JSON', () => {
     }
   })
 
-  it('is told of a byte order mark in a long body too', async () => {
+  it('is refused for a byte order mark in a long body too', async () => {
     const events = Array.from({ length: 900 }, () => event)
     const problem = await problemOf(await post('/events/batch', `\ufeff${JSON.stringify({ events })}`))
     expect(problem.errors).toMatchObject([{ detail: expect.stringContaining('byte order mark (BOM') }])
@@ -150,7 +150,7 @@ describe('a body that is not JSON', () => {
     })
   })
 
-  it('is never answered with 5xx, whichever byte of a good body is damaged', async () => {
+  it('is never answered with 5xx, whichever byte of a valid body is damaged', async () => {
     const good = Buffer.from(eventWith('"custom_variables":{"a":[1.5,"\\u0041",true,null]}'))
     const damaged = [...good.keys()].flatMap((at) =>
       ['"', '{', ']', '\\', '\0', 'u'].map((byte) => {
@@ -166,7 +166,7 @@ describe('a body that is not JSON', () => {
 })
 
 describe('I-JSON', () => {
-  it('refuses numbers that no double holds, each with its pointer', async () => {
+  it('refuses numbers outside a double, each with its pointer', async () => {
     const variables = '"custom_variables":{"a":[1e400,1e308],"b":{"c":-1e309},"1e400":0}'
     expect(await refusal(await createEvent(eventWith(variables)))).toEqual({
       status: 400,
@@ -197,7 +197,7 @@ describe('I-JSON', () => {
     })
   })
 
-  it('takes a pair of surrogates that is written in escapes', async () => {
+  it('accepts a surrogate pair written in escapes', async () => {
     expect(JSON.stringify(await stored('"\\ud83d\\ude00"'))).toBe('"\u{1f600}"')
   })
 
@@ -221,18 +221,18 @@ describe('I-JSON', () => {
       '"custom_variables":{"a":{"b":1,"b":2},"a":3}',
       ['/custom_variables/a/b', '/custom_variables/a'],
     ],
-  ])('refuses a name that is given twice %s', async (_name, more, pointers) => {
+  ])('refuses a duplicate name %s', async (_name, more, pointers) => {
     const { code, errors } = await refusal(await createEvent(eventWith(more)))
     expect(code).toBe('invalid_json')
     expect(errors).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must be given once' })))
   })
 
-  it('takes the same name in different objects', async () => {
+  it('accepts the same name in different objects', async () => {
     const body = eventWith('"custom_variables":{"a":{"a":{"a":["a","a"]}},"b":[{"a":1},{"a":1}]}')
     expect((await createEvent(body)).status).toBe(201)
   })
 
-  it('finds the repeated name behind a value that nests 9,000 levels', async () => {
+  it('finds the duplicate name after a value that nests 9,000 levels', async () => {
     const deep = '['.repeat(9_000) + ']'.repeat(9_000)
     const { code, errors } = await refusal(await createEvent(`{"a":${deep},"a":1}`))
     expect(code).toBe('invalid_json')
@@ -242,7 +242,7 @@ describe('I-JSON', () => {
     ])
   })
 
-  it('tells the faults in front of the place where the text is no JSON any more', async () => {
+  it('reports the faults before the position where the text is no longer JSON', async () => {
     const { errors } = await refusal(await createEvent('{"a":1e999,"b":["\\ud800",{"c":0,"c":01}]}'))
     expect(errors).toEqual([
       { pointer: '/a', detail: 'must be a number that a double can hold' },
@@ -252,7 +252,7 @@ describe('I-JSON', () => {
     ])
   })
 
-  /** A batch of fifty events with these variables each, and an event with the first of them. */
+  /** A batch of fifty events with these variables each, and a single event with the first of them. */
   const batchOf = (variables: (index: number) => string) => {
     const events = Array.from({ length: 50 }, (_, index) =>
       eventWith(`"custom_variables":{"a":${variables(index)}}`),
@@ -266,7 +266,7 @@ describe('I-JSON', () => {
     errors: [{ pointer: '', detail: `must not hold more than ${most} ${what}` }],
   })
 
-  it('takes so many different names, of which a few in a hundred may be missed, and any number of equal ones', async () => {
+  it('accepts a maximum of different names, with an error of a few percent, and any number of equal ones', async () => {
     const different = (count: number) =>
       batchOf((item) => {
         const names = Array.from(
@@ -288,9 +288,9 @@ describe('I-JSON', () => {
     )
   })
 
-  it('takes so many objects and arrays, and no more', async () => {
+  it('accepts a maximum of objects and arrays', async () => {
     const lists = (count: number) => `[${Array(count).fill('[]').join()}]`
-    // The event, its variables and the list around the others are three; the body and its events are two.
+    // The event, its variables and the list around the others make three levels; the body and its events make two more.
     expect((await createEvent(batchOf(() => lists(9_997)).single)).status).toBe(201)
     expect(await refusal(await createEvent(batchOf(() => lists(9_998)).single))).toEqual(
       tooMany(10_000, 'objects and arrays'),
@@ -305,7 +305,7 @@ describe('I-JSON', () => {
   it.each([
     ['objects', '{"a":', '}'],
     ['arrays', '[', ']'],
-  ])('takes 32 levels of %s in a field and refuses 33 where they begin', async (_name, open, close) => {
+  ])('accepts 32 levels of %s in a field and refuses 33 where they begin', async (_name, open, close) => {
     const nested = (levels: number) => {
       const inner = open.repeat(levels - 1) + 1 + close.repeat(levels - 1)
       return eventWith(`"custom_variables":{"a":${inner}}`)
@@ -324,7 +324,7 @@ describe('I-JSON', () => {
     })
   })
 
-  it.each([9_000, 30_000])('refuses %i levels without a fault of its own', async (levels) => {
+  it.each([9_000, 30_000])('refuses %i levels without another fault', async (levels) => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"":', '}'],
@@ -337,14 +337,14 @@ describe('I-JSON', () => {
 })
 
 describe('names that objects have', () => {
-  it('are unknown fields like any other at the top', async () => {
+  it('are unknown fields like any other at the top level', async () => {
     const body = eventWith('"__proto__":{"customer_id":"x"},"constructor":1,"toString":2')
     const { code, errors } = await refusal(await createEvent(body))
     expect(code).toBe('invalid_request')
     expect(errors?.map(({ pointer }) => pointer)).toEqual(['/__proto__', '/constructor', '/toString'])
   })
 
-  it('do not stand for a required field', async () => {
+  it('do not replace a required field', async () => {
     const { errors } = await refusal(await createEvent(`{"__proto__":${JSON.stringify(event)}}`))
     expect(errors?.map(({ pointer }) => pointer).sort()).toEqual([
       '/__proto__',
@@ -354,7 +354,7 @@ describe('names that objects have', () => {
     ])
   })
 
-  it('come back as variables and change no object', async () => {
+  it('are returned as variables and change no object', async () => {
     const text = '{"a":{"__proto__":{"polluted":true}},"constructor":{"prototype":{"polluted":true}}}'
     expect(JSON.stringify(await stored(text))).toBe(text)
     expect(Object.keys(Object.prototype)).toEqual([])
@@ -392,7 +392,7 @@ describe('NUL', () => {
 })
 
 describe('the shape of a body', () => {
-  it('is told with five faults at once', async () => {
+  it('is reported with five faults at once', async () => {
     const body = { client_customer_id: '', customer_type: 'person', customer_name: 7, journey: 'j' }
     const { code, errors } = await refusal(await post('/customers/initialize', JSON.stringify(body)))
     expect(code).toBe('invalid_request')
@@ -409,7 +409,7 @@ describe('the shape of a body', () => {
   })
 
   it.each(['null', '[]', '[{}]', '"text"', '""', '0', '1.5', 'true', 'false'])(
-    'is refused at its root where it is %s',
+    'is refused at its root if it is %s',
     async (body) => {
       for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
         expect(await refusal(await post(path, body))).toEqual({
@@ -421,7 +421,7 @@ describe('the shape of a body', () => {
     },
   )
 
-  it('is refused where there is no body', async () => {
+  it('is refused if there is no body', async () => {
     for (const path of ['/customers/initialize', '/events/create', '/journeys']) {
       expect(await refusal(await post(path, ''))).toEqual({
         status: 400,
@@ -448,7 +448,7 @@ describe('the shape of a body', () => {
   })
 })
 
-/** What a JSON Pointer (RFC 6901) points to. */
+/** The value that a JSON Pointer (RFC 6901) refers to. */
 function resolve(value: unknown, pointer: string): unknown {
   return pointer
     .split('/')
@@ -488,7 +488,7 @@ describe('the pointer of an unknown field', () => {
     })
   })
 
-  it('names one without a name in an item of a list', async () => {
+  it('points to one with an empty name in an item of a list', async () => {
     const body = {
       name: 'n',
       steps: [
@@ -519,7 +519,7 @@ describe('the pointer of an unknown field', () => {
     expect(new Set(errors.map(({ pointer }) => pointer)).size).toBe(13)
   })
 
-  it('is cut where the name is endless, at once', async () => {
+  it('is truncated if the name is very long, quickly', async () => {
     const took_ms = await processorTime_ms(async () => {
       for (const name of ['/'.repeat(30_000), '~'.repeat(60_000), 'x'.repeat(60_000), 'a/'.repeat(30_000)]) {
         const { errors } = await refusal(await createEvent(JSON.stringify({ ...event, [name]: 1 })))
@@ -533,7 +533,7 @@ describe('the pointer of an unknown field', () => {
 })
 
 describe('a body full of faults', () => {
-  /** Sends a body that must be refused, and tells how much came back and what it cost. */
+  /** Sends a body that must be refused, and measures the size of the response and the cost. */
   async function refused(path: string, body: string) {
     expect(body.length).toBeLessThanOrEqual(65_536)
     let text = ''
@@ -555,11 +555,11 @@ describe('a body full of faults', () => {
     ['repeated names', '/events/create', `{"custom_variables":{${Array(4_500).fill('"a":1').join()}}}`],
     ['endless numbers', '/events/create', `{"custom_variables":[${Array(10_000).fill('1e999').join()}]}`],
     [
-      'repeated names behind a value that nests too deep',
+      'repeated names after a value that nests too deep',
       '/events/create',
       `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)},"b":{${Array(4_500).fill('"a":1').join()}}}`,
     ],
-  ])('gets 100 listed and is told that there are more, soon: %s', async (_name, path, body) => {
+  ])('lists 100 and reports that there are more, quickly: %s', async (_name, path, body) => {
     const { status, errors, errors_omitted, size, took_ms } = await refused(path, body)
     expect(status).toBe(400)
     expect(errors).toHaveLength(100)
@@ -569,7 +569,7 @@ describe('a body full of faults', () => {
     expect(took_ms).toBeLessThan(2000)
   })
 
-  it('gets fewer listed where the pointers are long', async () => {
+  it('lists fewer if the pointers are long', async () => {
     const body = `{"${'/'.repeat(2000)}":[${Array(6_000).fill('"\\ud800"').join()}]}`
     const { errors, errors_omitted, size } = await refused('/events/create', body)
     expect(errors).toHaveLength(10)

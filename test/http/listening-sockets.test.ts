@@ -11,7 +11,7 @@ import { freePort } from '../free-port.ts'
 
 const HOST = '127.0.0.1'
 
-/** Connects so many times from a process of its own and leaves, while this thread stands still. */
+/** Opens this many connections from another process and closes them, while this thread is blocked. */
 function connectAndLeave(port: number, count: number): void {
   const program = `
     const { connect } = require('node:net')
@@ -32,23 +32,26 @@ async function listening() {
 }
 
 describe('the sockets of a server', () => {
-  // Elsewhere there is one, from which one connection is taken in a turn.
-  it.runIf(process.platform === 'linux')('have several new connections taken in a turn', async () => {
-    const { server, port } = await listening()
-    let taken = 0
-    server.on('connection', () => {
-      taken += 1
-    })
-    const CONNECTIONS = 120
-    connectAndLeave(port, CONNECTIONS)
-    let turns = 0
-    for (; taken < CONNECTIONS && turns < 10 * CONNECTIONS; turns += 1) await turn()
-    expect(taken).toBe(CONNECTIONS)
-    // Of four, among which they are dealt out by chance, the fullest has some forty.
-    expect(turns).toBeLessThan(0.6 * CONNECTIONS)
-  })
+  // Other systems have one socket, from which one connection is accepted per turn.
+  it.runIf(process.platform === 'linux')(
+    'accept several new connections per iteration of the event loop',
+    async () => {
+      const { server, port } = await listening()
+      let taken = 0
+      server.on('connection', () => {
+        taken += 1
+      })
+      const CONNECTIONS = 120
+      connectAndLeave(port, CONNECTIONS)
+      let turns = 0
+      for (; taken < CONNECTIONS && turns < 10 * CONNECTIONS; turns += 1) await turn()
+      expect(taken).toBe(CONNECTIONS)
+      // Connections are distributed randomly among four sockets; the fullest has some forty.
+      expect(turns).toBeLessThan(0.6 * CONNECTIONS)
+    },
+  )
 
-  it('are answered on, all of them', async () => {
+  it('are all served', async () => {
     const { port } = await listening()
     const answers = Array.from({ length: 100 }, async () => {
       const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
@@ -60,7 +63,7 @@ describe('the sockets of a server', () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set([200]))
   })
 
-  it('take no place that is taken, and tell what to change', async () => {
+  it('do not share a port that is in use, and report what to change', async () => {
     const { port } = await listening()
     const other = new ListeningSockets(createServer())
     await expect(other.listen({ host: HOST, port })).rejects.toThrow(
@@ -69,7 +72,7 @@ describe('the sockets of a server', () => {
     await other.close()
   })
 
-  it('leave their port when they are closed', async () => {
+  it('release their port when they are closed', async () => {
     const port = await freePort()
     const sockets = new ListeningSockets(createServer())
     await sockets.listen({ host: HOST, port })

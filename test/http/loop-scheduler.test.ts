@@ -9,10 +9,10 @@ import { Unavailable } from '../../server/storage/unavailable.ts'
 const greedy = { workspaceId: 'wsp_greedy', caller: 'key_1' }
 const modest = { workspaceId: 'wsp_modest', caller: 'key_2' }
 
-/** Longer than it takes to find out who uses how much. */
+/** Longer than the scheduler needs to find out who uses how much. */
 const LONG_MS = 500
 
-/** Keeps the event loop busy: nineteen parts of twenty of its time for the first, the rest for the second. */
+/** Keeps the event loop busy: 95% of its time for the first owner, the rest for the second. */
 async function keepBusy(scheduler: LoopScheduler, owner: Owner, other?: Owner) {
   const until = performance.now() + LONG_MS
   while (performance.now() < until) {
@@ -31,7 +31,7 @@ async function work(scheduler: LoopScheduler, owner: Owner, time_ms: number) {
 }
 
 describe('a busy event loop', () => {
-  it('are taken by the workspace that uses most, and by no other', async () => {
+  it('makes the workspace that uses most take turns, and no other', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
     expect(scheduler.begin(modest).next()).toBeUndefined()
@@ -40,7 +40,7 @@ describe('a busy event loop', () => {
     await turn
   })
 
-  it('come one after the other, for the callers of a workspace alternately', async () => {
+  it('alternates between the callers of a workspace', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
     const order: string[] = []
@@ -50,19 +50,19 @@ describe('a busy event loop', () => {
       order.push(caller)
     })
     await nextRound()
-    // Each turn has taken some ten milliseconds: a slice is one of them.
+    // Each turn has taken some ten milliseconds, so a slice contains one of them.
     expect(order.length).toBeLessThan(waiting.length)
     await Promise.all(waiting)
     expect(order).toEqual(['key_1', 'key_2', 'key_1', 'key_2', 'key_1'])
   })
 
-  it('are for nobody where one workspace alone is active', async () => {
+  it('makes nobody wait if only one workspace is active', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy)
     expect(scheduler.begin(greedy).next()).toBeUndefined()
   })
 
-  it('are for nobody when there is time left', async () => {
+  it('makes nobody wait if there is time left', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
     await new Promise((resolve) => setTimeout(resolve, LONG_MS))
@@ -70,7 +70,7 @@ describe('a busy event loop', () => {
     expect(scheduler.begin(greedy).next()).toBeUndefined()
   })
 
-  it('are refused where a caller waits for very many', async () => {
+  it('refuses if a caller has very many waiting', async () => {
     const scheduler = new LoopScheduler()
     await keepBusy(scheduler, greedy, modest)
     const waiting = Array.from({ length: 1_000 }, () => scheduler.begin(greedy).next())

@@ -16,7 +16,7 @@ async function startServer() {
   return { server: await startChildServer({ databaseUrl }), secret_key }
 }
 
-/** Sends bytes as they stand. @returns the beginning of what comes back; empty where the server only hangs up */
+/** Sends raw bytes. @returns the beginning of the response; empty if the server only disconnects */
 async function exchange({ url }: ChildServer, bytes: string): Promise<string> {
   const socket = connectTo(url)
   socket.write(bytes, 'latin1')
@@ -26,7 +26,7 @@ async function exchange({ url }: ChildServer, bytes: string): Promise<string> {
   })
 }
 
-/** Sends bytes as they stand, hangs up and waits until the server does so too. */
+/** Sends raw bytes, disconnects and waits until the server does too. */
 async function sendAndLeave({ url }: ChildServer, bytes: string): Promise<void> {
   const socket = connectTo(url)
   socket.end(bytes, 'latin1')
@@ -39,7 +39,7 @@ async function sendAndLeave({ url }: ChildServer, bytes: string): Promise<void> 
 function connectTo(url: string): Socket {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // A server may well reset a connection on which such bytes arrive.
+  // A server may reset a connection after such bytes.
   socket.on('error', () => {})
   onTestFinished(() => {
     socket.destroy()
@@ -115,7 +115,7 @@ describe('what is not HTTP', () => {
     expect((await exchange(server, get('/v1/events'))).slice(0, 12)).toBe('HTTP/1.1 200')
   })
 
-  it('does not add up: thousands of broken connections leave the server working', async () => {
+  it('does not accumulate: thousands of broken connections leave the server working', async () => {
     const { server, secret_key } = await startServer()
     for (let round = 0; round < 20; round += 1) {
       const inputs = [
@@ -137,7 +137,7 @@ const key = { 'x-service-key': 'wrong' }
 const json = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
 const LARGEST_HEAD_BYTES = 16 * 1024 - 1
 
-/** A head whose target, names and values take so many bytes. */
+/** A head with a target, names and values of this many bytes in total. */
 function headOf(bytes: number): string {
   const without = '/v1/events'.length + 'host'.length + 'cairn'.length + 'x'.length
   return head('GET /events', { x: 'x'.repeat(bytes - without) })
@@ -185,12 +185,12 @@ describe('what is refused before there is a request', () => {
     },
   )
 
-  it('begins behind the largest head', async () => {
+  it('starts above the largest head', async () => {
     const cairn = await startCairnForTest()
     expect((await sendBytes(cairn, 'GET /events', headOf(LARGEST_HEAD_BYTES))).status).toBe(401)
   })
 
-  it('waits for the answer to what came before it on the connection', async () => {
+  it('waits for the response to an earlier request on the connection', async () => {
     const cairn = await startCairnForTest()
     const { socket, answer, closed } = await openConnection(cairn)
     socket.write(head('GET /events', key) + head('BREW /events'))
@@ -244,7 +244,7 @@ describe('what does not arrive in time', () => {
     expect(sumOf(await scrape(cairn), 'cairn_requests_total', labels)).toBe(1)
   })
 
-  it('is no request where nothing was sent at all, and is only hung up on', async () => {
+  it('is not a request if nothing was sent at all, and is only disconnected', async () => {
     const cairn = await startCairnForTest({ patience })
     const { answer, closed } = await openConnection(cairn)
     await closed

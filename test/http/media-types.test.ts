@@ -60,7 +60,7 @@ describe('the header Content-Type', () => {
     expect(await refusal(reply)).toEqual({ status: 415, code: 'unsupported_media_type' })
   })
 
-  it('is refused where it is missing', async () => {
+  it('is refused if it is missing', async () => {
     const reply = await cairn.fetch('/events/create', {
       method: 'POST',
       headers: { 'x-service-key': workspace.secret_key },
@@ -69,7 +69,7 @@ describe('the header Content-Type', () => {
     expect(reply.status).toBe(415)
   })
 
-  it('does not matter to an operation without a body', async () => {
+  it('does not matter for an operation without a body', async () => {
     const headers = { 'content-type': 'text/plain; charset=latin1', 'content-encoding': 'br' }
     const path = `/journeys/${workspace.journey_id}/restore`
     for (const line of ['GET /customers', 'GET /events', `POST ${path}`]) {
@@ -78,18 +78,18 @@ describe('the header Content-Type', () => {
     }
   })
 
-  it('is read at once where it holds 15,000 spaces', async () => {
+  it('is parsed quickly if it contains 15,000 spaces', async () => {
     const gap = ' '.repeat(15_000)
     const took_ms = await processorTime_ms(async () => {
       for (const type of [`application/json${gap}x`, `application/json; charset=utf-8${gap}x`]) {
         for (const _ of Array(10)) expect((await createEvent({ 'content-type': type })).status).toBe(415)
       }
     })
-    // 20 requests; where spaces are tried in every combination, each takes 0.2 s.
+    // 20 requests; trying spaces in every combination would take 0.2 s each.
     expect(took_ms).toBeLessThan(2000)
   })
 
-  it('costs no memory, however many there are', async () => {
+  it('costs no memory, however many different ones there are', async () => {
     const flood = async (name: string, count: number) => {
       for (let index = 0; index < count; index += 1) {
         const type = `application/json; ${name}=${index}`
@@ -104,7 +104,7 @@ describe('the header Content-Type', () => {
     await flood('warm', 100)
     const before = heapUsed()
     await flood('v', 2_000)
-    // A check compiled and kept for each would be 36 MB per 1,000.
+    // A compiled and cached check for each would take 36 MB per 1,000.
     expect(heapUsed() - before).toBeLessThan(10_000_000)
   })
 })
@@ -128,7 +128,7 @@ describe('the header Content-Encoding', () => {
   )
 })
 
-/** Bytes in use after everything that can be freed was freed. */
+/** Bytes in use after garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

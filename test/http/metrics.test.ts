@@ -25,7 +25,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Asks for the metrics as they stand: `fetch` would not send every header. */
+/** Requests the metrics with raw headers: `fetch` would not send every one. */
 async function ask(
   { url }: Pick<Cairn, 'url'>,
   headers: Record<string, string> = {},
@@ -43,7 +43,7 @@ async function ask(
   return { status: reply.statusCode, headers: reply.headers, text: String(await buffer(reply)) }
 }
 
-/** Of this machine. */
+/** The addresses of this machine. */
 function addresses() {
   return Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
 }
@@ -61,7 +61,7 @@ describe('the metrics', () => {
     expect(headers['access-control-allow-origin']).toBeUndefined()
   })
 
-  it('are open to a sender on the same machine on either family of addresses', async () => {
+  it('are open to a client on the same machine on either address family', async () => {
     const loopback = addresses().filter(({ internal }) => internal)
     // A machine without IPv6 has one family only.
     const hasBoth = loopback.some(({ family }) => family === 'IPv6')
@@ -76,7 +76,7 @@ describe('the metrics', () => {
   it('are closed to another machine without a token', async () => {
     const other = await startCairnForTest({ host: '0.0.0.0', metricsToken: TOKEN })
     const { port } = new URL(other.url)
-    // The machine's own address stands for another machine's; one without a network has none.
+    // The machine's own address represents another machine's; a machine without a network has none.
     for (const { address } of addresses().filter(({ internal, family }) => !internal && family === 'IPv4')) {
       const from = { url: `http://${address}:${port}` }
       expect((await ask(from)).status).toBe(401)
@@ -101,20 +101,17 @@ describe('the metrics', () => {
     ['host', 'localhost.example.com'],
     ['host', '127.0.0.1.example.com'],
     ['host', 'localhost@example.com'],
-  ])(
-    'are closed to what comes through a proxy, or under the name of another: %s: %s',
-    async (name, value) => {
-      const refused = await ask(cairn, { [name]: value })
-      expect(refused.status).toBe(401)
-      expect(refused.headers['www-authenticate']).toBe('Bearer')
-      expect(JSON.parse(refused.text)).toMatchObject({
-        code: 'unauthorized',
-        title: 'No valid credential',
-        detail: expect.stringContaining('CAIRN_METRICS_TOKEN'),
-      })
-      expect((await ask(cairn, { [name]: value, authorization: `Bearer ${TOKEN}` })).status).toBe(200)
-    },
-  )
+  ])('are closed to what comes through a proxy, or under another host name: %s: %s', async (name, value) => {
+    const refused = await ask(cairn, { [name]: value })
+    expect(refused.status).toBe(401)
+    expect(refused.headers['www-authenticate']).toBe('Bearer')
+    expect(JSON.parse(refused.text)).toMatchObject({
+      code: 'unauthorized',
+      title: 'No valid credential',
+      detail: expect.stringContaining('CAIRN_METRICS_TOKEN'),
+    })
+    expect((await ask(cairn, { [name]: value, authorization: `Bearer ${TOKEN}` })).status).toBe(200)
+  })
 
   it('are open to the token from anywhere', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
@@ -133,7 +130,7 @@ describe('the metrics', () => {
     `Basic ${TOKEN}`,
     TOKEN,
     '',
-  ])('are closed to another token wherever it comes from: %s', async (authorization) => {
+  ])('are closed to another token from anywhere: %s', async (authorization) => {
     for (const headers of [{}, proxied]) {
       const refused = await ask(cairn, { ...headers, authorization })
       expect(refused.status).toBe(401)
@@ -141,7 +138,7 @@ describe('the metrics', () => {
     }
   })
 
-  it('are closed to every token where none is set, and to service keys', async () => {
+  it('are closed to every token if none is set, and to service keys', async () => {
     const other = await startCairnForTest()
     const { secret_key } = await other.workspace()
     for (const token of ['', 'undefined', TOKEN, secret_key]) {
@@ -158,7 +155,7 @@ describe('the metrics', () => {
     }
   })
 
-  it('have one path, and no part in the contract', async () => {
+  it('have one path, and are not part of the contract', async () => {
     for (const path of ['/metrics/', '/Metrics', '/v1/metrics']) {
       expect((await ask(cairn, { authorization: `Bearer ${TOKEN}` }, { path })).status).toBe(404)
     }
@@ -166,7 +163,7 @@ describe('the metrics', () => {
     expect(operations.map(({ path }) => path)).not.toContain('/metrics')
   })
 
-  it('belong to one server, however many there are in a process', async () => {
+  it('belong to one server, even with several in a process', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const other = await startCairnForTest()
     expect((await workspace.client.createEvent({ body: event })).response.status).toBe(201)
@@ -176,7 +173,7 @@ describe('the metrics', () => {
 })
 
 describe('the text', () => {
-  it('is valid, and holds what an operator looks for', async () => {
+  it('is valid, and contains what an operator looks for', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     await workspace.client.createEvent({ body: event })
     const samples = await scrape(cairn)
@@ -213,7 +210,7 @@ describe('the text', () => {
     })
   })
 
-  it('is read so strictly that a fault would be found', () => {
+  it('is parsed strictly enough to find a fault', () => {
     const good = '# HELP a b\n# TYPE a counter\na{b="c\\"\\n\\\\",d=""} 1\n'
     expect(parseExposition(good)).toEqual([{ name: 'a', labels: { b: 'c\\"\\n\\\\', d: '' }, value: 1 }])
     for (const bad of [
@@ -255,7 +252,7 @@ describe('the text', () => {
     expect(sumOf(samples, 'cairn_events_total', { key_id: 'other', outcome: 'created' })).toBe(6)
   })
 
-  it('counts events that a fault of the server has met as unavailable', async () => {
+  it('counts events that hit an internal error as unavailable', async () => {
     const other = await startCairnForTest()
     const { workspace, event } = await customerInJourney(other)
     await inStore(other.databaseUrl, (db) => db.schema.dropTable('events').execute())
@@ -267,7 +264,7 @@ describe('the text', () => {
     expect(sumOf(samples, 'cairn_commit_failures_total')).toBe(1)
   })
 
-  it('takes into its labels nothing that a caller sends, and never a key', async () => {
+  it('has labels without caller input, and never a key', async () => {
     const other = await startCairnForTest()
     const { workspace, event } = await customerInJourney(other)
     const { secret_key, publishable_key } = workspace
@@ -309,7 +306,7 @@ describe('the text', () => {
     const known = [...operations.map(({ operationId }) => operationId), 'none']
     expect(known).toEqual(expect.arrayContaining([...labels('operation')]))
     for (const keyId of labels('key_id')) expect(keyId).toMatch(/^key_[0-9a-z]{26}$/)
-    // The secret and the publishable key; no other was valid.
+    // The secret and the publishable key; no other key was valid.
     expect(labels('key_id').size).toBe(2)
     for (const code of labels('code')) expect(code).toMatch(/^[a-z_]*$/)
     for (const status of labels('status')) expect(status).toMatch(/^([1-5]\d\d|aborted)$/)

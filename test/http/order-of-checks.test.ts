@@ -12,7 +12,7 @@ const ORIGIN = 'https://app.example.com'
 
 let cairn: Cairn
 let workspace: Workspace
-/** Keys by what is wrong with them; `spent` has used up its rate, `foreign` allows another origin. */
+/** Keys by their defect; `spent` has used up its rate, `foreign` allows another origin. */
 let keys: Record<'none' | 'wrong' | 'publishable' | 'secret' | 'spent' | 'spentReader' | 'foreign', string>
 
 beforeAll(async () => {
@@ -154,7 +154,7 @@ describe('the first check that fails answers', () => {
     expect(await refusal(reply)).toMatchObject({ status: 400, errors: [{ pointer: '/event_id' }] })
   })
 
-  it('nothing where nothing fails', async () => {
+  it('nothing if nothing fails', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const reply = await send(cairn, 'POST /events/create', {
       key: workspace.publishable_key,
@@ -166,7 +166,7 @@ describe('the first check that fails answers', () => {
 })
 
 describe('a server that stops', () => {
-  it('says so after the key and the rate, and before it looks at the body', async () => {
+  it('says so after the key and the rate, and before it reads the body', async () => {
     const cairn = await startCairn({ now: () => 0 })
     const workspace = await cairn.workspace()
     const spent = await createKey(cairn, workspace, 'secret', { rate_limit: 1 })
@@ -181,7 +181,7 @@ describe('a server that stops', () => {
     const waiting = await Promise.all(
       cases.map(async ({ key, line, headers, status }) => {
         const connection = await openConnection(cairn)
-        // A request of which the server has seen the beginning keeps its connection open.
+        // A request that the server has begun to read keeps its connection open.
         const begun = head(line, { 'x-service-key': key, connection: 'close', ...headers }).slice(0, -2)
         connection.socket.write(head('GET /nowhere') + begun)
         await vi.waitFor(() => expect(connection.answer()).toContain('not_found'), withPatience)

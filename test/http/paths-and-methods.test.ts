@@ -39,7 +39,7 @@ describe('a method that a path does not have', () => {
     }
   })
 
-  it('does not fall through to a templated path: GET /customers/initialize is not getCustomer', async () => {
+  it('does not match a templated path: GET /customers/initialize is not getCustomer', async () => {
     for (const line of ['GET /customers/initialize', 'HEAD /customers/initialize']) {
       const reply = await send(cairn, line, { key: workspace.secret_key })
       expect(reply.status).toBe(405)
@@ -118,7 +118,7 @@ describe('a path that is not in the contract', () => {
 
 describe('a path parameter', () => {
   it.each(['%', '%a', '%zz', 'a%', '%ff', '%c3', '%ED%A0%80', '%C0%80', '%F4%90%80%80'])(
-    'that is no UTF-8 in percent-encoding names nothing: 404 for %s',
+    'that is not valid percent-encoded UTF-8 names nothing: 404 for %s',
     async (text) => {
       for (const path of [`/customers/${text}`, `/customers/${text}/events`, `/journeys/${text}`]) {
         const reply = await send(cairn, `GET ${path}`, { key: workspace.secret_key })
@@ -131,7 +131,7 @@ describe('a path parameter', () => {
     ['%00', 'must not contain the character NUL'],
     ['a%00b', 'must not contain the character NUL'],
     ['x'.repeat(256), 'must NOT have more than 255 characters'],
-  ])('that is not well formed is named: %s', async (text, detail) => {
+  ])('that is malformed is named: %s', async (text, detail) => {
     for (const [line, parameter] of [
       [`GET /customers/${text}`, 'customer_id'],
       [`GET /customers/${text}/events`, 'customer_id'],
@@ -147,7 +147,7 @@ describe('a path parameter', () => {
     }
   })
 
-  it('is told together with the faults of the body', async () => {
+  it('is reported together with the faults of the body', async () => {
     const line = `PATCH /journeys/${'x'.repeat(256)}?a=1`
     const reply = await send(cairn, line, { key: workspace.secret_key, body: '{"nmae":1}' })
     const { errors } = await refusal(reply)
@@ -170,7 +170,7 @@ describe('a path parameter', () => {
     "';--",
     '%F0%9F%98%80',
     'cus_00000000000000000000000000',
-  ])('that names nothing is 404 of its own: %s', async (text) => {
+  ])('that names nothing has a 404 code of its own: %s', async (text) => {
     const customer = await send(cairn, `GET /customers/${text}`, { key: workspace.secret_key })
     expect(await refusal(customer)).toEqual({ status: 404, code: 'customer_not_found' })
     const journey = await send(cairn, `GET /journeys/${text}`, { key: workspace.secret_key })

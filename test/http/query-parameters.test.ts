@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const get = (path: string) => send(cairn, `GET ${path}`, { key: workspace.secret_key })
 
-/** What is refused of a query of `/events`: parameter and detail of each fault. */
+/** The faults of a query of `/events`: parameter and detail of each. */
 async function faults(query: string): Promise<[string | undefined, string][]> {
   const { status, code, errors = [] } = await refusal(await get(`/events?${query}`))
   expect([status, code]).toEqual([400, 'invalid_request'])
@@ -78,7 +78,7 @@ describe('limit', () => {
     expect(found).toEqual([['limit', expect.stringContaining(String(detail))]])
   })
 
-  it('is refused where it has no value', async () => {
+  it('is refused if it has no value', async () => {
     expect(await faults('limit')).toEqual([['limit', 'must be an integer in decimal digits']])
   })
 })
@@ -97,7 +97,7 @@ describe('a parameter', () => {
     ['a%00b=1', 'a\ufffdb'],
     [`${'x'.repeat(300)}=1`, 'x'.repeat(255)],
     ['customer_type=contact', 'customer_type'],
-  ])('that the operation does not know is refused: %s', async (query, parameter) => {
+  ])('that the operation does not have is refused: %s', async (query, parameter) => {
     expect(await faults(query)).toEqual([[parameter, 'is not a parameter of this operation']])
   })
 
@@ -114,13 +114,13 @@ describe('a parameter', () => {
     }
   })
 
-  it('is refused where it is given twice, also by an encoded name', async () => {
+  it('is refused if it is repeated, also by an encoded name', async () => {
     expect(await faults('event_id=a&event_id=a')).toEqual([['event_id', 'must be given once']])
     expect(await faults('limit=1&limit=2')).toEqual([['limit', 'must be given once']])
     expect(await faults('event_id=a&event%5Fid=b')).toEqual([['event_id', 'must be given once']])
   })
 
-  it('is refused where it is empty', async () => {
+  it('is refused if it is empty', async () => {
     for (const name of ['journey_id', 'customer_id', 'event_id']) {
       expect(await faults(`${name}=`)).toEqual([[name, 'must not be empty']])
       expect(await faults(name)).toEqual([[name, 'must not be empty']])
@@ -128,17 +128,17 @@ describe('a parameter', () => {
   })
 
   it.each(['%', '%2', '%zz', '%ff', '%c3', '%ED%A0%80'])(
-    'is refused where it is encoded as %s',
+    'is refused if it is encoded as %s',
     async (value) => {
       expect(await faults(`event_id=a${value}`)).toEqual([['event_id', 'must be UTF-8 in percent-encoding']])
     },
   )
 
-  it.each(['%', '%zz', 'a%ff'])('is shown without its value where its name is %s', async (name) => {
+  it.each(['%', '%zz', 'a%ff'])('is reported without its value if its name is %s', async (name) => {
     expect(await faults(`${name}=s3cret`)).toEqual([[name, 'is not a parameter of this operation']])
   })
 
-  it('is refused where it holds NUL or is too long', async () => {
+  it('is refused if it contains NUL or is too long', async () => {
     expect(await faults('event_id=a%00')).toEqual([['event_id', 'must not contain the character NUL']])
     expect(await faults(`event_id=${'x'.repeat(256)}`)).toEqual([
       ['event_id', 'must NOT have more than 255 characters'],
@@ -146,7 +146,7 @@ describe('a parameter', () => {
     expect(await listed(`event_id=${'x'.repeat(255)}`)).toBe(0)
   })
 
-  it('is told with every other fault at once', async () => {
+  it('is reported with every other fault at once', async () => {
     const found = await faults('limit=0&cursor=x&a=1&event_id=&journey_id=%zz&limit=1&received_to=now')
     expect(found.map(([parameter]) => parameter).sort()).toEqual([
       'a',
@@ -165,7 +165,7 @@ describe('a parameter', () => {
     expect([errors.length, errors_omitted]).toEqual([100, 900])
   })
 
-  it('takes a space as + and as %20, and reserved characters as they are', async () => {
+  it('accepts a space as + and as %20, and reserved characters unencoded', async () => {
     const { journey_id, client } = workspace
     const client_customer_id = "a b/?:@!$'()*,;="
     await client.initializeCustomer({
@@ -194,12 +194,12 @@ describe('received_from and received_to', () => {
     '2020-01-01T00:00:00%2B05:30',
     '2020-01-01T00:00:00.123456789Z',
     '1900-01-01T00:00:00%2B23:59',
-  ])('take %s', async (instant) => {
+  ])('accept %s', async (instant) => {
     expect(await listed(`received_from=${instant}`)).toBe(2)
     expect(await listed(`received_to=${instant}`)).toBe(0)
   })
 
-  it('take the last instant that the form has', async () => {
+  it('accept the last instant of the form', async () => {
     expect(await listed('received_to=9999-12-31T23:59:59.999999999-23:59')).toBe(2)
   })
 
@@ -217,7 +217,7 @@ describe('received_from and received_to', () => {
     '1577836800000',
     'now',
     '',
-  ])('refuse %s once and say how', async (instant) => {
+  ])('refuse %s once and say how to fix it', async (instant) => {
     for (const name of ['received_from', 'received_to']) {
       expect(await faults(`${name}=${instant}`)).toEqual([
         [name, expect.stringMatching(/must be an instant as RFC 3339 .* %2B.* for example 2026/)],
@@ -255,7 +255,7 @@ describe('cursor', () => {
     `${'0'.repeat(12)}7${'z'.repeat(25)}`,
     `${'f'.repeat(12)}0${'0'.repeat(25)}`,
     `${'8'.repeat(12)}0${'tvwxyz'.repeat(4)}0`,
-  ])('is a position wherever it has the form: %s', async (cursor) => {
+  ])('is a position if it has the form: %s', async (cursor) => {
     const { data } = await workspace.client.listCustomers()
     const timeline = `/customers/${data?.data[0]?.customer_id}/events`
     for (const list of [...LISTS, timeline]) {

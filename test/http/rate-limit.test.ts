@@ -10,12 +10,12 @@ import { customerInJourney } from '../operations/customer.ts'
 import { refusal, send } from './requests.ts'
 import { createKey } from './service-keys.ts'
 
-/** What keys without a rate of their own may send a second. */
+/** Rate per second of keys without a rate of their own. */
 const DEFAULT_RATE = 3
 
 let cairn: Cairn
 let workspace: Workspace
-/** The server's clock, which stands until it is moved. */
+/** The server's clock, which stands still until it is advanced. */
 let now_ms = Date.parse('2026-11-20T12:00:00Z')
 
 beforeAll(async () => {
@@ -24,14 +24,14 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A new key, whose bucket is full. */
+/** A new key with a full bucket. */
 async function newKey(rate_limit: number | null = null): Promise<string> {
   return (await createKey(cairn, workspace, 'secret', { rate_limit })).key
 }
 
 const read = (key: string) => send(cairn, 'GET /journeys?limit=1', { key })
 
-/** Sends until the key is refused. @returns how often it was accepted, and the refusal */
+/** Sends until the key is refused. @returns the number of accepted requests, and the refusal */
 async function spend(key: string): Promise<{ accepted: number; refused: Response }> {
   for (let accepted = 0; ; accepted += 1) {
     const reply = await read(key)
@@ -43,7 +43,7 @@ async function spend(key: string): Promise<{ accepted: number; refused: Response
 const rateOf = ({ headers }: Response) => [headers.get('ratelimit'), headers.get('ratelimit-policy')]
 
 describe('the burst', () => {
-  it('is twice the rate: so many are accepted, the next is refused', async () => {
+  it('is twice the rate: that many are accepted, the next is refused', async () => {
     const { accepted, refused } = await spend(await newKey())
     expect(accepted).toBe(2 * DEFAULT_RATE)
     expect(rateOf(refused)).toEqual(['"default";r=0;t=2', '"default";q=6;w=2'])
@@ -70,7 +70,7 @@ describe('the burst', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(40)
   })
 
-  it('belongs to one key alone', async () => {
+  it('belongs to one key only', async () => {
     const [one, other] = [await newKey(), await newKey()]
     await spend(one)
     expect((await spend(other)).accepted).toBe(2 * DEFAULT_RATE)
@@ -78,7 +78,7 @@ describe('the burst', () => {
 })
 
 describe('the bucket', () => {
-  it('is forgotten when it is full again, and no sooner', () => {
+  it('is forgotten when it is full again, not earlier', () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
     let now_ms = 0
@@ -102,7 +102,7 @@ describe('the bucket', () => {
     'at a rate of %i has an event again after the seconds of Retry-After',
     async (rate) => {
       const key = await newKey(rate)
-      // Odd steps, so that the bucket is not filled by whole events.
+      // Odd steps, so that the bucket does not fill by whole events.
       for (const step_ms of [0, 1, 333, 999, 1001]) {
         now_ms += step_ms
         const { refused } = await spend(key)
@@ -112,7 +112,7 @@ describe('the bucket', () => {
     },
   )
 
-  it('gives the next event when its time has come, and not before', async () => {
+  it('has the next event when it is due, not before', async () => {
     const key = await newKey(1)
     await spend(key)
     now_ms += 999
@@ -122,7 +122,7 @@ describe('the bucket', () => {
     expect((await read(key)).status).toBe(429)
   })
 
-  it('is full after the seconds that RateLimit tells, and never more than full', async () => {
+  it('is full after the seconds in RateLimit, and never more than full', async () => {
     const key = await newKey(4)
     const { refused } = await spend(key)
     const [, t] = /;t=(\d+)$/.exec(refused.headers.get('ratelimit') ?? '') ?? []
@@ -132,7 +132,7 @@ describe('the bucket', () => {
     expect((await spend(key)).accepted).toBe(8)
   })
 
-  it('loses nothing where the clock steps back', async () => {
+  it('loses nothing if the clock steps back', async () => {
     const key = await newKey(2)
     await read(key)
     now_ms -= 3_600_000
@@ -148,7 +148,7 @@ describe("a key's own limit", () => {
     expect((await spend(await newKey(1))).accepted).toBe(2)
   })
 
-  it('of 0 means none, and replies without rate headers', async () => {
+  it('of 0 means no limit, and responses have no rate headers', async () => {
     const key = await newKey(0)
     for (const _ of Array(4 * DEFAULT_RATE)) {
       const reply = await read(key)
@@ -157,7 +157,7 @@ describe("a key's own limit", () => {
     }
   })
 
-  it('holds where the server has none', async () => {
+  it('applies if the server has none', async () => {
     const cairn = await startCairnForTest({ rateLimit: 0, now: () => now_ms })
     const workspace = await cairn.workspace()
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 1 })
@@ -169,7 +169,7 @@ describe("a key's own limit", () => {
 })
 
 describe('what counts', () => {
-  it('is every request that gets past its key, refused ones included', async () => {
+  it('includes every authenticated request, refused ones too', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 100 })
     const customer = {
@@ -206,7 +206,7 @@ describe('what counts', () => {
     ])
   })
 
-  it('is no request that is refused before', async () => {
+  it('excludes requests refused before authentication', async () => {
     const { key } = await createKey(cairn, workspace, 'publishable', {
       rate_limit: 1,
       allowed_origins: ['https://a.test'],
@@ -237,7 +237,7 @@ describe('a batch', () => {
     event = { journey_id: workspace.journey_id, customer_id: 'unknown', event_id: 'signed_up' }
   })
 
-  /** Sends a batch of so many events, none of which is stored. */
+  /** Sends a batch of this many events, none of which is stored. */
   const batch = (key: string, count: number) =>
     send(cairn, 'POST /events/batch', { key, body: JSON.stringify({ events: Array(count).fill(event) }) })
 
@@ -248,7 +248,7 @@ describe('a batch', () => {
     expect((await batch(key, 1)).status).toBe(429)
   })
 
-  it('is taken whole or not at all: what is refused counts one', async () => {
+  it('is accepted completely or not at all: a refused one counts one', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const refused = await batch(key, 6)
@@ -258,7 +258,7 @@ describe('a batch', () => {
     expect(rateOf(await batch(key, 4))[0]).toBe('"default";r=0;t=2')
   })
 
-  it('that is refused counts one more for each 16 KiB, for which the sender need not wait twice', async () => {
+  it('that is refused counts one more per 16 KiB, for which the client need not wait twice', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const large = JSON.stringify({ events: Array(6).fill({ ...event, custom_variables: 'x'.repeat(9_000) }) })
@@ -271,7 +271,7 @@ describe('a batch', () => {
     expect((await sendLarge()).status).toBe(200)
   })
 
-  it('passes after the time that Retry-After gives', async () => {
+  it('passes after the time in Retry-After', async () => {
     const key = await newKey(10)
     await batch(key, 15)
     const refused = await batch(key, 15)
@@ -291,12 +291,12 @@ describe('a batch', () => {
     now_ms += 100
     expect((await read(key)).status).toBe(200)
     now_ms += 1_000
-    // Not full: it has to wait for that.
+    // Less than full: the key has to wait for that.
     const again = await batch(key, 50)
     expect([again.status, again.headers.get('retry-after')]).toEqual([429, '2'])
   })
 
-  it('with a fault of form counts one', async () => {
+  it('with a malformed event counts one', async () => {
     const key = await newKey(10)
     const body = JSON.stringify({ events: Array(15).fill({}) })
     expect((await send(cairn, 'POST /events/batch', { key, body })).status).toBe(400)
@@ -306,7 +306,7 @@ describe('a batch', () => {
 
 describe('a publishable key', () => {
   const RATE = 100
-  /** Half of the burst of 200 is for all, and of the other half one network may have a tenth of this. */
+  /** Half of the burst of 200 is shared by all, and one network may use a tenth of the other half in addition. */
   const ALONE = 110
 
   let cairn: Cairn
@@ -316,7 +316,7 @@ describe('a publishable key', () => {
   let networks = 0
 
   beforeAll(async () => {
-    // So that a request can say which address it comes from.
+    // So that a request can choose the address it comes from.
     cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now_ms })
     workspace = await cairn.workspace()
     customer = {
@@ -352,7 +352,7 @@ describe('a publishable key', () => {
     return await send(cairn, 'POST /events/batch', { key, body, headers: { 'x-forwarded-for': from } })
   }
 
-  /** Sends until it is refused, or so many times. @returns how often it was accepted, and the last answer */
+  /** Sends until refused, or a number of times. @returns the number of accepted requests, and the last response */
   async function spendFrom(from: string, most = Number.POSITIVE_INFINITY, one = initialize) {
     let accepted = 0
     while (accepted < most) {
@@ -363,7 +363,7 @@ describe('a publishable key', () => {
     return { accepted, reply: undefined }
   }
 
-  it('has room for others while one network sends all it can', async () => {
+  it('has capacity for others while one network sends all it can', async () => {
     const greedy = newAddress()
     expect((await spendFrom(greedy)).accepted).toBe(ALONE)
     for (let second = 0; second < 3; second += 1) {
@@ -383,12 +383,12 @@ describe('a publishable key', () => {
       now_ms += 1000
       accepted += (await spendFrom(from)).accepted
     }
-    // Its own share comes back at the end, and is not there yet in the first second.
+    // Its own share is refilled at the end, and not within the first second.
     expect(accepted).toBeGreaterThanOrEqual(10 * RATE - 5)
     expect(accepted).toBeLessThanOrEqual(10 * RATE)
   })
 
-  it('gives no more than its rate to however many networks', async () => {
+  it('gives no more than its rate to any number of networks', async () => {
     const addresses = Array.from({ length: 40 }, newAddress)
     const sendAll = async () => {
       let accepted = 0
@@ -400,7 +400,7 @@ describe('a publishable key', () => {
     expect(await sendAll()).toBe(RATE)
   })
 
-  it('tells each network what it may send, and after how long', async () => {
+  it('reports to each network what it may send, and when', async () => {
     const [one, other] = [newAddress(), newAddress()]
     expect(rateOf(await initialize(one))).toEqual([
       `"default";r=${ALONE - 1};t=1`,
@@ -421,13 +421,13 @@ describe('a publishable key', () => {
     expect((await initialize('2001:db8:0:2::1')).status).toBe(200)
   })
 
-  it('spends nothing of others for what is refused because it does not exist', async () => {
+  it('uses up nothing of others for what is refused because it does not exist', async () => {
     const [one, other] = [newAddress(), newAddress()]
     for (const code of [404, 404]) expect((await unknown(one)).status).toBe(code)
     const rejected = await (await batch(one, 90)).json()
     expect(rejected).toMatchObject({ received: 90, rejected: 90 })
     expect(rateOf(await initialize(other))[0]).toBe(`"default";r=${ALONE - 1};t=1`)
-    // It is counted for the one that sends it, at the key's rate.
+    // It is charged to its sender, at the key's rate.
     const { accepted, reply } = await spendFrom(one, 1000, unknown)
     expect(accepted).toBe(2 * RATE - 92)
     expect(rateOf(reply as Response)[0]).toBe('"default";r=0;t=1')
@@ -453,11 +453,11 @@ describe('a publishable key', () => {
     })
     const [first = 0, ...later] = grown_bytes
     expect(first).toBeGreaterThan(5_000_000)
-    // Some more, because it is half of them that are forgotten at a time.
+    // A few more, because half of them are evicted at a time.
     expect(later.reduce((sum, bytes) => sum + bytes)).toBeLessThan(first)
   })
 
-  it('is in debt for a batch beyond its burst to the one that sent it, and not to visitors', async () => {
+  it('is in debt for a batch beyond its burst to the sender, not to visitors', async () => {
     const [one, other] = [newAddress(), newAddress()]
     const { customer_id } = await (await initialize(other)).json()
     now_ms += 1000
@@ -471,17 +471,17 @@ describe('a publishable key', () => {
   })
 })
 
-describe('a body that comes to nothing', () => {
+describe('a body without effect', () => {
   const batch = (events: unknown) => JSON.stringify({ events })
   const post = (key: string, body: string) => send(cairn, 'POST /events/batch', { key, body })
 
-  it('counts by its bytes where its shape is refused, and what follows waits', async () => {
+  it('counts by its bytes if its shape is refused, and what follows waits', async () => {
     const key = await newKey(100)
     const small = await post(key, batch([{}]))
     expect([small.status, rateOf(small)[0]]).toEqual([400, '"default";r=199;t=1'])
     const large = await post(key, batch([{ padding: 'x'.repeat(1024 * 1024) }]))
     expect(large.status).toBe(400)
-    // Of 200 one is spent by either request, and 256 by the mebibyte.
+    // Of 200 each request costs one, and a mebibyte costs 256.
     const { refused, accepted } = await spend(key)
     expect(accepted).toBe(0)
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -489,7 +489,7 @@ describe('a body that comes to nothing', () => {
     expect((await read(key)).status).toBe(200)
   })
 
-  it('counts little where the rate is used up, so that who waits as told is taken', async () => {
+  it('counts little if the rate limit is reached, so that a client that waits as told is accepted', async () => {
     const { event, workspace } = await customerInJourney(cairn)
     const { key } = await createKey(cairn, workspace, 'secret', { rate_limit: 20 })
     const body = batch(Array(30).fill({ ...event, custom_variables: 'x'.repeat(10_000) }))

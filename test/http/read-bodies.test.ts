@@ -10,7 +10,7 @@ import { LoopScheduler } from '../../server/http/rates/loop-scheduler.ts'
 import { type ArrivingBody, BodyPlaces } from '../../server/http/request-body.ts'
 import { withPatience } from '../patience.ts'
 
-it('a body that has been read keeps nothing of its request, compressed or not', async () => {
+it('a body that has been read retains nothing of its request, compressed or not', async () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const places = new BodyPlaces({ onSlow: () => {} })
@@ -44,6 +44,6 @@ it('a body that has been read keeps nothing of its request, compressed or not', 
     return requests.every((request) => request.deref() === undefined)
   }
   await vi.waitUntil(areGone, withPatience)
-  // They are known still.
+  // They are still known.
   expect(bodies.map(({ length }) => length)).toEqual([16, 21])
 })

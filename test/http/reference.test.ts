@@ -19,7 +19,7 @@ async function get(path: string, headers: Record<string, string>) {
 }
 
 describe('a file of the API reference', () => {
-  it.each(['br', 'gzip'])('is sent as %s to who takes it, and is the same file', async (coding) => {
+  it.each(['br', 'gzip'])('is sent as %s to clients that accept it, and is the same file', async (coding) => {
     for (const path of paths) {
       const plain = await get(path, { 'accept-encoding': 'identity' })
       const { headers, text } = await get(path, { 'accept-encoding': coding })
@@ -32,14 +32,14 @@ describe('a file of the API reference', () => {
     }
   })
 
-  it('comes as it is to who refuses every coding or names none that is spoken', async () => {
+  it('is sent uncompressed to clients that refuse every coding or accept none that is supported', async () => {
     for (const accepted of ['br;q=0, gzip;q=0', 'zstd', '']) {
       const { headers } = await get('/docs/redoc.js', { 'accept-encoding': accepted })
       expect(headers.get('content-encoding'), accepted).toBeNull()
     }
   })
 
-  it('is asked for at every visit and sent once', async () => {
+  it('is revalidated at every visit and sent once', async () => {
     for (const path of paths) {
       for (const coding of ['br', 'gzip', 'identity']) {
         const first = await get(path, { 'accept-encoding': coding })
@@ -52,7 +52,7 @@ describe('a file of the API reference', () => {
         for (const known of [etag, `"other", ${etag}`, `W/${etag}`]) {
           const again = await get(path, { 'accept-encoding': coding, 'if-none-match': known })
           expect([again.status, again.text, again.headers.get('etag')], path).toEqual([304, '', etag])
-          // A browser takes them in place of those that it has kept.
+          // Browsers use the headers of a 304 in place of those they have cached.
           const policy = 'content-security-policy'
           expect(again.headers.get(policy), path).toBe(first.headers.get(policy))
         }
@@ -62,7 +62,7 @@ describe('a file of the API reference', () => {
     }
   })
 
-  it('has another tag in every coding', async () => {
+  it('has a different ETag in every coding', async () => {
     const tags = await Promise.all(
       ['br', 'gzip', 'identity'].map(async (coding) =>
         (await get('/docs/redoc.js', { 'accept-encoding': coding })).headers.get('etag'),

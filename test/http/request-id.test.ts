@@ -16,7 +16,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** A reply to a request with these headers, and its identifier. */
+/** The response to a request with these headers, and its identifier. */
 async function read(headers: Record<string, string | string[]>) {
   const reply = await send(cairn, 'GET /journeys', { key: workspace.secret_key, headers })
   return reply.headers.get('x-request-id')
@@ -43,15 +43,15 @@ describe("a caller's X-Request-Id", () => {
     'caf\xe9',
     'a;b=c',
     '%0a',
-  ])('is replaced where it is %j', async (id) => {
+  ])('is replaced if it is %j', async (id) => {
     expect(await read({ 'x-request-id': id })).toMatch(UUID)
   })
 
-  it('is replaced where it is a service key, which must not be logged', async () => {
+  it('is replaced if it is a service key, which must not be logged', async () => {
     expect(await read({ 'x-request-id': workspace.publishable_key })).toMatch(UUID)
   })
 
-  it('is replaced where it is sent twice', async () => {
+  it('is replaced if it is sent twice', async () => {
     expect(await read({ 'x-request-id': ['a', 'b'] })).toMatch(UUID)
   })
 })
@@ -65,7 +65,7 @@ describe('a request without one', () => {
 })
 
 describe('the identifier', () => {
-  it('is on every kind of reply, and the same in the body of a refusal and in the log', async () => {
+  it('is on every kind of response, and the same in the body of a refusal and in the log', async () => {
     const { secret_key, publishable_key, journey_id } = workspace
     for (const [status, line, sent] of [
       [200, 'GET /journeys', { key: secret_key }],
@@ -104,7 +104,7 @@ describe('the identifier', () => {
     },
   )
 
-  it('is that of its own request where several wait on one connection', async () => {
+  it('belongs to its own request if several wait on one connection', async () => {
     const { socket, answer } = await openConnection(cairn)
     const ids = Array.from({ length: 50 }, (_, index) => `pipelined-${index}`)
     const requests = ids.map((id, index) => {

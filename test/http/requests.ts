@@ -12,16 +12,16 @@ const agent = new Agent({ keepAlive: true })
 type Sent = {
   /** Sent as `x-service-key`. */
   key?: string
-  /** Beside the key; a body is `application/json` unless they say otherwise. */
+  /** In addition to the key; a body is `application/json` by default. */
   headers?: OutgoingHttpHeaders
-  /** Sent as it stands. */
+  /** Sent unchanged. */
   body?: string | Buffer
 }
 
 /**
- * Sends what no client would send, and checks the reply against the contract.
- * @param line method and path below the base path, for example `GET /customers?limit=0`; nothing is normalised
- * @throws {Error} where the sender does not get to see an answer
+ * Sends what no client would send, and checks the response against the contract.
+ * @param line method and path below the base path, for example `GET /customers?limit=0`; nothing is normalized
+ * @throws {Error} if the sender gets no response
  */
 export async function send(
   cairn: Pick<Cairn, 'url'>,
@@ -59,27 +59,30 @@ export async function send(
   return await checkReply(method, path, response)
 }
 
-/** The problem with which a request was refused. */
+/** Returns the problem of a refused request. */
 export async function problemOf(reply: Response): Promise<Problem> {
   return await reply.json()
 }
 
-/** The fields of a problem that programs decide by, and its faults. */
+/** Returns the fields of a problem that programs branch on, and its faults. */
 export async function refusal(reply: Response): Promise<Pick<Problem, 'status' | 'code' | 'errors'>> {
   const { status, code, errors } = await problemOf(reply)
   return { status, code, ...(errors && { errors }) }
 }
 
-/** A connection on which bytes are sent as they stand. */
+/** A connection on which bytes are sent unchanged. */
 export type Connection = {
   socket: Socket
-  /** All that has come so far. */
+  /** Everything received so far. */
   answer(): string
-  /** Resolves when both sides have closed; with the error where the connection was reset. */
+  /** Resolves when both sides have closed; with the error if the connection was reset. */
   closed: Promise<NodeJS.ErrnoException | undefined>
 }
 
-/** Closed when the test ends, which must run alone: of several at once, vitest may take it for another's. */
+/**
+ * Opens a connection that is closed when the test ends. The test must run alone, or vitest may close it for another
+ * one.
+ */
 export async function openConnection(cairn: Pick<Cairn, 'url'>): Promise<Connection> {
   const connection = connectTo(cairn)
   onTestFinished(() => void connection.socket.destroy())
@@ -105,9 +108,9 @@ function connectTo(cairn: Pick<Cairn, 'url'>): Connection {
 }
 
 /**
- * Sends bytes as they stand, and checks the first answer to them against the contract.
+ * Sends bytes unchanged and checks the first response against the contract.
  * @param line the request as which it is checked, like that of `send`
- * @throws {Error} where the connection ends before there is a whole one
+ * @throws {Error} if the connection ends before a complete response
  */
 export async function sendBytes(cairn: Cairn, line: string, bytes: string): Promise<Response> {
   const { socket, answer, closed } = connectTo(cairn)
@@ -124,7 +127,7 @@ export async function sendBytes(cairn: Cairn, line: string, bytes: string): Prom
   return await checkReply(method, path, reply)
 }
 
-/** The first answer in what a connection has brought so far; undefined while it is not whole. */
+/** Returns the first response in what was received so far; undefined while it is incomplete. */
 function firstAnswer(text: string): Response | undefined {
   const [head = ''] = text.split('\r\n\r\n', 1)
   const [line = '', ...fields] = head.split('\r\n')
@@ -137,14 +140,14 @@ function firstAnswer(text: string): Response | undefined {
     : undefined
 }
 
-/** The head of a request, from its line to the empty line behind the headers. */
+/** Formats the head of a request, including the empty line after the headers. */
 export function head(line: string, headers: Record<string, string> = {}): string {
   const [method, path] = line.split(' ')
   const fields = Object.entries({ host: 'cairn', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} /v1${path} HTTP/1.1\r\n${fields.join('')}\r\n`
 }
 
-/** One chunk of a chunked body. */
+/** Formats one chunk of a chunked body. */
 export function chunk(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }

@@ -22,7 +22,7 @@ const hardened = {
 }
 
 describe('every reply', () => {
-  it('keeps browsers from guessing, framing and caching', async () => {
+  it('keeps browsers from sniffing, framing and caching', async () => {
     for (const [line, sent] of [
       ['GET /journeys', { key: workspace.secret_key }],
       ['GET /events/export', { key: workspace.secret_key }],

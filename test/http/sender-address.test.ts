@@ -15,7 +15,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** The address that the log has of a request with these headers, which a trusted proxy at 127.0.0.1 sends. */
+/** The logged address of a request with these headers from a trusted proxy at 127.0.0.1. */
 async function addressWith(headers: Record<string, string | string[]>): Promise<unknown> {
   const id = randomUUID()
   await send(cairn, 'GET /events', { headers: { ...headers, 'x-request-id': id } })
@@ -48,16 +48,16 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     ['[::FFFF:203.0.113.9]:443', '203.0.113.9'],
     ['::ffff:cb00:7109', '203.0.113.9'],
     ['0:0:0:0:0:ffff:203.0.113.9', '203.0.113.9'],
-    // What anybody can have written before it.
+    // Everything before it may be forged.
     ['198.51.100.7, 203.0.113.9:40001', '203.0.113.9'],
     ['unknown, 203.0.113.9', '203.0.113.9'],
     ['", 203.0.113.9', '203.0.113.9'],
-    // Empty elements are none.
+    // Empty elements are ignored.
     ['203.0.113.9, ', '203.0.113.9'],
     ['203.0.113.9 , ,, 10.0.0.2:81', '203.0.113.9'],
-    // Through further proxies that are trusted, in whatever form they are named.
+    // Through further trusted proxies, in any notation.
     ['203.0.113.9:40001, 10.0.0.2:81, [fd00::7]:82, ::ffff:10.0.0.3', '203.0.113.9'],
-    // One that names no address stands for its sender.
+    // An element without an address stands for the proxy that sent it.
     ['unknown', '127.0.0.1'],
     ['203.0.113.9, unknown', '127.0.0.1'],
     ['203.0.113.9, _hidden, 10.0.0.2:81', '10.0.0.2'],
@@ -71,7 +71,7 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     expect(await addressWith({ 'x-forwarded-for': value })).toBe(address)
   })
 
-  it('costs as little where it names a thousand proxies', async () => {
+  it('is parsed quickly if it names a thousand proxies', async () => {
     const many = Array.from({ length: 1_000 }, () => '127.0.0.1')
     expect(await addressWith({ 'x-forwarded-for': ['203.0.113.9', ...many].join() })).toBe('127.0.0.1')
     expect(await addressWith({ 'x-forwarded-for': ['203.0.113.9', ...many.slice(0, 49)].join() })).toBe(
@@ -85,7 +85,7 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     )
   })
 
-  it('decides where Forwarded is there too', async () => {
+  it('decides if Forwarded is there too', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=198.51.100.7' }
     expect(await addressWith(headers)).toBe('203.0.113.9')
   })
@@ -114,7 +114,7 @@ describe('Forwarded of a trusted proxy', () => {
     expect(await addressWith({ forwarded: value })).toBe(address)
   })
 
-  it('is what the proxy has added, whatever a sender has written before it', async () => {
+  it('is what the proxy has added, whatever the sender has written before it', async () => {
     const piece = fc.constantFrom('"', '\\', ',', ';', '=', ' ', 'for', 'by', '1.2.3.4', '[', ']', '_x')
     const written = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
     const added = fc.constantFrom(
@@ -130,8 +130,8 @@ describe('Forwarded of a trusted proxy', () => {
   })
 })
 
-describe('a proxy that adds ports', () => {
-  /** The status of a wrong sign-in of which the proxy says this. */
+describe('a proxy that appends ports', () => {
+  /** The status of a failed sign-in that the proxy reports from this address. */
   async function guess(email: string, from: string): Promise<number> {
     const reply = await cairn.fetch('/session', {
       method: 'POST',
@@ -145,7 +145,7 @@ describe('a proxy that adds ports', () => {
     ['IPv4', (port: number) => `203.0.113.9:${port}`, '198.51.100.7:40001'],
     ['IPv6', (port: number) => `[2001:db8::${port}]:${port}`, '[2001:db8:0:1::1]:443'],
   ])(
-    'has the wrong guesses of one sender counted together, and apart from others: %s',
+    'has the wrong guesses of one sender counted together, and separately from others: %s',
     async (_, from, other) => {
       const email = newEmail()
       const statuses = []

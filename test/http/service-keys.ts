@@ -10,7 +10,7 @@ import { inStore } from '../in-store.ts'
 
 type Options = Partial<Pick<ServiceKey, 'allowed_origins' | 'rate_limit' | 'expires_ms'>> & { token?: string }
 
-/** Makes a key in the store of a running server, as another program does. */
+/** Creates a key in the store of a running server, as another process does. */
 export async function createKey(
   { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
   { workspace_id }: Pick<Workspace, 'workspace_id'>,
@@ -34,7 +34,7 @@ export async function createKey(
   return { key_id, key: token }
 }
 
-/** Changes a key in the store of a running server, as another program does. */
+/** Changes a key in the store of a running server, as another process does. */
 export async function changeKey(
   { databaseUrl }: Pick<Cairn, 'databaseUrl'>,
   keyId: string,

@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const other of others.values()) await (await other).stop()
 })
 
-/** The server of these tests that has the settings: `cairn` without any. */
+/** The server of these tests with the settings: `cairn` if there are none. */
 async function cairnWith(settings: Settings): Promise<Cairn> {
   const name = JSON.stringify(settings)
   if (name === '{}') return cairn
@@ -39,12 +39,12 @@ async function cairnWith(settings: Settings): Promise<Cairn> {
 
 type Headers = Record<string, string>
 
-/** The answer to signing in, by a page that sends the headers. */
+/** The response to a sign-in by a page that sends the headers. */
 async function signInReply(at: Cairn, { email, password }: Person, headers: Headers = OWN_PAGE) {
   return await send(at, 'POST /session', { headers, body: JSON.stringify({ email, password }) })
 }
 
-/** What `Set-Cookie` says: the value and the attributes, in any order, of each cookie, by its name. */
+/** The cookies in `Set-Cookie` by name: the value and the attributes, in any order. */
 function cookiesOf(reply: Response) {
   const cookies = reply.headers.getSetCookie().map((line) => {
     const [, name = '', value = '', attributes = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []
@@ -73,7 +73,7 @@ describe('the cookie of a session', () => {
   const device = expect.stringMatching(/^[0-9a-f]{32}\.[0-9a-f]{64}$/)
   const attributes = (seconds: number) => ['HttpOnly', `Max-Age=${seconds}`, 'Path=/', 'SameSite=Strict']
 
-  it('is for this host alone, unseen by scripts and by requests from other sites', async () => {
+  it('is for this host only, hidden from scripts and from other sites’ requests', async () => {
     const reply = await signInReply(cairn, await newPerson(cairn))
     expect(reply.status).toBe(201)
     expect(cookiesOf(reply)).toEqual({
@@ -87,11 +87,11 @@ describe('the cookie of a session', () => {
     ['a trusted proxy says so', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }],
     ['the page says so', {}, { origin: 'https://cairn.example.com', host: 'cairn.example.com' }],
     [
-      'the page says so beside a port',
+      'the page says so next to a port',
       {},
       { origin: 'https://cairn.example.com', host: 'cairn.example.com:443' },
     ],
-  ])('goes over HTTPS alone, and can be set by no other host, where %s', async (_name, options, headers) => {
+  ])('is sent over HTTPS only, and can be set by no other host, if %s', async (_name, options, headers) => {
     const at = await cairnWith(options)
     const reply = await signInReply(at, await newPerson(at), { ...OWN_PAGE, ...headers })
     expect(cookiesOf(reply)).toEqual({
@@ -100,7 +100,7 @@ describe('the cookie of a session', () => {
     })
   })
 
-  it('is an ordinary one where somebody else than a trusted proxy speaks of HTTPS', async () => {
+  it('is an ordinary one if an untrusted peer claims HTTPS', async () => {
     const at = await cairnWith({ trustedProxies: ['192.0.2.1'] })
     const headers = { ...OWN_PAGE, 'x-forwarded-proto': 'https', forwarded: 'proto=https' }
     const reply = await signInReply(at, await newPerson(at), headers)
@@ -122,7 +122,7 @@ describe('the cookie of a session', () => {
     })
   })
 
-  it('is not set by a sign-in that is refused', async () => {
+  it('is not set by a refused sign-in', async () => {
     const person = await newPerson(cairn)
     const wrong = await signInReply(cairn, { ...person, password: 'wrong' })
     const foreign = await signInReply(cairn, person, {})
@@ -153,7 +153,7 @@ describe('behind HTTPS', () => {
     }
   })
 
-  it('a session works where the proxy does not say that it speaks TLS', async () => {
+  it('a session is valid if the proxy does not report TLS', async () => {
     const own = { origin: 'https://cairn.example.com', host: 'cairn.example.com' }
     const reply = await signInReply(cairn, await newPerson(cairn), own)
     const { value } = cookiesOf(reply)['__Host-cairn_session'] ?? {}
@@ -196,7 +196,7 @@ describe('a session', () => {
     expect((await signInReply(cairn, { ...person, password: 'zoe-in-Amsterdam' })).status).toBe(401)
   })
 
-  it('has the rate of its person, who is named in the log', async () => {
+  it('has the rate limit of its person, who is named in the log', async () => {
     const at = await startCairnForTest({ now: () => 0, rateLimit: 2 })
     const [person, other] = [await newPerson(at), await newPerson(at)]
     const [one, two] = [await signIn(at, person), await signIn(at, person)]
@@ -244,7 +244,7 @@ describe('a session', () => {
     expect((await signInReply(cairn, { ...person, password: body.new_password })).status).toBe(201)
   })
 
-  it('and the password stay as they are where the current password is wrong', async () => {
+  it('and the password stay unchanged if the current password is wrong', async () => {
     const person = await newPerson(cairn)
     const [own, other] = [await signIn(cairn, person), await signIn(cairn, person)]
     const body = { current_password: 'not-this-one', new_password: 'a-moth-in-relay-70' }
@@ -254,7 +254,7 @@ describe('a session', () => {
     expect((await signInReply(cairn, person)).status).toBe(201)
   })
 
-  it('does not begin with a password that was changed meanwhile', async () => {
+  it('does not begin with a password that was changed in the meantime', async () => {
     const person = await newPerson(cairn)
     const own = browser(cairn, await signIn(cairn, person))
     const body = { current_password: person.password, new_password: 'a-moth-in-relay-70' }
@@ -275,7 +275,7 @@ describe('a session', () => {
     for (const token of tokens) expect(await statusOf(`cairn_session=${token}`)).toBe(401)
   })
 
-  it('that has ended while the body of a request was on its way changes nothing', async () => {
+  it('that has ended while the body of a request was arriving changes nothing', async () => {
     const { headers, fetch } = await signUp(cairn, workspace, 'owner')
     const other = await signUp(cairn, workspace, 'owner')
     const body = JSON.stringify({ name: 'Held back' })
@@ -283,7 +283,7 @@ describe('a session', () => {
     const sent = { 'content-type': 'application/json', 'content-length': String(body.length), ...headers }
     socket.write(head('POST /journeys', sent) + body.slice(0, 1))
     const began = performance.now()
-    // Each of them takes a while, in which the request above waits.
+    // Each of them takes a while, and the request above waits in their queue.
     while (performance.now() - began < 100) await other.fetch('GET /session')
     await fetch('DELETE /session')
     socket.write(body.slice(1))
@@ -300,7 +300,7 @@ describe('a session', () => {
     expect(await statusOf(`cairn_session=${cookiesOf(reply).cairn_session?.value}`)).toBe(200)
   })
 
-  it('goes on where a sign-in that carries it is refused', async () => {
+  it('continues if a sign-in that carries it is refused', async () => {
     const person = await newPerson(cairn)
     const first = await signIn(cairn, person)
     expect((await signInReply(cairn, { ...person, password: 'wrong' }, first)).status).toBe(401)
@@ -335,7 +335,7 @@ describe('a session', () => {
     expect(await statusOf(cookie, { at })).toBe(401)
   })
 
-  it('is not opened by anything but its cookie', async () => {
+  it('is accepted only by its cookie', async () => {
     const headers = await signIn(cairn, await newPerson(cairn))
     const token = tokenOf(headers)
     const other = token.endsWith('0') ? '1' : '0'
@@ -352,7 +352,7 @@ describe('a session', () => {
       { cookie: `cairn_session="${token}"` },
       { cookie: `Cairn_Session=${token}` },
       { cookie: `cairn_device=${token}` },
-      // What the store holds of it.
+      // What the store contains of it.
       { cookie: `cairn_session=${tokenDigest(token)}` },
       { cookie: "cairn_session=' OR 1=1 --" },
       { cookie: `cairn_session=${'x'.repeat(10_000)}` },
@@ -372,8 +372,8 @@ describe('a session', () => {
   })
 })
 
-describe('a key beside a cookie', () => {
-  it('decides: its workspace, its rights, and whether there is an answer at all', async () => {
+describe('a key next to a cookie', () => {
+  it('decides: its workspace, its rights, and whether there is a response at all', async () => {
     const member = await signUp(cairn, workspace, 'owner')
     const other = await cairn.workspace()
     const { cookie } = member.headers
@@ -392,7 +392,7 @@ describe('a key beside a cookie', () => {
     expect((await send(cairn, 'GET /journeys', { headers: { cookie } })).status).toBe(200)
   })
 
-  it('is refused wherever a person is needed', async () => {
+  it('is refused wherever a person is required', async () => {
     const { headers } = await signUp(cairn, workspace, 'owner')
     for (const { method, path, accepts } of operations) {
       if (accepts.join() !== 'Session') continue
@@ -418,8 +418,8 @@ describe('a cookie', () => {
   })
 })
 
-describe('a request from elsewhere', () => {
-  /** What browsers send of other pages, and what they send where nobody knows. */
+describe('a cross-origin request', () => {
+  /** Headers that browsers send for other pages, or if they cannot tell. */
   const foreign = (host: string): Headers[] => [
     {},
     { origin: 'https://evil.test' },
@@ -485,7 +485,7 @@ describe('a request from elsewhere', () => {
     }
   })
 
-  it('reads by cookie, which only the browser decides to send', async () => {
+  it('can read by cookie, which only the browser decides to send', async () => {
     const cookie = underBothNames((await signUp(cairn, workspace, 'owner')).headers)
     const { host } = new URL(cairn.url)
     for (const { method, path, accepts } of operations) {
@@ -498,7 +498,7 @@ describe('a request from elsewhere', () => {
     }
   })
 
-  it('is told by no CORS header that it may read', async () => {
+  it('gets no CORS header that would let it read', async () => {
     const cookie = underBothNames((await signUp(cairn, workspace, 'owner')).headers)
     const origin = 'https://evil.test'
     for (const { method, path, accepts } of operations) {
@@ -516,7 +516,7 @@ describe('a request from elsewhere', () => {
 })
 
 describe('a request from a page of the server', () => {
-  /** The status of signing in, and of a change by cookie. */
+  /** The status of a sign-in, and of a change by cookie. */
   async function statuses(at: Cairn, headers: Headers): Promise<number[]> {
     const member = await newMember(at, await at.workspace(), 'owner')
     const cookie = underBothNames(await signIn(at, member))
@@ -525,13 +525,13 @@ describe('a request from a page of the server', () => {
     return [(await signInReply(at, member, headers)).status, change.status]
   }
 
-  it('is known by Sec-Fetch-Site, or by an Origin of the same host and port', async () => {
+  it('is recognised by Sec-Fetch-Site, or by an Origin of the same host and port', async () => {
     const { host } = new URL(cairn.url)
     for (const headers of [
       { 'sec-fetch-site': 'same-origin' },
       { 'sec-fetch-site': 'same-origin', origin: 'https://elsewhere.test' },
       { origin: `http://${host}` },
-      // TLS ends at a proxy that does not say so.
+      // TLS ends at a proxy that does not report it.
       { origin: `https://${host}` },
       { origin: 'http://localhost:8080', host: 'localhost:8080' },
       { origin: 'https://cairn.example.com', host: 'cairn.example.com' },
@@ -540,7 +540,7 @@ describe('a request from a page of the server', () => {
     }
   })
 
-  it('is known whatever the letter case, and with or without the port that the scheme implies', async () => {
+  it('is recognised in any letter case, and with or without the default port', async () => {
     for (const headers of [
       { origin: 'http://cairn.lan', host: 'cairn.lan:80' },
       { origin: 'http://cairn.lan:80', host: 'cairn.lan' },
@@ -558,7 +558,7 @@ describe('a request from a page of the server', () => {
       { origin: 'http://cairn.lan', host: 'cairn.lan:443' },
       { origin: 'https://cairn.lan', host: 'cairn.lan:80' },
       { origin: 'http://cairn.lan', host: 'cairn.lan:8080' },
-      // Browsers take these for two hosts.
+      // Browsers treat these as two hosts.
       { origin: 'http://cairn.lan.', host: 'cairn.lan' },
       { origin: 'http://cairn.lan', host: 'evil.test@cairn.lan' },
       { origin: 'http://cairn.lan/', host: 'cairn.lan' },
@@ -573,11 +573,11 @@ describe('a request from a page of the server', () => {
     ['https://CAIRN.example.com:443/', 'https://cairn.example.com'],
     ['https://cairn.example.com', 'https://Cairn.example.com:443'],
     ['http://[FD00:0::7]:80', 'http://[fd00::7]'],
-  ])('is known where CAIRN_PUBLIC_URL is %s and its Origin %s', async (publicUrl, origin) => {
+  ])('is recognised if CAIRN_PUBLIC_URL is %s and its Origin %s', async (publicUrl, origin) => {
     expect(await statuses(await startCairnForTest({ publicUrl }), { origin })).toEqual([201, 201])
   })
 
-  it('is known by CAIRN_PUBLIC_URL where there is one, whatever Host says', async () => {
+  it('is recognised by CAIRN_PUBLIC_URL if it is set, whatever Host says', async () => {
     const at = await startCairnForTest({ publicUrl: 'http://cairn.example.com:8080' })
     const origin = 'http://cairn.example.com:8080'
     expect(await statuses(at, { origin })).toEqual([201, 201])
@@ -592,7 +592,7 @@ describe('a request from a page of the server', () => {
     }
   })
 
-  it('is known by X-Forwarded-Host where a trusted proxy sends it, and nobody else', async () => {
+  it('is recognised by X-Forwarded-Host only if a trusted proxy sends it', async () => {
     const headers = { origin: 'https://cairn.example.com', 'x-forwarded-host': 'cairn.example.com' }
     const behind = await cairnWith({ trustedProxies: ['127.0.0.1'] })
     const cookie = underBothNames(await signIn(behind, await newPerson(behind)))

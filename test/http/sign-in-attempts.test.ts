@@ -30,7 +30,7 @@ let cairn: Cairn
 let now = Date.now()
 
 beforeAll(async () => {
-  // So that a request can say which address it comes from.
+  // So that a request can choose the address it comes from.
   cairn = await startCairn({ trustedProxies: ['127.0.0.1'], now: () => now })
   return cairn.stop
 })
@@ -49,7 +49,7 @@ function newAddress(): string {
 
 type Guess = { email?: string; password?: string; from?: string; cookie?: string }
 
-/** The answer to a guess. Without more it is a wrong one at an account that does not exist. */
+/** The response to a guess. By default it is a wrong one for an account that does not exist. */
 async function guess({ email = newEmail(), password = 'wrong', from, cookie }: Guess, at = cairn) {
   return await at.fetch('/session', {
     method: 'POST',
@@ -63,13 +63,13 @@ async function guess({ email = newEmail(), password = 'wrong', from, cookie }: G
   })
 }
 
-/** The status, and for how many seconds to wait. */
+/** The status, and the seconds to wait. */
 function outcome({ status, headers }: Response) {
   const wait = headers.get('retry-after')
   return wait === null ? status : { status, wait: Number(wait) }
 }
 
-/** What comes of guesses that are made one after the other. */
+/** The outcomes of guesses that are made one after the other. */
 async function outcomes(guesses: Guess[], at = cairn) {
   const all = []
   for (const one of guesses) all.push(outcome(await guess(one, at)))
@@ -89,7 +89,7 @@ function times<Item>(count: number, item: Item): Item[] {
 }
 
 describe('whether there is an account', () => {
-  it('is not told by the answer to a wrong guess', async () => {
+  it('is not revealed by the answer to a wrong guess', async () => {
     const workspace = await cairn.workspace()
     const { email } = await newMember(cairn, workspace, 'owner')
     const answers = []
@@ -104,9 +104,9 @@ describe('whether there is an account', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
-  it('is not told by the time that the answer takes', async () => {
+  it('is not revealed by the response time', async () => {
     const workspace = await cairn.workspace()
-    // What the server itself makes of a password.
+    // The hash that the server itself computes.
     const password_hash = new Passwords().hash('enigma-is-a-machine', 'ada')
     const { person_id, email } = await newPerson(cairn, { password_hash })
     await addMember(cairn, workspace, { person_id }, 'owner')
@@ -120,17 +120,17 @@ describe('whether there is an account', () => {
     const unknown: number[] = []
     for (const [at, from] of addresses.entries()) {
       const taken = at % 2 === 0 ? await time({ email, from }) : await time({ from })
-      // The first of each prepares what the later ones use.
+      // The first of each kind prepares what later ones use.
       if (at >= 4) (at % 2 === 0 ? known : unknown).push(taken)
     }
     const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? 0
-    // Without a hash to compare the answer would take a tenth of the time; a busy machine makes no such difference.
+    // Without a hash to compare, the response would take a tenth of the time; load makes no such difference.
     const ratio = median(unknown) / median(known)
     expect(ratio).toBeGreaterThan(1 / 3)
     expect(ratio).toBeLessThan(3)
   })
 
-  it('is not told by when further guesses must wait', async () => {
+  it('is not revealed by when further guesses must wait', async () => {
     const person = await newPerson(cairn)
     const known = await outcomes(times(7, { email: person.email, from: newAddress() }))
     const unknown = await outcomes(times(7, { email: newEmail(), from: newAddress() }))
@@ -139,23 +139,23 @@ describe('whether there is an account', () => {
 })
 
 describe('guesses at one account from one address', () => {
-  it('must wait after the fifth wrong one, each for twice as long, up to a minute', async () => {
+  it('must wait after the fifth wrong one, each twice as long, up to a minute', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     expect(await outcomes(times(4, { email, from }))).toEqual(times(4, 401))
     for (const wait of [1, 2, 4, 8, 16, 32, 60, 60]) {
       expect(await outcomes([{ email, from }])).toEqual([401])
-      // Not even the right one is looked at.
+      // Not even the right password is checked.
       expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait }])
       now += wait * 1000 - 1
-      // Those that were refused have not prolonged the wait.
+      // The refused ones have not extended the wait.
       expect(await outcomes(times(3, { email, from }))).toEqual(times(3, { status: 429, wait: 1 }))
       now += 1
     }
     expect(await outcomes([{ email, password, from }])).toEqual([201])
   })
 
-  it('are told in the same words as everybody who must wait', async () => {
+  it('are answered like everyone who must wait', async () => {
     const [email, from] = [newEmail(), newAddress()]
     await outcomes(times(5, { email, from }))
     const { request_id: _, ...problem } = await problemOf(await guess({ email, from }))
@@ -163,7 +163,7 @@ describe('guesses at one account from one address', () => {
     expect(JSON.stringify(problem)).not.toContain(email)
   })
 
-  it('are counted whatever the letter case', async () => {
+  it('are counted in any letter case', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     const written = [email, email.toUpperCase(), email.replace('e', 'E'), email, email.toUpperCase()]
@@ -171,7 +171,7 @@ describe('guesses at one account from one address', () => {
     expect(await outcomes([{ email, password, from }])).toEqual([{ status: 429, wait: 1 }])
   })
 
-  it('start anew after the right one', async () => {
+  it('start from zero after the right one', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     const wrong = times(4, { email, from })
@@ -182,7 +182,7 @@ describe('guesses at one account from one address', () => {
     ])
   })
 
-  it('do not slip through side by side', async () => {
+  it('do not slip through concurrently', async () => {
     const [email, from] = [newEmail(), newAddress()]
     const replies = await Promise.all(times(20, { email, from }).map((given) => guess(given)))
     const statuses = replies.map(({ status }) => status).sort()
@@ -198,7 +198,7 @@ describe('guesses at one account from one address', () => {
     now += 3000
   })
 
-  it('hold back neither other accounts nor other addresses', async () => {
+  it('delay neither other accounts nor other addresses', async () => {
     const [one, two] = [await newPerson(cairn), await newPerson(cairn)]
     const from = newAddress()
     await outcomes(times(5, { email: one.email, from }))
@@ -212,7 +212,7 @@ describe('guesses at one account from one address', () => {
 })
 
 describe('guesses from one address', () => {
-  it('must wait after thirty wrong ones, whatever the accounts', async () => {
+  it('must wait after thirty wrong ones, on any accounts', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     expect(await outcomes(times(30, { from }))).toEqual(times(30, 401))
@@ -233,7 +233,7 @@ describe('guesses from one address', () => {
     expect(await outcomes([{ email, password, from: '2001:db8:0:2::1' }])).toEqual([201])
   })
 
-  it('are not forgotten when somebody signs in to an account of its own', async () => {
+  it('are not forgotten when the network signs in to an account of its own', async () => {
     const { email, password } = await newPerson(cairn)
     const from = newAddress()
     const own = { email, password, from }
@@ -242,7 +242,7 @@ describe('guesses from one address', () => {
     expect(await outcomes([{ from }, own])).toEqual([401, { status: 429, wait: 1 }])
   })
 
-  it('are counted by what the proxy says only where it is trusted', async () => {
+  it('are counted by the proxy’s report only if it is trusted', async () => {
     const at = await startCairnForTest({ now: () => now })
     const email = newEmail()
     const guesses = newAddresses(6).map((from) => ({ email, from }))
@@ -251,14 +251,14 @@ describe('guesses from one address', () => {
 
   it('are counted by the last address that a trusted proxy has added', async () => {
     const [email, from] = [newEmail(), newAddress()]
-    // Whoever guesses can send a header of its own, to which the proxy adds.
+    // An attacker can send a header, to which the proxy appends.
     const guesses = newAddresses(6).map((invented) => ({ email, from: `${invented}, ${from}` }))
     expect(await outcomes(guesses)).toEqual([...times(5, 401), { status: 429, wait: 1 }])
   })
 })
 
 describe('guesses at one account from many addresses', () => {
-  it('must wait after twenty of them, but never its owner in a browser that is known', async () => {
+  it('must wait after twenty of them, but never the owner in a known browser', async () => {
     const person = await newPerson(cairn)
     const { email, password } = person
     const cookie = await deviceOf(person)
@@ -270,7 +270,7 @@ describe('guesses at one account from many addresses', () => {
     expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([{ status: 429, wait: 1 }])
   })
 
-  it('wait longer with each wrong one, whoever makes it, up to a minute and for an hour at the most', async () => {
+  it('wait longer with each wrong one from anyone, up to a minute and for at most an hour', async () => {
     const { email, password } = await newPerson(cairn)
     const addresses = newAddresses(28)
     const began = now
@@ -280,7 +280,7 @@ describe('guesses at one account from many addresses', () => {
       now += wait * 1000
       expect(await outcomes([{ email, from: addresses[20 + at] ?? '' }])).toEqual([401])
     }
-    // One that has been counted makes the others wait again.
+    // Another counted guess makes the others wait again.
     now += 60_000
     expect(await outcomes([{ email, from: addresses[0] ?? '' }])).toEqual([401])
     expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([{ status: 429, wait: 60 }])
@@ -288,10 +288,10 @@ describe('guesses at one account from many addresses', () => {
     expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([201])
   })
 
-  it('keep no new browser out that are five, however long they go on', async () => {
+  it('from five networks lock out no new browser, however long they continue', async () => {
     const { email, password } = await newPerson(cairn)
     const addresses = newAddresses(5)
-    // As often as each of them may, and then so seldom that each is forgotten between two guesses.
+    // As often as each may guess, and then so rarely that each is forgotten between two guesses.
     for (const pause_ms of [...times(10, 61_000), ...times(6, 3_600_001)]) {
       expect(await outcomes(addresses.map((from) => ({ email, from })))).toEqual(times(5, 401))
       expect(await outcomes([{ email, password, from: newAddress() }])).toEqual([201])
@@ -301,7 +301,7 @@ describe('guesses at one account from many addresses', () => {
 })
 
 describe('a new password', () => {
-  it('that an operator gives ends the waiting, wherever the guesses came from', async () => {
+  it('set by an operator ends the waiting, wherever the guesses came from', async () => {
     const at = await startCairnForTest({ trustedProxies: ['127.0.0.1'], now: () => now })
     const person = await newPerson(at)
     const { email } = person
@@ -325,7 +325,7 @@ describe('a new password', () => {
 })
 
 describe('an outage', () => {
-  it('is no wrong guess, and leaves the wrong ones beside it', async () => {
+  it('is not a wrong guess, and keeps concurrent wrong ones counted', async () => {
     const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (const [by, free] of [
       ['pair', 5],
@@ -340,7 +340,7 @@ describe('an outage', () => {
         })
       for (const _ of Array(free - 2)) await guess(undefined)
       for (const _ of Array(100)) await expect(outage()).rejects.toThrow('overloaded')
-      // Side by side with a wrong one, which is the last but one that is free.
+      // Concurrently with a wrong one, the last but one that is free.
       await Promise.allSettled([outage(), guess(undefined)])
       await guess(undefined)
       await expect(guess('right')).rejects.toThrow('too_many_attempts')
@@ -351,7 +351,7 @@ describe('an outage', () => {
 })
 
 describe('what is remembered of guesses', () => {
-  it('takes as much memory however long the names are', async () => {
+  it('takes the same memory however long the names are', async () => {
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
     const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
@@ -363,19 +363,19 @@ describe('what is remembered of guesses', () => {
     const before = process.memoryUsage().heapUsed
     for (let count = 0; count < 4000; count += 1) await wrong(randomBytes(5000).toString('hex'))
     collect()
-    // As they stand the names would take forty million.
+    // With full names this would take forty million.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
     await expect(Promise.all(times(6, '0').map(wrong))).rejects.toThrow('too_many_attempts')
   })
 })
 
-describe('a flood of made up names', () => {
+describe('a flood of invented names', () => {
   const FLOOD = 110_000
 
   const wrong = async () => undefined
   const right = async () => 'right'
 
-  /** Many guesses, each at an account and from a network of which nobody has heard. */
+  /** Many guesses, each for an unknown account and from an unknown network. */
   async function flood(attempts: Attempts) {
     for (let count = 0; count < FLOOD; count += 1) {
       const value = `made up ${count}`
@@ -389,7 +389,7 @@ describe('a flood of made up names', () => {
 
   const pair = { own: { by: 'pair', value: 'pair' } } as const
 
-  /** Wrong guesses at an account, each from another network. */
+  /** Wrong guesses for an account, each from another network. */
   async function guesses(attempts: Attempts, value: string, from: number, to: number) {
     for (let count = from; count < to; count += 1) await attempts.guess(of(value, count), wrong)
   }
@@ -398,7 +398,7 @@ describe('a flood of made up names', () => {
     return { own: { by: 'pair', value: `${value} ${count}` }, shared: [{ by: 'account', value }] } as const
   }
 
-  it('ends no waiting, and nothing that has come half the way to it', async () => {
+  it('ends no waiting, and evicts nothing that is half way to it', async () => {
     const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (let count = 0; count < 5; count += 1) await attempts.guess(pair, wrong)
     await guesses(attempts, 'waiting', 0, 20)
@@ -410,7 +410,7 @@ describe('a flood of made up names', () => {
     await expect(attempts.guess(of('half the way', 20), right)).rejects.toThrow('too_many_attempts')
   })
 
-  it('of links, which cost nothing to guess, puts out no count of accounts', async () => {
+  it('of links, which cost nothing to guess, evicts no count of accounts', async () => {
     const attempts = new Attempts(new GuessLedger({ now: () => now, counts: new GuessesHere() }))
     for (let count = 0; count < 4; count += 1) await attempts.guess(pair, wrong)
     for (let count = 0; count < FLOOD; count += 1) {
@@ -432,13 +432,13 @@ describe('a flood of made up names', () => {
       return process.memoryUsage().heapUsed
     }
     const full = await link(0, FLOOD)
-    // As many again would take some 15 MB.
+    // Storing as many again would take some 15 MB.
     expect((await link(FLOOD, 2 * FLOOD)) - full).toBeLessThan(8_000_000)
   })
 })
 
 describe('a browser that has signed in before', () => {
-  it('has a count of its own: it waits after ten wrong guesses, wherever it is', async () => {
+  it('has a count of its own: it waits after ten wrong guesses, from anywhere', async () => {
     const person = await newPerson(cairn)
     const { email, password } = person
     const [cookie, other] = [await deviceOf(person), await deviceOf(person)]
@@ -454,7 +454,7 @@ describe('a browser that has signed in before', () => {
     ).toEqual([{ status: 429, wait: 1 }, 201, 201])
   })
 
-  it('is known for that account alone, by what the server has made, and until the password is changed', async () => {
+  it('is recognised only for that account, by the server’s own token, and until the password changes', async () => {
     const [person, stranger] = [await newPerson(cairn), await newPerson(cairn)]
     const { email, password } = person
     const cookie = await deviceOf(person)
@@ -465,7 +465,7 @@ describe('a browser that has signed in before', () => {
     const change = await own.fetch('POST /session/password', {
       body: { current_password: password, new_password: changed },
     })
-    // The browser in which it was changed stays known.
+    // The browser that changed it stays known.
     const [kept = ''] = change.headers.getSetCookie()[0]?.split(';') ?? []
     await outcomes(times(5, { email, from }))
     for (const unknown of [
@@ -505,7 +505,7 @@ describe('guesses at the current password', () => {
 })
 
 describe('guesses at the token of a link', () => {
-  it('must wait after thirty wrong ones from one address, whatever the link', async () => {
+  it('must wait after thirty wrong ones from one address, on any link', async () => {
     const workspace = await cairn.workspace()
     const { fetch } = await signUp(cairn, workspace, 'owner')
     const made = await fetch('POST /invitations', { body: { email: newEmail(), role: 'viewer' } })

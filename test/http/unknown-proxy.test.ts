@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Cairn, startCairnForTest } from '../cairn.ts'
 import { send } from './requests.ts'
 
-/** What the log says of proxies. */
+/** Log entries about proxies. */
 function warnings({ log }: Cairn) {
   return log.filter(({ msg }) => String(msg).includes('CAIRN_TRUSTED_PROXIES'))
 }
@@ -21,7 +21,7 @@ describe('the log warns of a proxy that is not configured', () => {
     },
   )
 
-  it('not where one is configured', async () => {
+  it('not if one is configured', async () => {
     const cairn = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
     await send(cairn, 'GET /journeys', { headers: { 'x-forwarded-for': '203.0.113.7' } })
     expect(warnings(cairn)).toEqual([])

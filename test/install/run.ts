@@ -1,6 +1,6 @@
 /**
- * Development: `npm run check:install` installs Cairn as the README says and serves what that leaves. It takes minutes and
- * asks the registry, so it is a step of its own.
+ * Development: `npm run check:install` installs Cairn as the README describes and serves the result. It takes minutes
+ * and uses the registry, so it is a separate step.
  */
 import { deepEqual, doesNotMatch, equal, match, ok, rejects } from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -17,7 +17,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const root = mkdtempSync(join(tmpdir(), 'cairn-install-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** The reader's shell: what npm has set for this run, and the Node that it has put first, are not in it. */
+/** The reader's environment: without npm's variables for this run, and without the Node that npm puts first. */
 const shell = Object.fromEntries(
   Object.entries(processEnvironment()).filter(([name]) => !/^npm_/i.test(name) || /registry$/i.test(name)),
 )
@@ -31,7 +31,7 @@ async function bash(command: string, folder: string): Promise<string> {
   return stdout
 }
 
-/** A folder with the files of the repository as they are, without what is ignored. */
+/** Creates a folder with the repository's files, without ignored ones. */
 async function clone(name: string): Promise<string> {
   const folder = join(root, name)
   const { stdout } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
@@ -42,7 +42,7 @@ async function clone(name: string): Promise<string> {
   return folder
 }
 
-/** Starts a server by the command, asks it, and stops it as a supervisor does. */
+/** Starts a server with the command, runs the checks, and stops it as a supervisor does. */
 async function whileServing(
   command: string,
   folder: string,
@@ -75,7 +75,7 @@ async function whileServing(
   return printed
 }
 
-/** The interface and the reference are there, whole. */
+/** Checks that the interface and the reference are complete. */
 async function hasItsPages(url: string) {
   const page = await (await fetch(`${url}/admin/`)).text()
   const [, script] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? []
@@ -92,7 +92,7 @@ async function megabytes(folder: string): Promise<number> {
   return Number.parseInt(await bash('du -sm node_modules', folder), 10)
 }
 
-/** A command of the README, as it stands there. */
+/** Returns a command from the README, verbatim. */
 function commandOfReadme(text: string): string {
   return blockOf('README.md', 'sh', text)
 }
@@ -122,14 +122,17 @@ describe('a clone', () => {
     const [major = 0, minor = 0] = own.split('.').map(Number)
     if (major < 22 || (major === 22 && minor < 18)) {
       const refused = await bash('npm start 2>&1 || true', folder)
-      match(refused, /npm rebuild node --ignore-scripts=false installs it/)
+      match(refused, /npm rebuild node --ignore-scripts=false/)
     }
     await bash('npm rebuild node --ignore-scripts=false', folder)
     const printed = await whileServing('npm start', folder, async (url) => {
       const { detail } = await (await fetch(`${url}/admin/`)).json()
       equal(detail, 'The administration interface is not built; run npm run build.')
     })
-    match(printed, /The administration interface is not built: stop, npm run build, and start again/)
+    match(
+      printed,
+      /The administration interface is not built. Stop the server, run npm run build, and start it again/,
+    )
     await bash(blockOf('deploy/operations.md', 'sh', '--ignore-scripts=false'), folder)
     await whileServing('npm start', folder, hasItsPages)
   })
@@ -138,7 +141,7 @@ describe('a clone', () => {
 describe('a release', () => {
   const tarball = resolve('dist', 'release', `cairn-${version}.tgz`)
   const folder = join(root, 'elsewhere')
-  // As a supervisor starts it: npx hands no signal on, and would leave the server behind.
+  // As a supervisor starts it: npx does not forward signals and would leave the server running.
   const serve = 'env PATH="$PWD/node_modules/.bin:$PATH" cairn serve'
 
   it('is made by one command, and installed gives a cairn that serves', async () => {
@@ -158,7 +161,7 @@ describe('a release', () => {
     mkdirSync(next)
     await bash(`git ls-files -z | xargs -0 cp --parents --target-directory=${next}`, '.')
     await bash(`ln -s ${resolve('node_modules')} node_modules`, next)
-    // Just after a release there is nothing to tell yet.
+    // Right after a release the changelog has no entry yet.
     await bash(`sed -i 's/^## Unreleased$/&\\n\\n- Something./' CHANGELOG.md`, next)
     await bash(`npm run release -- ${major + 1}.0.0`, next)
     await bash('sha256sum --check SHA256SUMS', join(next, 'dist', 'release'))

@@ -14,7 +14,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Two created, one of them sent again, and two that are rejected. */
+/** Two created events, one of them sent again, and two that are rejected. */
 async function sent() {
   const { workspace, event } = await customerInJourney(cairn)
   const { client } = workspace
@@ -30,7 +30,7 @@ async function sent() {
 }
 
 describe('getActivity', () => {
-  it('has what became of every event, in the hours of the last day', async () => {
+  it('has the outcome of every event, in the hours of the last day', async () => {
     const { client } = await sent()
     const { data } = await client.getActivity()
     expect(data).toMatchObject({
@@ -50,7 +50,7 @@ describe('getActivity', () => {
     expect([data?.groups, data?.groups_omitted]).toEqual([[], 0])
   })
 
-  it('has each minute, hour and day of a span, those without events too', async () => {
+  it('has each minute, hour and day of a span, including empty ones', async () => {
     const { client } = await sent()
     const lengths = await Promise.all(
       (['minute', 'hour', 'day'] as const).map(async (by) => {
@@ -69,7 +69,7 @@ describe('getActivity', () => {
     ])
   })
 
-  it('adds up by journey, by name and by key, what belongs to none apart', async () => {
+  it('groups by journey, by name and by key, with the rest separate', async () => {
     const { client, event } = await sent()
     const groups = async (group_by: 'journey' | 'event' | 'key') => {
       const { data } = await client.getActivity({ query: { group_by } })
@@ -93,7 +93,7 @@ describe('getActivity', () => {
     expect(key?.key_id).toMatch(/^key_/)
   })
 
-  it('is narrowed to a journey, a name and a key', async () => {
+  it('can be filtered by a journey, a name and a key', async () => {
     const { client, event } = await sent()
     const total = async (query: object) => (await client.getActivity({ query })).data?.total
     expect(await total({ journey_id: event.journey_id })).toEqual({ created: 2, duplicate: 1, rejected: 1 })
@@ -102,7 +102,7 @@ describe('getActivity', () => {
     expect(await total({ key_id: 'key_unknown' })).toEqual({ created: 0, duplicate: 0, rejected: 0 })
   })
 
-  it('has a day of minutes at the most', async () => {
+  it('has at most a day of minutes', async () => {
     const { client } = await cairn.workspace()
     const to = '2026-11-20T09:30:00Z'
     const most = await client.getActivity({ query: { by: 'minute', from: '2026-11-19T09:30:00Z', to } })
@@ -111,7 +111,7 @@ describe('getActivity', () => {
     expect(more.error).toMatchObject({ status: 409, code: 'too_many_periods' })
   })
 
-  it('has one period where the span is empty', async () => {
+  it('has one period if the span is empty', async () => {
     const { client } = await sent()
     const span = { from: '2026-11-20T12:00:00Z', to: '2026-11-20T09:30:30Z' }
     const { data } = await client.getActivity({ query: { by: 'hour', ...span } })

@@ -30,13 +30,13 @@ beforeAll(async () => {
 type Entry = Schemas['AuditEntry']
 type Filter = NonNullable<OperationRequest<'listAuditLog'>['query']>
 
-/** A workspace with an owner who is signed in. */
+/** A workspace with a signed-in owner. */
 async function newWorkspace(at = cairn): Promise<{ workspace: Workspace; owner: SignedUp }> {
   const workspace = await at.workspace()
   return { workspace, owner: await signUp(at, workspace, 'owner') }
 }
 
-/** What the owner sees, newest first. */
+/** The entries that the owner sees, newest first. */
 async function entries(owner: Pick<SignedUp, 'client'>, query: Filter = {}): Promise<Entry[]> {
   const { data, error } = await owner.client().listAuditLog({ query: { limit: 500, ...query } })
   if (error) throw new Error(error.detail)
@@ -52,7 +52,7 @@ const ADDRESS = '192.0.2.17'
 const REQUEST = 'audited-request'
 const from = { 'x-forwarded-for': ADDRESS, 'x-request-id': REQUEST }
 
-/** What an entry of a request says of where it came from. */
+/** The origin of a request, as recorded in an entry. */
 const traced = {
   id: expect.stringMatching(/^aud_/),
   at: expect.any(String),
@@ -61,7 +61,7 @@ const traced = {
 }
 
 describe('the audit log', () => {
-  it('names each change of a member, by whom, from where, and what it changed', async () => {
+  it('records each change of a member, by whom, from where, and what changed', async () => {
     const { workspace, owner } = await newWorkspace()
     const member = await newMember(cairn, workspace, 'viewer')
     const actor = { kind: 'person', id: owner.person_id, name: owner.name }
@@ -90,7 +90,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('names each invitation, and who has accepted it', async () => {
+  it('records each invitation, and who has accepted it', async () => {
     const { owner } = await newWorkspace()
     const actor = { kind: 'person', id: owner.person_id, name: owner.name }
     const email = newEmail()
@@ -144,7 +144,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('names who has joined with an account of its own', async () => {
+  it('records who has joined with an existing account', async () => {
     const { owner } = await newWorkspace()
     const { workspace, owner: other } = await newWorkspace()
     const invited = await owner.fetch('POST /invitations', { body: { email: other.email, role: 'viewer' } })
@@ -160,7 +160,7 @@ describe('the audit log', () => {
     expect(elsewhere.data?.data.filter(({ action }) => action === 'member_joined')).toEqual([])
   })
 
-  it('names each change of a key, by all that tells the keys apart', async () => {
+  it('records each change of a key, with everything that identifies the key', async () => {
     const { owner } = await newWorkspace()
     const actor = { kind: 'person', id: owner.person_id, name: owner.name }
     const area = 'service_keys'
@@ -215,7 +215,7 @@ describe('the audit log', () => {
     expect(await newest(owner, 'service_key_revoked')).toMatchObject({ ...traced, area, actor })
   })
 
-  it('names each change of a journey, by a person as by a key', async () => {
+  it('records each change of a journey, by a person or a key', async () => {
     const { workspace, owner } = await newWorkspace()
     const key = await owner.client().createServiceKey({ body: { kind: 'secret', name: 'Backend' } })
     const { key_id, token } = key.data ?? {}
@@ -263,7 +263,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('names what people do about their sessions, in each of their workspaces', async () => {
+  it('records what people do about their sessions, in each of their workspaces', async () => {
     const { workspace, owner } = await newWorkspace()
     const { workspace: second, owner: other } = await newWorkspace()
     const person = await newMember(cairn, workspace, 'viewer')
@@ -310,7 +310,7 @@ describe('the audit log', () => {
     }
   })
 
-  it('names who makes a link for a new password, and its use, in each workspace of the person', async () => {
+  it('records who creates a password link, and its use, in each workspace of the person', async () => {
     const { workspace, owner } = await newWorkspace()
     const { workspace: second, owner: other } = await newWorkspace()
     await addMember(cairn, second, owner, 'owner')
@@ -350,7 +350,7 @@ describe('the audit log', () => {
     }
   })
 
-  it('names what the command line does, without an address', async () => {
+  it('records what the command line does, without an address', async () => {
     const at = await startCairnForTest()
     const { owner } = await newWorkspace(at)
     const run = async (...args: string[]) => {
@@ -388,14 +388,14 @@ describe('the audit log', () => {
         expires_at: null,
       },
     })
-    // And what made the workspace.
+    // And the entry of the workspace's creation.
     expect(await newest(owner, 'workspace_created')).toMatchObject({
       ...nowhere,
       subject: { kind: 'workspace' },
     })
   })
 
-  it('names the first person and what it has made', async () => {
+  it('records the first person and what that person created', async () => {
     const at = await startCairnForTest({ trustedProxies: ['127.0.0.1'] })
     const reply = await at.fetch('/setup', {
       method: 'POST',
@@ -442,7 +442,7 @@ describe('the audit log', () => {
     )
   })
 
-  it('names nothing that was refused or has changed nothing', async () => {
+  it('records nothing that was refused or has changed nothing', async () => {
     const { workspace, owner } = await newWorkspace()
     const { person_id } = await newMember(cairn, workspace, 'admin')
     const client = owner.client()
@@ -464,7 +464,7 @@ describe('the audit log', () => {
     expect(await entries(owner)).toEqual(before)
   })
 
-  it('keeps the names of what is gone', async () => {
+  it('keeps the names of what was deleted', async () => {
     const { workspace, owner } = await newWorkspace()
     const member = await signUp(cairn, workspace, 'owner')
     await member.client().createJourney({ body: { name: 'Renewal' } })
@@ -474,7 +474,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('tells every action of the contract in its tests', () => {
+  it('covers every action of the contract in these tests', () => {
     const { components } = contractDocument() as {
       components: { schemas: Record<string, { enum: string[] }> }
     }
@@ -551,8 +551,8 @@ describe('the list of entries', () => {
     }
   })
 
-  it('has each entry once, newest first, in pages of any size, though more arrive', async () => {
-    // Held still: all entries are of one instant, the workspace's own but for those.
+  it('has each entry once, newest first, in pages of any size, while more arrive', async () => {
+    // Held still, so that all entries have one timestamp, except the workspace's own.
     const now = Date.now() + 60_000
     const at = await startCairnForTest({ now: () => now })
     const { owner } = await newWorkspace(at)
@@ -599,7 +599,7 @@ describe('the list of entries', () => {
 })
 
 describe('no secret', () => {
-  it('is in the store, in the audit log or in the log, whatever somebody does', async () => {
+  it('is in the store, in the audit log or in the log, whatever people do', async () => {
     const at = await startCairnForTest()
     const secrets: string[] = []
     const secret = (text: string | null | undefined) => {
@@ -669,7 +669,7 @@ describe('no secret', () => {
     expect(stored.includes('grace@example.com')).toBe(true)
     expect(secrets).toHaveLength(22)
     for (const text of secrets) {
-      // The form of a key and of a token is no secret; what is in the middle is.
+      // The format of a key or a token is no secret; the middle is.
       const core = text.length > 40 ? text.slice(8, 32) : text
       expect(shown).not.toContain(core)
       expect(JSON.stringify(at.log)).not.toContain(core)

@@ -13,7 +13,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a list says of the customer. */
+/** The customer's fields in a list. */
 const named = { customer_name: 'Ada Lovelace', client_customer_id: 'user-1' }
 
 describe('createEvent', () => {
@@ -39,7 +39,7 @@ describe('createEvent', () => {
     ])
   })
 
-  it('takes the time of receipt where occurred_at is absent', async () => {
+  it('uses the time of receipt if occurred_at is absent', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { data } = await workspace.client.createEvent({ body: event })
     const listed = await workspace.client.listEvents()
@@ -60,7 +60,7 @@ describe('createEvent', () => {
     expect(JSON.stringify(listed.data?.data[0]?.custom_variables)).toBe(JSON.stringify(custom_variables))
   })
 
-  it('takes 100 top-level variables and refuses 101', async () => {
+  it('accepts 100 top-level variables and refuses 101', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const variables = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]))
@@ -72,7 +72,7 @@ describe('createEvent', () => {
     expect(refused.error).toMatchObject({ status: 400, errors: [{ pointer: '/custom_variables' }] })
   })
 
-  it('takes 255 characters of event_id, counted as characters, and refuses 256', async () => {
+  it('accepts 255 characters of event_id, counted as characters, and refuses 256', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const taken = await workspace.client.createEvent({
       body: { ...event, event_id: '\u{1F600}'.repeat(255) },
@@ -84,7 +84,7 @@ describe('createEvent', () => {
     ])
   })
 
-  it('takes occurred_at up to one hour ahead and refuses more', async () => {
+  it('accepts occurred_at up to one hour ahead and refuses more', async () => {
     const now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -117,7 +117,7 @@ describe('createEvent', () => {
     ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
     ['1900-01-02T00:00:00+23:59', '1900-01-01T00:01:00.000Z'],
     ['2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00.000Z'],
-  ])('takes occurred_at %s', async (occurred_at, stored) => {
+  ])('accepts occurred_at %s', async (occurred_at, stored) => {
     const { workspace, event } = await customerInJourney(cairn)
     const { response } = await workspace.client.createEvent({ body: { ...event, occurred_at } })
     expect(response.status).toBe(201)
@@ -185,7 +185,7 @@ describe('message_id', () => {
     expect(conflict.error?.code).toBe('message_id_conflict')
   })
 
-  it('of a UUID in upper case is another than in lower case, and each is returned as it was sent', async () => {
+  it('of a UUID in upper case differs from lower case, and each is returned as it was sent', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const lower = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
@@ -262,7 +262,7 @@ describe('references', () => {
     }
   })
 
-  it('refuses an archived journey and takes a restored one', async () => {
+  it('refuses an archived journey and accepts a restored one', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const path = { journey_id: event.journey_id }
     await workspace.client.archiveJourney({ path })

@@ -28,7 +28,7 @@ async function namesStored({ client }: Workspace): Promise<string[]> {
   return data?.data.map(({ event_id }) => event_id) ?? []
 }
 
-/** The body of a batch, as text. */
+/** The body of a batch as text. */
 const bodyOf = (events: unknown[]) => JSON.stringify({ events })
 
 describe('createEvents', () => {
@@ -57,7 +57,7 @@ describe('createEvents', () => {
     )
   })
 
-  it('keeps the milliseconds of every event, of its own time and of the receipt', async () => {
+  it('keeps the milliseconds of every event’s own time and receipt', async () => {
     const now = Date.parse('2026-11-20T12:00:00.007Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -73,7 +73,7 @@ describe('createEvents', () => {
     expect(listed.data?.data).toMatchObject(expected.toReversed())
   })
 
-  it('gives every event its own outcome, and none holds back another', async () => {
+  it('gives every event its own outcome, and none affects another', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
     const other = await client.createJourney({ body: { name: 'Renewal' } })
@@ -128,7 +128,7 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toHaveLength(100)
   })
 
-  it('stores nothing of a batch with a fault of form, and names every fault', async () => {
+  it('stores nothing of a batch with a malformed event, and reports every fault', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { customer_id: _, ...nobody } = event
     const body = bodyOf([event, nobody, { ...event, evnt_id: 'x' }, { ...event, occurred_at: 'yesterday' }])
@@ -143,7 +143,7 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toEqual([])
   })
 
-  it('takes 1000 events and refuses none and 1001', async () => {
+  it('accepts 1000 events and refuses none and 1001', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const answer = await create(workspace, Array(MOST).fill(event))
     expect(answer).toMatchObject({ received: MOST, created: MOST })
@@ -155,7 +155,7 @@ describe('createEvents', () => {
     }
   })
 
-  it('takes an event of 64 KiB and rejects one of a byte more, not its neighbours', async () => {
+  it('accepts an event of 64 KiB and rejects one of a byte more, not its neighbours', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const sized = (event_id: string, bytes: number, letter: string) => {
       const one = { ...event, event_id, message_id: event_id, custom_variables: { text: '' } }
@@ -186,7 +186,7 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toEqual([event.event_id, 'fits-2', 'fits'])
   })
 
-  it('takes a body of 4 MiB and refuses one of a byte more', async () => {
+  it('accepts a body of 4 MiB and refuses one of a byte more', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const text = bodyOf(Array(MOST).fill(event))
     const sendSized = (bytes: number) =>
@@ -196,7 +196,7 @@ describe('createEvents', () => {
     expect(await namesStored(workspace)).toHaveLength(500)
   })
 
-  it('takes variables that nest 32 levels, as a single event does, and refuses more', async () => {
+  it('accepts variables that nest 32 levels, as a single event does, and refuses more', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
     for (const [levels, status] of [
@@ -235,7 +235,7 @@ describe('createEvents', () => {
       },
       '/events/0/journey_id',
     ],
-  ])('refuses %s with a short answer', async (_name, body, pointer) => {
+  ])('refuses %s with a short response', async (_name, body, pointer) => {
     const { workspace } = await customerInJourney(cairn)
     const reply = await send(cairn, 'POST /events/batch', { key: workspace.secret_key, body: body() })
     expect(reply.status).toBe(400)
@@ -244,7 +244,7 @@ describe('createEvents', () => {
     expect(JSON.parse(text).errors[0].pointer).toBe(pointer)
   })
 
-  it('names the place of a fault far behind in a large batch', async () => {
+  it('reports the position of a fault far into a large batch', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`f${index}`, 1]))
     const events: unknown[] = Array(990).fill(event)

@@ -15,7 +15,7 @@ type Customer = { name: string; id?: string; type?: 'contact' | 'account' }
 
 let customers = 0
 
-/** Initializes a customer; without an identifier with one that no search of these tests begins. */
+/** Initializes a customer; the default identifier matches no search of these tests. */
 async function customer({ client, journey_id }: Workspace, { name, id, type = 'contact' }: Customer) {
   customers += 1
   const { data, error } = await client.initializeCustomer({
@@ -39,7 +39,7 @@ async function workspaceWith(...names: string[]): Promise<Workspace> {
 
 type Filter = { search: string; customer_type?: 'contact' | 'account'; client_customer_id?: string }
 
-/** Every customer that is found, page by page. */
+/** Every customer found, page by page. */
 async function found({ client }: Workspace, filter: Filter, limit = 500) {
   const all = []
   let cursor: string | undefined
@@ -54,13 +54,13 @@ async function found({ client }: Workspace, filter: Filter, limit = 500) {
   return all
 }
 
-/** The names that are found, newest first. */
+/** The names found, newest first. */
 async function namesFound(workspace: Workspace, search: string): Promise<string[]> {
   return (await found(workspace, { search })).map(({ customer_name }) => customer_name)
 }
 
 describe('a search for customers', () => {
-  it('finds those of whose names a word begins with the text, in whatever letter case, newest first', async () => {
+  it('finds names in which a word begins with the text, in any letter case, newest first', async () => {
     const workspace = await workspaceWith('Ada Lovelace', 'Alan Turing', 'ADA KING', 'Grace', 'ada', 'Canada')
     expect(await namesFound(workspace, 'ada')).toEqual(['ada', 'ADA KING', 'Ada Lovelace'])
     expect(await namesFound(workspace, 'ADA')).toEqual(['ada', 'ADA KING', 'Ada Lovelace'])
@@ -70,7 +70,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ovelace')).toEqual([])
   })
 
-  it('finds those of whose names each word of the text begins one, in whatever order', async () => {
+  it('finds names in which a word begins with each word of the text, in any order', async () => {
     const workspace = await workspaceWith(
       'Ada Lovelace',
       'Ada King, Countess of Lovelace',
@@ -85,7 +85,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ada ada')).toHaveLength(3)
   })
 
-  it('takes punctuation for the end of a word, and a symbol for a word', async () => {
+  it('treats punctuation as the end of a word, and a symbol as a word', async () => {
     const workspace = await workspaceWith(
       "O'Neil",
       'Jean-Luc (Berlin)',
@@ -137,18 +137,18 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'kasper')).toEqual(['Ka\u00ads\u200bper'])
   })
 
-  it('finds each character of a script that is written without blanks', async () => {
+  it('finds each character of a script that is written without spaces', async () => {
     const workspace = await workspaceWith('株式会社山田', '山本', 'コンピュータ')
     expect(await namesFound(workspace, '山田')).toEqual(['株式会社山田'])
     expect(await namesFound(workspace, '山')).toEqual(['山本', '株式会社山田'])
     expect(await namesFound(workspace, 'コンピ')).toEqual(['コンピュータ'])
   })
 
-  it('begins with whom it identifies, and has them once however the list is walked', async () => {
+  it('starts with the identified customer, and has it once however the list is paged', async () => {
     const workspace = await cairn.workspace()
     const account = await customer(workspace, { name: 'x', id: 'user-1', type: 'account' })
     const contact = await customer(workspace, { name: 'user-1', id: 'user-1' })
-    // Whose own identifier is one that Cairn gave to another.
+    // Its own identifier equals the one that Cairn gave to another customer.
     const alike = await customer(workspace, { name: 'y', id: contact })
     const others = []
     for (let at = 0; at < 12; at += 1)
@@ -192,7 +192,7 @@ describe('a search for customers', () => {
     expect(ids).toEqual([byIdentifier, byName, both])
   })
 
-  it('takes every character for itself', async () => {
+  it('treats every character literally', async () => {
     const names = ['a_b', 'acb', '*', '[x]', "O'Neil", '"quoted"', '\\', 'x\u0001y', '😀 smile']
     const workspace = await workspaceWith(...names)
     for (const [search, ...expected] of [
@@ -214,7 +214,7 @@ describe('a search for customers', () => {
     }
   })
 
-  it('finds a name that goes on with any character', async () => {
+  it('finds a name that continues with any character', async () => {
     const names = ['ada\u{10fffd}', 'ada\uffff', 'ada\ue000', 'ada😀', 'ada~', 'ada!', 'ada\u0001', 'ada']
     const workspace = await workspaceWith(...names)
     expect((await namesFound(workspace, 'ada')).sort()).toEqual(names.sort())
@@ -234,7 +234,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, 'ada')).toEqual([])
   })
 
-  it('goes together with the other filters', async () => {
+  it('can be combined with the other filters', async () => {
     const workspace = await cairn.workspace()
     const contact = await customer(workspace, { name: 'Ada', id: 'a-1' })
     const account = await customer(workspace, { name: 'Ada Ltd', id: 'a-1', type: 'account' })
@@ -266,7 +266,7 @@ describe('a search for customers', () => {
     expect(await namesFound(workspace, name)).toEqual([name])
   })
 
-  it('takes 255 characters and refuses 256, none, and NUL', async () => {
+  it('accepts 255 characters and refuses 256, none, and NUL', async () => {
     const long = 'a'.repeat(255)
     const { client, ...workspace } = await workspaceWith(`${'a'.repeat(254)}b`, long)
     expect(await namesFound({ client, ...workspace }, long)).toEqual([long])
@@ -279,7 +279,7 @@ describe('a search for customers', () => {
 })
 
 describe('a search that finds more than 10,000 customers', () => {
-  it('answers the same, in the same order, in pages of any size', async () => {
+  it('returns the same, in the same order, in pages of any size', async () => {
     const at = await startCairnForTest()
     const workspace = await at.workspace()
     const others = await at.workspace()
@@ -301,7 +301,7 @@ describe('a search that finds more than 10,000 customers', () => {
     expect(positions).toEqual(positions.toSorted().reverse())
     const accounts = await found(workspace, { search: 'ADA', customer_type: 'account' }, 100)
 
-    // One more, and the customers are looked for in another way.
+    // With one more, the search uses another strategy.
     const last = await customer(workspace, { name: 'ada the last' })
     const more = await found(workspace, { search: 'ada' }, 499)
     expect(more.map(({ customer_id }) => customer_id)).toEqual([
@@ -312,7 +312,7 @@ describe('a search that finds more than 10,000 customers', () => {
     expect(accounts).toEqual(all.filter(({ customer_type }) => customer_type === 'account'))
     const { client_customer_id = '' } = all[7] ?? {}
     expect(await found(workspace, { search: 'ada', client_customer_id })).toEqual([all[7]])
-    // By name few, by identifier many.
+    // Few match by name, many by identifier.
     await customer(workspace, { name: 'User of ours', id: 'x-1' })
     await customer(workspace, { name: 'Grace', id: 'user-10001' })
     const byBoth = await found(workspace, { search: 'user' }, 500)

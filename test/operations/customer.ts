@@ -1,6 +1,6 @@
 import type { Cairn, Workspace } from '../cairn.ts'
 
-/** A workspace, and the body of an event of a customer in its journey. */
+/** Returns a workspace, and the body of an event of a customer in its journey. */
 export async function customerInJourney(cairn: Cairn): Promise<{
   workspace: Workspace
   event: { journey_id: string; customer_id: string; event_id: string }

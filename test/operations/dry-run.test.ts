@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const COUNTERS = ['cairn_customers_initialized_total', 'cairn_events_received_total', 'cairn_events_total']
 
-/** How many customers and events there are, and what was counted of them. */
+/** The numbers of customers and events, and the counts of events. */
 async function kept({ client }: Workspace) {
   const [customers, events, activity] = [
     await client.listCustomers(),
@@ -33,7 +33,7 @@ async function kept({ client }: Workspace) {
 describe('initializeCustomer with dry_run', () => {
   const ada = { client_customer_id: 'user-2', customer_type: 'account', customer_name: 'Ada' } as const
 
-  it('answers 201 for who would be made, and makes nobody', async () => {
+  it('answers 201 for a new customer, and creates nothing', async () => {
     const { workspace } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
     const before = await kept(workspace)
@@ -45,7 +45,7 @@ describe('initializeCustomer with dry_run', () => {
     expect(await kept(workspace)).toEqual(before)
   })
 
-  it('names who is known, and leaves name and journeys as they are', async () => {
+  it('answers 200 for a known customer, and leaves name and journeys unchanged', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const other = await client.createJourney({ body: { name: 'Renewal' } })
@@ -88,7 +88,7 @@ describe('createEvent with dry_run', () => {
     expect(real.data).not.toHaveProperty('dry_run')
   })
 
-  it('recognizes what is stored', async () => {
+  it('recognises what is stored', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const body = { ...event, message_id: 'm-1' }
@@ -100,7 +100,7 @@ describe('createEvent with dry_run', () => {
     expect(other.error?.code).toBe('message_id_conflict')
   })
 
-  it('stores with dry_run=false, and refuses what is neither', async () => {
+  it('stores with dry_run=false, and refuses other values', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const { data } = await client.createEvent({ body: event, query: { dry_run: false } })
@@ -118,7 +118,7 @@ describe('createEvent with dry_run', () => {
 })
 
 describe('createEvents with dry_run', () => {
-  it('gives each event what it would get, also between two of one batch, and stores none', async () => {
+  it('gives each event its outcome, also between two of one batch, and stores none', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const { data: first } = await client.createEvent({ body: { ...event, message_id: 'known' } })
@@ -157,7 +157,7 @@ describe('createEvents with dry_run', () => {
   })
 
   it('counts against the rate of the key', async () => {
-    // The clock stands: nothing is refilled, however long a request takes.
+    // The clock stands still, so buckets are not refilled, however long a request takes.
     const now_ms = Date.now()
     const limited = await startCairn({ rateLimit: 1, now: () => now_ms })
     const { workspace, event } = await customerInJourney(limited)

@@ -6,8 +6,8 @@ import { type Cairn, startCairn, type Workspace } from '../cairn.ts'
 import { createKey } from '../http/service-keys.ts'
 import { addMember, browser, newEmail, newMember, type SignedUp, signIn, signUp } from '../people.ts'
 
-// Whoever may do something no more has requests under way at that moment. The audit log is in the order of what was done,
-// so nothing in it that such a caller did comes after the entry that ended its power.
+// A member whose rights end may have requests in flight at that moment. The audit log is in order of actions, so no
+// action of that member may come after the entry that ended the rights.
 
 const ROUNDS = 8
 
@@ -17,14 +17,14 @@ let owner: SignedUp
 let now = Date.parse('2026-11-20T12:00:00Z')
 
 beforeAll(async () => {
-  // Each look at the clock is a millisecond later: no two entries have the same time.
+  // Every reading of the clock is a millisecond later: no two entries have the same time.
   cairn = await startCairn({ now: () => ++now })
   workspace = await cairn.workspace()
   owner = await signUp(cairn, workspace, 'owner')
   return cairn.stop
 })
 
-/** Changes that a member with full power may make, each several times. */
+/** Changes that a member with full rights may make, each several times. */
 function changesBy(member: Pick<SignedUp, 'client' | 'person_id'>, viewer: { person_id: string }) {
   const by = member.client()
   return Array.from({ length: 4 }, (_, count) => [
@@ -41,7 +41,7 @@ function changesBy(member: Pick<SignedUp, 'client' | 'person_id'>, viewer: { per
   ]).flat()
 }
 
-/** All entries of the audit log since an instant, in the order of what was done. */
+/** All entries of the audit log since a time, in order of actions. */
 async function entriesSince(from_ms: number) {
   const entries = []
   let cursor: string | undefined
@@ -57,8 +57,8 @@ async function entriesSince(from_ms: number) {
 type Entry = Awaited<ReturnType<typeof entriesSince>>[number]
 
 /**
- * Starts the changes, and in their midst what ends the power of whoever makes them.
- * @returns what the caller did after the end by the audit log, and the statuses of what was refused
+ * Starts the changes and, among them, the request that ends the rights of the member making them.
+ * @returns the member's actions after that according to the audit log, and the statuses of the refused requests
  */
 async function race(
   changes: (() => Promise<{ response: Response }>)[],
@@ -83,13 +83,13 @@ async function race(
   }
 }
 
-it('is looked at by every change: an operation has no other way to begin a transaction', () => {
+it('is checked by every change: an operation has no other way to start a transaction', () => {
   expectTypeOf<Context['storage']['db']['transaction']>().toBeNever()
   expectTypeOf<Context['storage']['db']['startTransaction']>().toBeNever()
   expectTypeOf<Context['storage']['db']['connection']>().toBeNever()
 })
 
-describe('nothing is changed afterwards, by requests that were under way,', () => {
+describe('nothing is changed afterwards, by requests in flight,', () => {
   it('by a member who was removed', async () => {
     const viewer = await newMember(cairn, workspace, 'viewer')
     const member = await signUp(cairn, workspace, 'owner')

@@ -15,14 +15,14 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** What a customer is called, found nowhere else. */
+/** Names of a customer that occur nowhere else. */
 function newNames(journey_id: string) {
   const own = randomUUID()
   const customer_name = `Grace ${randomUUID()}`
   return { client_customer_id: `own-${own}`, journey_id, customer_type: 'contact', customer_name } as const
 }
 
-/** A customer with an event that says something about it. */
+/** A customer with an event that contains data about it. */
 async function newCustomer({ client, journey_id }: Workspace) {
   const names = newNames(journey_id)
   const made = await client.initializeCustomer({ body: names })
@@ -38,7 +38,7 @@ async function newCustomer({ client, journey_id }: Workspace) {
   return { names, customer_id, event, path: { customer_id } }
 }
 
-/** Erases a customer, and waits until nothing of it is left. */
+/** Erases a customer, and waits until the erasure is complete. */
 async function erased({ client }: Workspace, path: { customer_id: string }, may_return = false) {
   const first = await client.eraseCustomer({ path, query: { may_return } })
   const now = async () => (await client.eraseCustomer({ path })).data
@@ -56,7 +56,7 @@ describe('a customer who was erased', () => {
     await client.createEvent({ body: { ...event, journey_id: 'jrn_unknown', message_id: randomUUID() } })
     await client.createEvents({ body: { events: [{ ...event, journey_id: 'jrn_unknown' }] } })
     await client.createEvent({ body: { ...kept.event, journey_id: 'jrn_unknown', message_id: randomUUID() } })
-    // Kept behind the answers, which a busy machine is late with.
+    // Refusals are stored after the response, which takes longer on a busy machine.
     await expect.poll(async () => (await client.listRefusals()).data?.data.length).toBe(4)
     const texts = [
       names.client_customer_id,
@@ -80,14 +80,14 @@ describe('a customer who was erased', () => {
     expect(texts.filter((text) => stored.includes(text))).toEqual([])
   })
 
-  it('is found in no request that was rejected, however that named it', async () => {
+  it('is found in no rejected request, however it referred to the customer', async () => {
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
     const { names, customer_id, event, path } = await newCustomer(workspace)
     const { client_customer_id } = names
     const number = String(Date.now())
     const numbered = await client.initializeCustomer({ body: { ...names, client_customer_id: number } })
-    /** What each says about the customer, and what else is not to stay. */
+    /** Part of what each request says about the customer, which must not stay. */
     const mark = `mark ${randomUUID()}`
     const long = Array.from({ length: 1_000 }, (_, index) => ({ event_id: `filler ${index}`, journey_id }))
     const named = long.map((item) => ({ ...item, customer_id: 'cus_01jd3zd8k2fn7w4t6r9v3y5qbc' }))
@@ -111,11 +111,11 @@ describe('a customer who was erased', () => {
       JSON.stringify({ mark, custom_variables: JSON.stringify({ user: client_customer_id }) }),
       JSON.stringify({ mark, url: `https://example.com/${customer_id}/edit` }),
       `{"mark":"${mark}","user":"${escaped}"}`,
-      // The head that is kept ends before the identifier, in it, and before an event that begins with something about it.
+      // The stored beginning ends before the identifier, in it, and before an event that begins with data about it.
       JSON.stringify({ events: [...long.slice(0, 280), { mark, pad: 'x'.repeat(9_000), customer_id }] }),
       JSON.stringify({ note: mark, pad: 'x'.repeat(16_384 - 70), customerId: customer_id }),
       JSON.stringify({ note: mark, pad: 'x'.repeat(20_000), customerId: customer_id }),
-      // What the kept head does not have is in the row beside it, or named behind the list that is cut.
+      // What the stored beginning lacks is in the row next to it, or named after the list that is cut.
       JSON.stringify({ mark, ...event, custom_variables: fields, customer_id: client_customer_id }),
       JSON.stringify({ events: [...named.slice(0, 200), { ...named[0], mark, [client_customer_id]: 1 }] }),
       JSON.stringify({ events: [{ mark }, ...long.slice(0, 400)], customer: client_customer_id }),
@@ -127,7 +127,7 @@ describe('a customer who was erased', () => {
       JSON.stringify({ mark, a: [1, 2, 3].reduce(inJson, JSON.stringify({ user: client_customer_id })) }),
       JSON.stringify({ mark, from: `mailto:${client_customer_id}?subject=x` }),
     ]
-    /** What names the customer in a form that only a search for the name finds. */
+    /** Forms of the customer's name that only a search for the name finds. */
     const variants = [
       JSON.stringify({ mark, who: `\u200b${client_customer_id.toUpperCase()}` }),
       JSON.stringify({ mark, url: `https://example.com/?u=${encodeURIComponent(client_customer_id)}&x=%20` }),
@@ -161,7 +161,7 @@ describe('a customer who was erased', () => {
     const stored = await storedText(cairn.databaseUrl)
     expect([client_customer_id, number, mark].filter((text) => stored.includes(text))).toEqual([])
 
-    // What comes later and is refused for its form is not kept either, and other requests are.
+    // Later requests that are refused for their form are not stored either; other requests are.
     for (const path of ['/events/create', '/events/batch', '/customers/initialize']) {
       for (const body of bodies) expect((await post(path, body)).status).toBe(400)
     }
@@ -175,7 +175,7 @@ describe('a customer who was erased', () => {
     expect([client_customer_id, names.customer_name, mark].filter((text) => after.includes(text))).toEqual([])
   })
 
-  it('takes no rejected request with it that only looks like its own', async () => {
+  it('removes no rejected request that only looks like its own', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, path } = await newCustomer(workspace)
@@ -207,7 +207,7 @@ describe('a customer who was erased', () => {
     await expect.poll(kept, withPatience).toEqual([...bodies, ...bodies].toReversed())
   })
 
-  it('leaves to others the count of those like theirs', async () => {
+  it('leaves the count of others with similar ones unchanged', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, customer_id, path } = await newCustomer(workspace)
@@ -218,19 +218,19 @@ describe('a customer who was erased', () => {
       expect((await client.createEvents({ body: { events } })).data?.rejected).toBe(count)
     }
     const count = async () => (await client.getRefusalSummary()).data?.count
-    // After as many as are kept of one key and code, the next of each event name counts those that follow it.
+    // After the limit of rows per key and code, the next row of each event name counts those that follow it.
     await rejected('fills', 1_000)
     await rejected('before', 200, { customer_id })
     await expect.poll(count, withPatience).toBe(1_200)
     await erased(workspace, path)
-    // The customer's own counts no more, unless it counts others.
+    // The customer's own row counts nothing else any more, unless it counts others.
     const left = (await count()) ?? 0
     expect(left).toBeGreaterThanOrEqual(1_199)
     await rejected('after', 200, { custom_variables: { by: names.client_customer_id } })
     await expect.poll(count, withPatience).toBe(left + 200)
   })
 
-  it('is refused with 410 whatever comes of it: events, resends, initialization, trials and batches', async () => {
+  it('is refused with 410 for everything: events, resends, initialization, dry runs and batches', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, event, path } = await newCustomer(workspace)
@@ -252,7 +252,7 @@ describe('a customer who was erased', () => {
     expect((await client.listRefusals()).data?.data).toEqual([])
   })
 
-  it('may return as a new one without a history, where that was chosen', async () => {
+  it('may return as a new one without a history, if that was chosen', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { names, customer_id, event, path } = await newCustomer(workspace)
@@ -266,7 +266,7 @@ describe('a customer who was erased', () => {
     expect((await client.createEvent({ body: { ...event, ...again } })).data?.duplicate).toBe(false)
   })
 
-  it('is in the audit log with who, when and how much, and without its name', async () => {
+  it('is in the audit log with who, when and how much, but without its name', async () => {
     const workspace = await cairn.workspace()
     const owner = await signUp(cairn, workspace, 'owner')
     const { names, customer_id, path } = await newCustomer(workspace)
@@ -287,7 +287,7 @@ describe('a customer who was erased', () => {
 })
 
 describe('listErasures', () => {
-  it('gives each erasure once, as it is by then, and goes on from its end for ever', async () => {
+  it('lists each erasure once, in its current state, and can be followed indefinitely', async () => {
     const workspace = await cairn.workspace()
     const { client } = workspace
     const { data: empty } = await client.listErasures()

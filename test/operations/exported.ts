@@ -2,10 +2,10 @@ import { get, type IncomingMessage } from 'node:http'
 import type { Client, Schemas } from '../../client/index.ts'
 import type { Cairn } from '../cairn.ts'
 
-/** An export as its lines say it. */
+/** A parsed export. */
 export type Exported<Item> = { items: Item[]; end: Schemas['ExportEnd'] }
 
-/** Reads an export to its end. @throws {Error} where it has none */
+/** Reads an export to its end. @throws {Error} if the end is missing */
 export async function exported<Item = Schemas['Event']>(
   answer: ReturnType<Client['exportEvents' | 'exportCustomers']>,
 ): Promise<Exported<Item>> {
@@ -20,7 +20,7 @@ export async function exported<Item = Schemas['Event']>(
   return { items: lines, end }
 }
 
-/** An export of which the first bytes have come, and nothing is read. */
+/** Starts an export and stops reading after its first bytes. */
 export async function pausedExport(
   cairn: Cairn,
   path: string,

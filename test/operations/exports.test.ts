@@ -18,7 +18,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** More than one connection takes that nobody reads. */
+/** More than a connection buffers for a reader that does not read. */
 const LARGE = { events: 300, bytes: 60_000 }
 
 async function newSender() {
@@ -43,9 +43,9 @@ async function newCustomer({ client, journey_id }: Workspace, customer_name: str
   return data?.customer_id ?? ''
 }
 
-/** The cells of lines of CSV, as RFC 4180 has them, behind a mark of the byte order. */
+/** The cells of CSV lines according to RFC 4180, after a byte order mark. */
 function cellsOf(text: string): string[][] {
-  // A reader of text takes the mark away.
+  // Decoding removes the byte order mark.
   const lines: string[][] = [[]]
   for (const [, quoted, plain = '', end = ''] of text.matchAll(
     /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g,
@@ -57,7 +57,7 @@ function cellsOf(text: string): string[][] {
 }
 
 describe('exportEvents', () => {
-  it('gives every event as it is listed, once, in the order of arrival, and says where it ends', async () => {
+  it('contains every event as it is listed, once, in order of arrival, and marks the end', async () => {
     const { client, event, send } = await newSender()
     const custom_variables = { note: 'two\u2028lines\n', deep: [{ __proto__: 1 }], large: 1e300 }
     await client.createEvent({
@@ -79,7 +79,7 @@ describe('exportEvents', () => {
     expect(nothing).toMatchObject({ items: [], end: { end: 0, next_cursor: next.end.next_cursor } })
   })
 
-  it('lets its filters through, and says them', async () => {
+  it('applies its filters, and names them', async () => {
     const { client, workspace, event, send } = await newSender()
     await send(40)
     const [rare = ''] = await send(1, { event_id: 'rare' })
@@ -97,7 +97,7 @@ describe('exportEvents', () => {
     expect(none).toEqual([])
   })
 
-  it('ends at its limit and goes on behind it, in whatever parts', async () => {
+  it('ends at its limit and continues after it, in parts of any size', async () => {
     const { client, send } = await newSender()
     const ids = await send(101)
     const found: string[] = []
@@ -112,7 +112,7 @@ describe('exportEvents', () => {
     expect(found).toEqual(ids)
   })
 
-  it('has all that was acknowledged before it began, and leaves nothing out that comes meanwhile', async () => {
+  it('contains everything acknowledged before it started, and stays complete while more arrives', async () => {
     const { client, send } = await newSender()
     const sent = await send(200)
     let cursor: string | undefined
@@ -136,7 +136,7 @@ describe('exportEvents', () => {
     expect(found).toEqual(sent)
   })
 
-  it('comes as CSV with a cell of JSON, in which nothing is a formula', async () => {
+  it('as CSV has a cell of JSON, and no formula', async () => {
     const { workspace, client, event } = await newSender()
     const custom_variables = { note: 'a "text",\nwith lines', sum: '=1+1' }
     const occurred_at = '2026-01-01T00:00:00.000Z'
@@ -168,7 +168,7 @@ describe('exportEvents', () => {
   it.each([
     ['events', ''],
     ['customers', 'search=zo%C3%AB&'],
-  ])('says behind %s as CSV, which has rows alone, where it ends', async (list, filter) => {
+  ])('as CSV, which has only rows, marks the end after %s', async (list, filter) => {
     const { workspace, send } = await newSender()
     await send(3)
     await newCustomer(workspace, 'Zoë "1"')
@@ -192,7 +192,7 @@ describe('exportEvents', () => {
     expect([cellsOf(String(next.bytes)).length, next.end]).toMatchObject([1, { end: 0 }])
   })
 
-  it('has no trailer over HTTP/1.0, and as NDJSON, which says it itself', async () => {
+  it('has no trailer over HTTP/1.0, nor as NDJSON, which has an end line', async () => {
     const { workspace, send } = await newSender()
     await send(1)
     const { port, hostname } = new URL(cairn.url)
@@ -209,7 +209,7 @@ describe('exportEvents', () => {
     expect([answer.headers.trailer, answer.trailers]).toEqual([undefined, {}])
   })
 
-  it('comes compressed in one piece to who takes gzip, whatever its length', async () => {
+  it('is compressed as one stream for clients that accept gzip, of any length', async () => {
     const { workspace, client, sendLarge, send } = await newSender()
     for (const fill of [async () => {}, () => send(3), sendLarge]) {
       await fill()
@@ -223,7 +223,7 @@ describe('exportEvents', () => {
     }
   })
 
-  it('is for owners, admins and secret keys, and is in the audit log, going on once an hour', async () => {
+  it('is for owners, admins and secret keys, and is in the audit log, when continued once an hour', async () => {
     const { workspace, client } = await newSender()
     const { end } = await exported(client.exportEvents({ query: { event_id: 'a' } }))
     for (const _ of [1, 2]) await exported(client.exportEvents({ query: { cursor: end.next_cursor } }))
@@ -240,7 +240,7 @@ describe('exportEvents', () => {
 })
 
 describe('exportCustomers', () => {
-  it('gives every customer as it is listed, once, in the order of arrival, and goes on behind them', async () => {
+  it('contains every customer as it is listed, once, in order of arrival, and continues after them', async () => {
     const { workspace, client } = await newSender()
     for (const name of ['Zoë', '"Ada", \n', 'Lovelace']) await newCustomer(workspace, name)
     const { items, end } = await exported<Schemas['Customer']>(client.exportCustomers())
@@ -269,7 +269,7 @@ describe('exportCustomers', () => {
     expect(parts).toEqual([...items.map(({ customer_id }) => customer_id), later])
   })
 
-  it('is in the audit log with what was asked for', async () => {
+  it('is in the audit log with its filter', async () => {
     const { workspace, client } = await newSender()
     await exported(client.exportCustomers({ query: { customer_type: 'contact' } }))
     const admin = await signIn(cairn, await newMember(cairn, workspace, 'admin'))
@@ -284,7 +284,7 @@ describe('exportCustomers', () => {
 })
 
 describe('exportCustomer', () => {
-  it('gives all about one customer and nothing about another, as JSON with a line for each event', async () => {
+  it('contains everything about one customer and nothing about another, as JSON with a line per event', async () => {
     const { workspace, client, event, send, sendLarge } = await newSender()
     const other = await newCustomer(workspace, 'Grace')
     await client.createEvent({ body: { ...event, customer_id: other } })
@@ -320,7 +320,7 @@ describe('exportCustomer', () => {
 })
 
 describe('an export that nobody reads', () => {
-  /** One that waits until it is read, little by little, until it is broken off: it goes on for a part or two. */
+  /** An export that waits for its reader, is read in small pieces, and is then disconnected. */
   async function paused({ secret_key }: Workspace, path: string) {
     const answer = await pausedExport(cairn, path, { 'x-service-key': secret_key })
     onTestFinished(() => void answer.destroy())
@@ -340,7 +340,7 @@ describe('an export that nobody reads', () => {
     return { read }
   }
 
-  it('has a place, of which a caller has two and a workspace four', async () => {
+  it('takes one of two places per caller and four per workspace', async () => {
     const { workspace, sendLarge } = await newSender()
     await sendLarge()
     const callers = [
@@ -356,7 +356,7 @@ describe('an export that nobody reads', () => {
       const refused = await cairn.fetch('/events/export', { headers })
       expect([refused.status, (await refused.json()).code]).toEqual([503, 'overloaded'])
     }
-    // Refused for want of a place, which is no fault of the server.
+    // Refused because all places are taken, which is not an error of the server.
     const line = await vi.waitUntil(() => cairn.log.find(({ status }) => status === 503), withPatience)
     expect(line).toMatchObject({ code: 'overloaded' })
     expect(cairn.log.filter(({ msg }) => msg === 'request failed')).toEqual([])
@@ -365,7 +365,7 @@ describe('an export that nobody reads', () => {
     await vi.waitUntil(isFree, withPatience)
   })
 
-  it('ends with its connection broken off when its key is revoked, and not as if it were whole', async () => {
+  it('is disconnected when its key is revoked, and does not look complete', async () => {
     const { workspace, sendLarge } = await newSender()
     await sendLarge()
     const answer = await paused(workspace, '/events/export')
@@ -376,7 +376,7 @@ describe('an export that nobody reads', () => {
     expect(await answer.read()).not.toContain('"end":')
   })
 
-  it('ends likewise when its workspace is removed', async () => {
+  it('is disconnected when its workspace is removed', async () => {
     const { workspace, sendLarge } = await newSender()
     await sendLarge()
     const answer = await paused(workspace, '/events/export')
@@ -388,7 +388,7 @@ describe('an export that nobody reads', () => {
     expect(await answer.read()).not.toContain('"end":')
   })
 
-  it('is not all about a customer who is erased meanwhile, and says so in the same way', async () => {
+  it('is incomplete if the customer is erased in the meantime, and shows it in the same way', async () => {
     const { workspace, client, event, sendLarge } = await newSender()
     await sendLarge()
     const { customer_id } = event
@@ -399,7 +399,7 @@ describe('an export that nobody reads', () => {
   })
 })
 
-it('is whole also where the clock of the server is ahead of that of the database', async () => {
+it('is complete also if the clock of the server is ahead of that of the database', async () => {
   const cairn = await startCairnForTest({ now: () => Date.now() + 20_000 })
   const { workspace, event } = await customerInJourney(cairn)
   await workspace.client.createEvent({ body: event })

@@ -48,7 +48,7 @@ describe('initializeCustomer', () => {
     })
   })
 
-  it('tells an account and a contact with the same identifier apart', async () => {
+  it('distinguishes an account and a contact with the same identifier', async () => {
     const { client, body } = await ada()
     const contact = await client.initializeCustomer({ body })
     const account = await client.initializeCustomer({ body: { ...body, customer_type: 'account' } })
@@ -67,7 +67,7 @@ describe('initializeCustomer', () => {
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
   })
 
-  it('makes one customer of 200 concurrent first calls', async () => {
+  it('creates one customer for 200 concurrent first calls', async () => {
     const { client, body } = await ada()
     const answers = await Promise.all(Array.from({ length: 200 }, () => client.initializeCustomer({ body })))
     expect(answers.filter(({ response }) => response.status === 201)).toHaveLength(1)
@@ -76,7 +76,7 @@ describe('initializeCustomer', () => {
     expect((await client.listCustomers()).data?.data).toHaveLength(1)
   })
 
-  it('refuses an unknown journey with 404 and an archived one with 409, and makes no customer', async () => {
+  it('refuses an unknown journey with 404 and an archived one with 409, and creates no customer', async () => {
     const { client, body } = await ada()
     const unknown = await client.initializeCustomer({ body: { ...body, journey_id: 'jrn_unknown' } })
     expect(unknown.error).toMatchObject({ status: 404, code: 'journey_not_found' })
@@ -92,7 +92,7 @@ describe('initializeCustomer', () => {
     const { data } = await client.initializeCustomer({ body })
     const customer_id = data?.customer_id ?? ''
     const before = await client.getCustomer({ path: { customer_id } })
-    // In one of them it takes part, in the other not.
+    // It is enrolled in one of them and not in the other.
     for (const journey_id of [body.journey_id, renewal.data?.journey_id ?? '']) {
       await client.archiveJourney({ path: { journey_id } })
       for (const customer_name of [body.customer_name, 'Ada King']) {

@@ -42,10 +42,10 @@ async function invite(email: string, role: Role = 'viewer', by = owner) {
   return data
 }
 
-/** Somebody with the link and no account. */
+/** A client of somebody with the link but without an account. */
 const nobody = () => browser(cairn, OWN_PAGE).client()
 
-/** The code of the refusal; null where the request was answered. */
+/** The code of the problem; null if the request succeeded. */
 async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
   return (await answer).error?.code ?? null
 }
@@ -69,7 +69,7 @@ async function members() {
 }
 
 describe('an invitation', () => {
-  it('makes somebody new a member, signed in with the password that it chose', async () => {
+  it('makes a new person a member, signed in with the password that they chose', async () => {
     const email = newEmail()
     const { token, ...invitation } = await invite(email, 'admin')
     expect(invitation).toEqual({
@@ -149,7 +149,7 @@ describe('an invitation', () => {
     expect(await accept((await invite(two.email)).token)).toBe(null)
   })
 
-  it('is void when the same email is invited again', async () => {
+  it('is voided when the same email is invited again', async () => {
     const email = newEmail()
     const first = await invite(email, 'viewer')
     const second = await invite(email.toUpperCase(), 'admin')
@@ -159,7 +159,7 @@ describe('an invitation', () => {
     expect(await members()).toMatchObject({ [email.toUpperCase()]: 'admin' })
   })
 
-  it('of another workspace for the same email goes on', async () => {
+  it('of another workspace for the same email stays valid', async () => {
     const email = newEmail()
     const other = await signUp(cairn, await cairn.workspace(), 'owner')
     const theirs = await invite(email, 'viewer', other)
@@ -171,7 +171,7 @@ describe('an invitation', () => {
     expect((await person.client().getSession()).data?.workspaces).toHaveLength(2)
   })
 
-  it('works no more when it is revoked', async () => {
+  it('is no longer valid when it is revoked', async () => {
     const { invitation_id, token } = await invite(newEmail())
     const kept = await invite(newEmail())
     const path = { invitation_id }
@@ -182,7 +182,7 @@ describe('an invitation', () => {
     expect(await accept(kept.token)).toBe(null)
   })
 
-  it('of a member works no more when it may not invite so any longer', async () => {
+  it('of a member is no longer valid when the member may not invite any more', async () => {
     const second = await signUp(cairn, workspace, 'owner')
     const { person_id } = second
     const owners = await invite(newEmail(), 'owner', second)
@@ -201,7 +201,7 @@ describe('an invitation', () => {
     expect(await accept(kept.token)).toBe(null)
   })
 
-  it('of an owner is taken back and replaced by owners alone', async () => {
+  it('of an owner is revoked and replaced only by owners', async () => {
     const admin = await signUp(cairn, workspace, 'admin')
     const { invitation_id, email, token } = await invite(newEmail(), 'owner')
     const revoked = await admin.client().revokeInvitation({ path: { invitation_id } })
@@ -213,7 +213,7 @@ describe('an invitation', () => {
     expect(await members()).toMatchObject({ [email]: 'owner' })
   })
 
-  it('is found by nothing but its token', async () => {
+  it('is found only by its token', async () => {
     const { token, invitation_id } = await invite(newEmail())
     const others = [
       token.slice(0, -1),
@@ -228,7 +228,7 @@ describe('an invitation', () => {
     expect(setup).toBe('link_not_found')
   })
 
-  it('is not made for somebody who is a member', async () => {
+  it('is not created for an existing member', async () => {
     const member = await signUp(cairn, workspace, 'viewer')
     for (const email of [member.email, member.email.toUpperCase()]) {
       const { error } = await owner.client().createInvitation({ body: { email, role: 'admin' } })
@@ -254,7 +254,7 @@ describe('an invitation', () => {
     expect(listed).toEqual(made)
   })
 
-  it('is for an email, not for what is none', async () => {
+  it('requires a valid email', async () => {
     const emails = [
       'ada',
       '@example.com',
@@ -266,13 +266,13 @@ describe('an invitation', () => {
     for (const email of emails) {
       const { error } = await owner.client().createInvitation({ body: { email, role: 'viewer' } })
       expect(error).toMatchObject({ status: 400 })
-      // Too long and none at all are two faults.
+      // An empty email and one that is too long are one fault each.
       expect(new Set(error?.errors?.map(({ pointer }) => pointer))).toEqual(new Set(['/email']))
     }
   })
 })
 
-describe('an invitation for somebody who can sign in already', () => {
+describe('an invitation for a person with an account', () => {
   it('is accepted by signing in, and keeps name and password', async () => {
     const person = await newPerson(cairn, { name: 'Ada Lovelace' })
     const { token } = await invite(person.email.toUpperCase(), 'admin')
@@ -290,7 +290,7 @@ describe('an invitation for somebody who can sign in already', () => {
     await expect(signIn(cairn, person)).resolves.toBeDefined()
   })
 
-  it('is refused to everybody else, and still works', async () => {
+  it('is refused to everyone else, and stays valid', async () => {
     const person = await newPerson(cairn)
     const stranger = await signUp(cairn, await cairn.workspace(), 'owner')
     const { token } = await invite(person.email)
@@ -301,7 +301,7 @@ describe('an invitation for somebody who can sign in already', () => {
     expect(await joinAs(browser(cairn, await signIn(cairn, person)), token)).toBe(null)
   })
 
-  it('is refused where the person has become a member meanwhile, and changes no role', async () => {
+  it('is refused if the person has become a member in the meantime, and changes no role', async () => {
     const person = await newPerson(cairn)
     const { token } = await invite(person.email, 'owner')
     await addMember(cairn, workspace, person, 'viewer')
@@ -310,7 +310,7 @@ describe('an invitation for somebody who can sign in already', () => {
     expect(await open()).toEqual([person.email])
   })
 
-  it('makes no second account where the person has made one meanwhile', async () => {
+  it('creates no second account if the person has created one in the meantime', async () => {
     const email = newEmail()
     const { token } = await invite(email)
     const other = await signUp(cairn, await cairn.workspace(), 'owner')
@@ -324,7 +324,7 @@ describe('an invitation for somebody who can sign in already', () => {
 })
 
 describe('whether the email of an invitation has an account', () => {
-  it('is not told by looking the link up', async () => {
+  it('is not revealed by looking up the link', async () => {
     const person = await newPerson(cairn)
     const answers = []
     for (const email of [person.email, newEmail()]) {
@@ -336,7 +336,7 @@ describe('whether the email of an invitation has an account', () => {
     expect(new Set(answers).size).toBe(1)
   })
 
-  it('is found out by its password alone, which lets it join and keeps its name', async () => {
+  it('is revealed only by its password, which lets the person join and keeps the name', async () => {
     const person = await newPerson(cairn, { name: 'Ada Lovelace' })
     const { token } = await invite(person.email.toUpperCase(), 'admin')
     expect(await accept(token)).toBe('sign_in_refused')
@@ -350,7 +350,7 @@ describe('whether the email of an invitation has an account', () => {
     expect(await accept(token, person.password)).toBe('link_not_found')
   })
 
-  it('costs whoever tries wrong passwords a failed sign-in each, which its workspaces see', async () => {
+  it('costs a failed sign-in per wrong password, which the person’s workspaces see', async () => {
     const elsewhere = await cairn.workspace()
     const victim = await signUp(cairn, elsewhere, 'owner')
     const { token } = await invite(victim.email)
@@ -366,14 +366,14 @@ describe('whether the email of an invitation has an account', () => {
   })
 })
 
-describe('where the operator alone makes accounts', () => {
+describe('if only operators create accounts', () => {
   beforeEach(async () => {
     cairn = await startCairnForTest({ now: () => now, accounts: 'operator' })
     workspace = await cairn.workspace()
     owner = await signUp(cairn, workspace, 'owner')
   })
 
-  it('an invitation makes none, and an email without one is answered like a wrong password', async () => {
+  it('an invitation creates none, and an email without one is answered like a wrong password', async () => {
     const person = await newPerson(cairn)
     const answers = []
     for (const email of [person.email, newEmail()]) {
@@ -389,7 +389,7 @@ describe('where the operator alone makes accounts', () => {
     expect(Object.keys(await members())).toEqual([owner.email])
   })
 
-  it('who has an account accepts with its password, or signed in', async () => {
+  it('a person with an account accepts with the password, or signed in', async () => {
     const people = [await newPerson(cairn), await newPerson(cairn)] as const
     expect(await accept((await invite(people[0].email)).token, people[0].password)).toBe(null)
     const signedIn = browser(cairn, await signIn(cairn, people[1]))

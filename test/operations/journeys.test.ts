@@ -16,7 +16,7 @@ const steps = [
 ]
 
 describe('journeys', () => {
-  it('are made active with a name alone, and with description and steps', async () => {
+  it('are created active with a name only, and with description and steps', async () => {
     const { client } = await cairn.workspace()
     const named = await client.createJourney({ body: { name: 'Renewal' } })
     expect(named.response.status).toBe(201)
@@ -41,7 +41,7 @@ describe('journeys', () => {
     expect((await client.getJourney({ path })).data).toEqual(emptied.data)
   })
 
-  it('are archived and restored, again and again with the same answer', async () => {
+  it('are archived and restored, idempotently', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { client, journey_id } = await cairn.workspace()
@@ -69,7 +69,7 @@ describe('journeys', () => {
     ])
   })
 
-  it('take 100 steps and refuse 101', async () => {
+  it('accept 100 steps and refuse 101', async () => {
     const { client } = await cairn.workspace()
     const many = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ event_id: `e${at}`, name: 'x' }))

@@ -46,7 +46,7 @@ describe('listEvents', () => {
     expect(listed.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('gives 50 where no limit is asked for', async () => {
+  it('returns 50 if no limit is given', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     await Promise.all(Array.from({ length: 51 }, () => workspace.client.createEvent({ body: event })))
     const { data } = await workspace.client.listEvents()
@@ -54,7 +54,7 @@ describe('listEvents', () => {
     expect(data?.next_cursor).not.toBeNull()
   })
 
-  it('names the customer of each event as it is called now, from either end and on its timeline', async () => {
+  it('names the customer of each event by the current name, in both orders and on its timeline', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const { journey_id } = event
@@ -87,7 +87,7 @@ describe('listEvents', () => {
     expect([...(first.data?.data ?? []), ...(second.data?.data ?? [])]).toEqual(before)
   })
 
-  it('filters by journey, customer, name and span of time, alone and together', async () => {
+  it('filters by journey, customer, name and time span, alone and together', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -132,7 +132,7 @@ describe('listEvents', () => {
     expect(await ids({ ...span, event_id: 'signed_up' })).toEqual([journey])
   })
 
-  it('says with which key events were sent, and filters by it', async () => {
+  it('shows which key sent events, and filters by it', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const browser = cairn.client(workspace.publishable_key)
@@ -162,7 +162,7 @@ describe('listEvents', () => {
     expect((await other.workspace.client.listEvents({ query: { key_id: website } })).data?.data).toEqual([])
   })
 
-  it('filters by when events occurred, which is when they were received where nothing else was sent', async () => {
+  it('filters by when events occurred, which is when they were received if nothing else was sent', async () => {
     let now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -194,7 +194,7 @@ describe('listEvents', () => {
     expect(await ids({ occurred_from: '2026-11-20T12:59:00Z' })).toEqual([ahead])
   })
 
-  it('answers filters that match nothing, and an empty span of time, with an empty list', async () => {
+  it('returns an empty list for filters that match nothing, and for an empty time span', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     await workspace.client.createEvent({ body: event })
     const nothing = [
@@ -210,7 +210,7 @@ describe('listEvents', () => {
   })
 
   it.each([`000000000000${'0'.repeat(26)}`, `ffffffffffff7${'z'.repeat(25)}`])(
-    'takes every cursor of the declared form: %s',
+    'accepts every cursor of the declared form: %s',
     async (cursor) => {
       const { workspace, event } = await customerInJourney(cairn)
       await workspace.client.createEvent({ body: event })
@@ -306,8 +306,8 @@ describe('listCustomers', () => {
   })
 })
 
-describe('a page that ends among rows of one millisecond', () => {
-  it('is followed by the others of it, in every list', async () => {
+describe('a page that ends among rows of the same millisecond', () => {
+  it('is followed by the rest of them, in every list', async () => {
     const now = Date.parse('2026-11-20T12:00:00Z')
     const cairn = await startCairnForTest({ now: () => now })
     const { workspace, event } = await customerInJourney(cairn)
@@ -324,7 +324,7 @@ describe('a page that ends among rows of one millisecond', () => {
       expect(invited.response.status).toBe(201)
       await addMember(cairn, workspace, await newPerson(cairn), 'viewer')
     }
-    // The command line and the tests make members by the clock of this machine.
+    // The command line and the tests create members with the clock of this machine.
     await inStore(cairn.databaseUrl, (db) => db.updateTable('members').set({ joined_ms: now }).execute())
 
     const path = { customer_id: event.customer_id }
@@ -357,8 +357,8 @@ describe('a page that ends among rows of one millisecond', () => {
   })
 })
 
-describe('a list that is asked for oldest first', () => {
-  it('has a cursor also where it is empty, says so, and goes on from there', async () => {
+describe('a list with order=oldest', () => {
+  it('has a cursor also if it is empty, says so, and continues from there', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const read = async (list: 'listEvents' | 'listCustomers', cursor?: string | null) => {

@@ -34,32 +34,32 @@ async function newWorkspace(): Promise<{ workspace: Workspace; owner: SignedUp }
   return { workspace, owner: await signUp(cairn, workspace, 'owner') }
 }
 
-/** What becomes of giving the member a role: the code of the refusal, or the role that it has. */
+/** Outcome of giving the member a role: the code of the problem, or the new role. */
 async function giveRole(by: SignedUp, person_id: string, role: Role) {
   const { data, error } = await by.client().updateMember({ path: { person_id }, body: { role } })
   return error?.code ?? data?.role
 }
 
-/** What becomes of removing the member: the code of the refusal, or the status. */
+/** Outcome of removing the member: the code of the problem, or the status. */
 async function remove(by: SignedUp, person_id: string) {
   const { error, response } = await by.client().removeMember({ path: { person_id } })
   return error?.code ?? response.status
 }
 
-/** The roles of the members by `person_id`, as the list has them. */
+/** The roles of the members by `person_id`, from the list. */
 async function rolesSeenBy(by: SignedUp): Promise<Record<string, Role>> {
   const { data } = await by.client().listMembers({ query: { limit: 500 } })
   return Object.fromEntries((data?.data ?? []).map(({ person_id, role }) => [person_id, role]))
 }
 
-/** Whether the person may make a journey now; else the code of the refusal. */
+/** Outcome of creating a journey: the status, or the code of the problem. */
 async function makeJourney(by: SignedUp) {
   const { error, response } = await by.client().createJourney({ body: { name: 'Renewal' } })
   return error?.code ?? response.status
 }
 
 describe('members', () => {
-  it('are listed newest first, page by page, with who they are', async () => {
+  it('are listed newest first, page by page, with their names and emails', async () => {
     const { workspace, owner } = await newWorkspace()
     const people = [owner]
     for (const role of ['admin', 'viewer', 'viewer'] as const) {
@@ -127,7 +127,7 @@ describe('members', () => {
 })
 
 describe('an admin', () => {
-  it('decides about admins and viewers', async () => {
+  it('manages admins and viewers', async () => {
     const { workspace, owner } = await newWorkspace()
     const admin = await signUp(cairn, workspace, 'admin')
     const { person_id } = await newMember(cairn, workspace, 'viewer')
@@ -138,7 +138,7 @@ describe('an admin', () => {
     expect(await rolesSeenBy(owner)).toEqual({ [owner.person_id]: 'owner', [admin.person_id]: 'viewer' })
   })
 
-  it('decides nothing about owners, though there are several', async () => {
+  it('does not manage owners, even if there are several', async () => {
     const { workspace, owner } = await newWorkspace()
     const second = await newMember(cairn, workspace, 'owner')
     const admin = await signUp(cairn, workspace, 'admin')
@@ -160,10 +160,10 @@ describe('an admin', () => {
 })
 
 describe('the last owner', () => {
-  it('stays one, also by its own will', async () => {
+  it('stays one, even if they want to leave', async () => {
     const { workspace, owner } = await newWorkspace()
     await newMember(cairn, workspace, 'admin')
-    // One of another workspace does not count.
+    // An owner of another workspace does not count.
     await newMember(cairn, await cairn.workspace(), 'owner')
     expect(await giveRole(owner, owner.person_id, 'admin')).toBe('last_owner')
     expect(await giveRole(owner, owner.person_id, 'viewer')).toBe('last_owner')
@@ -171,7 +171,7 @@ describe('the last owner', () => {
     expect(await giveRole(owner, owner.person_id, 'owner')).toBe('owner')
   })
 
-  it('is the one who is left of two', async () => {
+  it('is the one left of two', async () => {
     const { workspace, owner } = await newWorkspace()
     const second = await signUp(cairn, workspace, 'admin')
     expect(await giveRole(owner, second.person_id, 'owner')).toBe('owner')
@@ -180,7 +180,7 @@ describe('the last owner', () => {
     expect(await remove(second, second.person_id)).toBe('last_owner')
   })
 
-  it('is left where all owners remove each other at once', async () => {
+  it('is left if all owners remove each other at once', async () => {
     const { workspace, owner } = await newWorkspace()
     const owners = [owner, await signUp(cairn, workspace, 'owner'), await signUp(cairn, workspace, 'owner')]
     await Promise.all(
@@ -194,7 +194,7 @@ describe('the last owner', () => {
 })
 
 describe('somebody with several workspaces', () => {
-  it('says with each request which one it is about', async () => {
+  it('names the workspace with each request', async () => {
     const { workspace: one, owner: person } = await newWorkspace()
     const { workspace: two } = await newWorkspace()
     await addMember(cairn, two, person, 'viewer')
@@ -215,7 +215,7 @@ describe('somebody with several workspaces', () => {
       const { error } = await person.client(id).listJourneys()
       expect([id, error?.code]).toEqual([id, 'not_a_member'])
     }
-    // The role is that of the workspace.
+    // The role in the workspace of the request decides.
     const body = { name: 'Renewal' }
     expect((await person.client(one.workspace_id).createJourney({ body })).response.status).toBe(201)
     expect((await person.client(two.workspace_id).createJourney({ body })).error?.code).toBe(
@@ -230,7 +230,7 @@ describe('somebody with several workspaces', () => {
     )
   })
 
-  it('need not where it has one, and is told where it names another', async () => {
+  it('need not name the only one, and is told if another one is named', async () => {
     const { workspace, owner } = await newWorkspace()
     const { workspace: other } = await newWorkspace()
     expect((await owner.client().listJourneys()).response.status).toBe(200)
@@ -240,7 +240,7 @@ describe('somebody with several workspaces', () => {
     expect((await nobody.client().listJourneys()).error?.code).toBe('not_a_member')
   })
 
-  it('reaches each of them, however many there are; the session shows 500', async () => {
+  it('can use each of them, however many there are; the session shows 500', async () => {
     const person = await newPerson(cairn)
     const made = Array.from({ length: 501 }, (_, at) => ({ workspace_id: newId('wsp'), created_ms: at }))
     await inStore(cairn.databaseUrl, async (db) => {

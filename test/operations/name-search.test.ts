@@ -19,14 +19,14 @@ async function ownedWorkspace() {
   return { workspace, owner, api: owner.client(workspace.workspace_id) }
 }
 
-/** The names of the journeys that a search finds, newest first. */
+/** The names of the journeys that match a search, newest first. */
 async function journeysFound({ client }: Workspace, search: string) {
   const { data, error } = await client.listJourneys({ query: { search } })
   return data ? data.data.map(({ name }) => name) : error
 }
 
 describe('a search for journeys', () => {
-  it('finds those in whose name each word of the text begins a word, newest first', async () => {
+  it('finds names in which a word begins with each word of the text, newest first', async () => {
     const { workspace } = await ownedWorkspace()
     for (const name of [
       'Renewal of Contracts',
@@ -76,7 +76,7 @@ describe('a search for journeys', () => {
     expect(await journeysFound(other, journey_id)).toEqual([])
   })
 
-  it('takes 255 characters and refuses more, none and NUL', async () => {
+  it('accepts 255 characters and refuses more, none and NUL', async () => {
     const { workspace } = await ownedWorkspace()
     expect(await journeysFound(workspace, 'a '.repeat(127))).toEqual([])
     for (const search of ['a'.repeat(256), '', 'a\0']) {
@@ -89,7 +89,7 @@ describe('a search for journeys', () => {
 })
 
 describe('a list of service keys', () => {
-  it('is narrowed by name, last four characters, identifier, kind and status', async () => {
+  it('can be filtered by name, last four characters, identifier, kind and status', async () => {
     const { workspace, api } = await ownedWorkspace()
     const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Mobile app' } })
     const key_id = made.data?.key_id ?? ''
@@ -115,7 +115,7 @@ describe('a list of service keys', () => {
     expect(await found({ kind: 'secret', search: 'import job' })).toEqual([key_id])
   })
 
-  it('finds a key that took the place of another by the same name', async () => {
+  it('finds a key that replaced another of the same name', async () => {
     const { api } = await ownedWorkspace()
     const made = await api.createServiceKey({ body: { kind: 'secret', name: 'Backend for maps' } })
     await api.rotateServiceKey({ path: { key_id: made.data?.key_id ?? '' }, body: { grace_seconds: 3600 } })

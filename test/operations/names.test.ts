@@ -29,8 +29,8 @@ const REFUSED = [
 const GIVEN = ['.', ' a ', 'a\u200b', '\u200b山', '👩\u200d💻', '\u0301']
 const detail = 'must have a character that can be seen, and not the character NUL'
 
-describe('a name of blanks or invisible characters alone', () => {
-  it('is refused for a customer, a journey and its steps, and one that can be seen is taken', async () => {
+describe('a name of white space or invisible characters only', () => {
+  it('is refused for a customer, a journey and its steps, and a visible one is accepted', async () => {
     const { client, journey_id } = await cairn.workspace()
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
     const step = (name: string) => [{ event_id: ' ', name }]
@@ -62,7 +62,7 @@ describe('a name of blanks or invisible characters alone', () => {
     expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/name', detail }] })
   })
 
-  it('stays readable where it exists already', async () => {
+  it('stays readable if it exists already', async () => {
     const { client, journey_id, workspace_id } = await cairn.workspace()
     const names = { client_customer_id: 'user-1', journey_id, customer_type: 'contact' } as const
     await client.initializeCustomer({ body: { ...names, customer_name: 'Ada' } })
@@ -82,12 +82,12 @@ describe('a name of blanks or invisible characters alone', () => {
     expect((await client.listCustomers({ query: { search: 'ada' } })).data?.data).toHaveLength(1)
   })
 
-  it('is the same for the command line and the forms as for the contract, and takes no time however long', () => {
+  it('has the same rule in the command line, the forms and the contract, and is checked quickly at any length', () => {
     const { components } = contractDocument() as {
       components: { schemas: Record<string, { pattern: string }> }
     }
     const { pattern = '' } = components.schemas.GivenName ?? {}
-    // Other programs read it with the flag or without.
+    // Other programs compile it with the flag or without.
     for (const seen of [new RegExp(pattern, 'u'), new RegExp(pattern)]) {
       const differing = []
       for (let code = 0; code < 2 ** 16; code += 1) {

@@ -28,7 +28,7 @@ beforeEach(async () => {
   person = await newMember(cairn, workspace, 'viewer')
 })
 
-/** A session of the person, begun by a browser that calls itself so. */
+/** A session of the person, started by a browser with this user agent. */
 async function newSession(userAgent = '', { email, password } = person) {
   const reply = await cairn.fetch('/session', {
     method: 'POST',
@@ -46,12 +46,12 @@ async function listed({ client }: Session) {
   return data?.data ?? []
 }
 
-/** The identifier of a session, as it sees itself. */
+/** The identifier of a session, from its own list entry. */
 async function idOf(session: Session): Promise<string> {
   return (await listed(session)).find(({ current }) => current)?.session_id ?? ''
 }
 
-/** What becomes of ending a session: the status, or the code of the refusal. */
+/** Outcome of ending a session: the status, or the code of the problem. */
 async function end(by: Session, session_id: string) {
   const { response, error } = await by.client().endSession({ path: { session_id } })
   return error?.code ?? response.status
@@ -62,7 +62,7 @@ async function statusOf({ fetch }: Session): Promise<number> {
 }
 
 describe("a person's sessions", () => {
-  it('are listed with when they began, were used and will end, the last used first, and which is this one', async () => {
+  it('are listed with when they began, were used and will end, the last used first, and which is the current one', async () => {
     const first = await newSession(FIREFOX)
     now += 30 * MINUTE_MS
     const second = await newSession()
@@ -94,20 +94,20 @@ describe("a person's sessions", () => {
       ])
   })
 
-  it('are no longer listed when they have ended, by whatever', async () => {
+  it('are no longer listed once they have ended, for any reason', async () => {
     const kept = await newSession()
     await (await newSession()).fetch('DELETE /session')
     expect(await listed(kept)).toHaveLength(1)
     await newSession()
     expect(await listed(kept)).toHaveLength(2)
-    // Twelve hours without a request end the other.
+    // Twelve hours without a request end the other session.
     now += DAY_MS / 2 - MINUTE_MS
     await kept.fetch('GET /session')
     now += MINUTE_MS
     await expect.poll(() => listed(kept)).toMatchObject([{ current: true }])
   })
 
-  it("are nobody else's", async () => {
+  it('are visible only to that person', async () => {
     const own = await newSession()
     const stranger = await newSession('', await newPerson(cairn))
     expect(await listed(stranger)).toMatchObject([{ current: true }])
@@ -115,7 +115,7 @@ describe("a person's sessions", () => {
     expect(await statusOf(own)).toBe(200)
   })
 
-  it('are a hundred at the most: another one ends the least used', async () => {
+  it('are at most a hundred: another one ends the least recently used', async () => {
     const first = await newSession()
     now += 1
     const second = await newSession()
@@ -133,7 +133,7 @@ describe("a person's sessions", () => {
     expect(await listed(last)).toHaveLength(100)
   })
 
-  it('tell nothing that would open them, nor from where they were used', async () => {
+  it('reveal nothing that would open them, nor from where they were used', async () => {
     const session = await newSession(FIREFOX)
     const text = await (await session.fetch('GET /sessions')).text()
     expect(text).not.toContain(session.headers.cookie.slice('cairn_session='.length))
@@ -143,7 +143,7 @@ describe("a person's sessions", () => {
 })
 
 describe('a session that is ended', () => {
-  it('works no more, and the others go on', async () => {
+  it('is no longer valid, and the others continue', async () => {
     const [own, other, third] = [await newSession(), await newSession(), await newSession()]
     const session_id = await idOf(other)
     expect(await end(own, session_id)).toBe(204)
@@ -176,7 +176,7 @@ describe('a session that is ended', () => {
   })
 })
 
-describe('a browser is called by what it is', () => {
+describe('a browser is described by its name', () => {
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0'
   it.each([
     ['Firefox on Linux', FIREFOX],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type Event = { journey_id: string; customer_id: string; event_id: string; occurred_at?: string }
 
-/** Two journeys, with a customer in the second, one in both, and one who was erased. */
+/** Two journeys: one customer in the second, one in both, and one who was erased. */
 async function newScene() {
   const workspace = await cairn.workspace()
   const { client, journey_id } = workspace
@@ -32,7 +32,7 @@ async function newScene() {
   return { workspace, erased, outside, inside, event }
 }
 
-/** What each way of sending an event answers. */
+/** The response to each way of sending an event. */
 async function codesOf({ client }: Workspace, event: Event) {
   const [one, trial, many, trials] = [
     await client.createEvent({ body: event }),
@@ -47,7 +47,7 @@ async function codesOf({ client }: Workspace, event: Event) {
 
 const all = (code: string) => [code, code, code, code]
 
-describe('what the sender cannot mend is answered first', () => {
+describe('what the sender cannot fix is answered first', () => {
   it('an archived journey before a customer who is unknown or outside of it, and before a wrong time', async () => {
     const { workspace, outside, inside, event } = await newScene()
     const { client, journey_id } = workspace
@@ -60,7 +60,7 @@ describe('what the sender cannot mend is answered first', () => {
     expect(await codesOf(workspace, event(outside))).toEqual(all('customer_not_in_journey'))
   })
 
-  it('who was erased before an archived journey, by events and by initialization', async () => {
+  it('an erased customer before an archived journey, by events and by initialization', async () => {
     const { workspace, erased, event } = await newScene()
     const { client, journey_id } = workspace
     await client.archiveJourney({ path: { journey_id } })
@@ -72,7 +72,7 @@ describe('what the sender cannot mend is answered first', () => {
     }
   })
 
-  it('sending what was refused again says so too', async () => {
+  it('a replay of what was refused gives the same answer', async () => {
     const { workspace, outside, event } = await newScene()
     const { client, journey_id } = workspace
     await client.createEvent({ body: { ...event(outside), event_id: `event ${randomUUID()}` } })

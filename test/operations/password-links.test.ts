@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 type Role = 'owner' | 'admin' | 'viewer'
 
-/** What becomes of asking for a link: its token, or the code of the refusal. */
+/** Outcome of requesting a link: its token, or the code of the problem. */
 async function linkFor({ person_id }: Pick<Person, 'person_id'>, by = owner, at = workspace.workspace_id) {
   const { data, error } = await by.client(at).createPasswordLink({ path: { person_id } })
   return data?.token ?? error?.code ?? ''
@@ -57,7 +57,7 @@ const reset = async (token: string, password = NEW_PASSWORD) => {
   return error?.code ?? null
 }
 
-/** Whether somebody signs in with the password. */
+/** Whether the person can sign in with the password. */
 async function signsIn({ email }: Pick<Person, 'email'>, password: string): Promise<boolean> {
   return await signIn(cairn, { email, password }).then(
     () => true,
@@ -65,7 +65,7 @@ async function signsIn({ email }: Pick<Person, 'email'>, password: string): Prom
   )
 }
 
-/** The status of a look at the session. */
+/** The status of reading the session. */
 async function sessionStatus({ fetch }: Pick<SignedUp, 'fetch'>): Promise<number> {
   return (await fetch('GET /session')).status
 }
@@ -73,7 +73,7 @@ async function sessionStatus({ fetch }: Pick<SignedUp, 'fetch'>): Promise<number
 const TOKEN = expect.stringMatching(/^password_[0-9A-Za-z]{43}$/)
 
 describe('a link for a new password', () => {
-  it('gives the member a new password and signs it in, here and nowhere else', async () => {
+  it('sets the member’s new password and signs the member in, only there', async () => {
     const member = await signUp(cairn, workspace, 'viewer')
     const { person_id, name, email, password } = member
     const { data } = await owner.client().createPasswordLink({ path: { person_id } })
@@ -81,7 +81,7 @@ describe('a link for a new password', () => {
     const { token = '' } = data ?? {}
     const found = await nobody().findPasswordLink({ body: { token } })
     expect(found.data).toEqual({ name, email, expires_at: '2026-11-20T13:00:00.000Z' })
-    // Until it is used nothing changes.
+    // Nothing changes until it is used.
     expect([await sessionStatus(member), await signsIn(member, password)]).toEqual([200, true])
 
     now += 1000
@@ -131,7 +131,7 @@ describe('a link for a new password', () => {
     expect(await reset(await linkFor(two))).toBe(null)
   })
 
-  it('is void when another is made for the same person, whoever makes it', async () => {
+  it('is voided when another is created for the same person, by anyone', async () => {
     const member = await newMember(cairn, workspace, 'viewer')
     const other = await newMember(cairn, workspace, 'viewer')
     const kept = await linkFor(other)
@@ -141,7 +141,7 @@ describe('a link for a new password', () => {
     expect([await reset(first), await reset(second)]).toEqual(['link_not_found', null])
   })
 
-  it('is found by nothing but its token', async () => {
+  it('is found only by its token', async () => {
     const token = await linkFor(await newMember(cairn, workspace, 'viewer'))
     const others = [
       token.slice(0, -1),
@@ -166,7 +166,7 @@ describe('a link for a new password', () => {
     expect(await signsIn(member, NEW_PASSWORD)).toBe(true)
   })
 
-  it('takes a password of 12 characters, and none of 11, and still works after that', async () => {
+  it('accepts a password of 12 characters, and none of 11, and is still valid after that', async () => {
     const token = await linkFor(await newMember(cairn, workspace, 'viewer'))
     expect([await reset(token, 'x'.repeat(11)), await reset(token, 'x'.repeat(257))]).toEqual([
       'invalid_request',
@@ -176,12 +176,12 @@ describe('a link for a new password', () => {
   })
 })
 
-describe('who makes a link', () => {
+describe('the creator of a link', () => {
   it.each<[Role, Record<Role, unknown>]>([
     ['owner', { owner: TOKEN, admin: TOKEN, viewer: TOKEN }],
     ['admin', { owner: 'role_not_allowed', admin: TOKEN, viewer: TOKEN }],
     ['viewer', { owner: 'role_not_allowed', admin: 'role_not_allowed', viewer: 'role_not_allowed' }],
-  ])('is in the role %s for whom it decides about', async (role, expected) => {
+  ])('is in the role %s for the members that it manages', async (role, expected) => {
     const maker = await signUp(cairn, workspace, role)
     for (const [other, answer] of Object.entries(expected)) {
       const member = await newMember(cairn, workspace, other as Role)
@@ -189,14 +189,14 @@ describe('who makes a link', () => {
     }
   })
 
-  it('makes none for itself, by which a session that was left open would be worth a password', async () => {
+  it('creates none for themselves, with which an open session would be worth a password', async () => {
     for (const role of ['owner', 'admin'] as const) {
       const maker = await signUp(cairn, workspace, role)
       expect(await linkFor(maker, maker)).toBe('own_password')
     }
   })
 
-  it('makes none for who is no member', async () => {
+  it('creates none for a person who is not a member', async () => {
     const stranger = await signUp(cairn, await cairn.workspace(), 'viewer')
     expect(await linkFor(stranger)).toBe('member_not_found')
     expect(await linkFor({ person_id: 'unknown' })).toBe('member_not_found')
@@ -204,7 +204,7 @@ describe('who makes a link', () => {
 })
 
 describe('a member of several workspaces', () => {
-  it('gets no link from who decides about it in one of them alone', async () => {
+  it('gets no link from a member who manages only one of them', async () => {
     const elsewhere = await cairn.workspace()
     for (const role of ['owner', 'admin', 'viewer'] as const) {
       const member = await newMember(cairn, workspace, 'viewer')
@@ -214,7 +214,7 @@ describe('a member of several workspaces', () => {
     }
   })
 
-  it('gets none from an admin where it is an owner elsewhere, or the maker only reads there', async () => {
+  it('gets none from an admin if it is an owner elsewhere, or the creator is only a viewer there', async () => {
     const elsewhere = await cairn.workspace()
     const admin = await signUp(cairn, workspace, 'admin')
     await addMember(cairn, elsewhere, admin, 'admin')
@@ -230,7 +230,7 @@ describe('a member of several workspaces', () => {
     expect(await linkFor(member, admin)).toEqual(TOKEN)
   })
 
-  it('gets one from who decides about it in all of them', async () => {
+  it('gets one from a member who manages all of them', async () => {
     const elsewhere = await cairn.workspace()
     const member = await newMember(cairn, workspace, 'admin')
     await addMember(cairn, elsewhere, member, 'owner')
@@ -239,7 +239,7 @@ describe('a member of several workspaces', () => {
     expect(await signsIn(member, NEW_PASSWORD)).toBe(true)
   })
 
-  it('that has joined another workspace since the link was made keeps its password', async () => {
+  it('that has joined another workspace since the link was created keeps its password', async () => {
     const member = await newMember(cairn, workspace, 'viewer')
     const token = await linkFor(member)
     const other = await signUp(cairn, await cairn.workspace(), 'owner')
@@ -254,7 +254,7 @@ describe('a member of several workspaces', () => {
   })
 })
 
-describe('a link ends for good', () => {
+describe('a link ends permanently', () => {
   const removes = (by: SignedUp, { person_id }: Person) => by.client().removeMember({ path: { person_id } })
   const gives = (by: SignedUp, { person_id }: Person, role: Role) =>
     by.client().updateMember({ path: { person_id }, body: { role } })

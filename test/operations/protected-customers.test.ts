@@ -23,7 +23,7 @@ beforeAll(async () => {
 const named = (client_customer_id: string, customer_name = 'Grace') =>
   ({ client_customer_id, customer_type: 'contact', customer_name }) as const
 
-/** A workspace with a known customer, one who was erased, and another journey in which nobody is. */
+/** A workspace with a known customer, an erased one, and another journey that nobody has entered. */
 async function newScene() {
   const workspace = await cairn.workspace()
   const { client, journey_id, publishable_key } = workspace
@@ -35,7 +35,7 @@ async function newScene() {
   return { workspace, client, journey_id, other_id: other.data?.journey_id ?? '', known, erased, page }
 }
 
-/** Sends a body with the publishable key. @returns all that the answer says, but for what differs between any two answers */
+/** Sends a body with the publishable key. @returns the response without what differs between any two responses */
 async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string, body: object) {
   const headers = { 'x-service-key': workspace.publishable_key, 'content-type': 'application/json' }
   const reply = await cairn.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -43,13 +43,13 @@ async function asked(workspace: Pick<Workspace, 'publishable_key'>, path: string
     /"(customer_id|message_id|received_at|request_id)":"[^"]*"/g,
     '"$1":""',
   )
-  // The rate goes down with each request by as much.
+  // Each request lowers the remaining rate by the same amount.
   const own = ['x-request-id', 'date', 'ratelimit', 'content-length']
   const told = [...reply.headers].filter(([name]) => !own.includes(name))
   return { status: reply.status, text, said: JSON.parse(text), told, has: [...reply.headers.keys()] }
 }
 
-/** A scene with a customer of the other journey alone, and an identifier that nobody has. */
+/** A scene with a customer of the other journey only, and an identifier that nobody has. */
 async function newCrowd() {
   const scene = await newScene()
   const elsewhere = await initialize({ ...scene, journey_id: scene.other_id }, 'elsewhere')
@@ -69,7 +69,7 @@ type SentEvent = {
 
 const FUTURE = '2090-01-01T00:00:00Z'
 
-/** Each way of sending an event: the path, the body, and where the answer has the code. */
+/** Each way of sending an event: the path, the body, and where the response contains the code. */
 const WAYS = ['', '?dry_run=true'].flatMap((query) => [
   {
     path: `/events/create${query}`,
@@ -88,7 +88,7 @@ type Way = (typeof WAYS)[number]
 
 const isDry = ({ path }: Way) => path.endsWith('?dry_run=true')
 
-/** Sends each event each way, and wants the same answer to all of them. */
+/** Sends each event each way, and expects the same response to all of them. */
 async function expectOneAnswer(
   workspace: Workspace,
   events: SentEvent[],
@@ -110,7 +110,7 @@ async function protect({ workspace_id }: { workspace_id: string }, protect_custo
 }
 
 describe('a publishable key in a workspace that protects its customers', () => {
-  it('registers who is new and finds who is known with the same answer', async () => {
+  it('registers a new customer and finds a known one with the same response', async () => {
     const { workspace, client, journey_id, known, page } = await newScene()
     const answers = [
       await asked(workspace, '/customers/initialize', { ...named('new'), journey_id }),
@@ -125,7 +125,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(listed.data?.data.map(({ customer_name }) => customer_name)).toEqual(['Grace', 'Ada Lovelace'])
   })
 
-  it('enters who is known in another journey, and renames nobody, also of calls at once', async () => {
+  it('enrols a known customer in another journey, and renames nobody, also by concurrent calls', async () => {
     const { client, other_id, known, page } = await newScene()
     const names = Array.from({ length: 20 }, (_, index) => `Grace ${index}`)
     const bodies = names.flatMap((name) => [
@@ -151,7 +151,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect((await customer(made))?.customer_name).toBe('Grace Hopper')
   })
 
-  it('sees no time of registration in a new customer_id', async () => {
+  it('cannot read the time of registration from a new customer_id', async () => {
     const { workspace_id } = await cairn.workspace()
     const made_ms = Date.now() - 1_000_000_000
     const set = { created_ms: made_ms, protect_customers: 1 }
@@ -179,7 +179,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
       expect(ms).toBeGreaterThanOrEqual(made_ms)
       expect(ms).toBeLessThanOrEqual(Date.now())
     }
-    // Of a hundred at random one in ten is in the last tenth; that half of them are has a chance of 1 in 10^20.
+    // Of a hundred random ones a tenth is in the last tenth; the chance that half of them are is 1 in 10^20.
     expect(times.filter((ms) => ms > Date.now() - 100_000_000).length).toBeLessThan(50)
   })
 
@@ -208,7 +208,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     const many = await page.createEvents({ body: { events }, query: { dry_run: true } })
     expect(many.data).toMatchObject({ created: 3, rejected: 0 })
 
-    // What is no customer's is still said.
+    // Problems that are not about customers are still reported.
     const future = { ...event(known), occurred_at: '9999-01-01T00:00:00Z' }
     const unknown = { ...event(known), journey_id: 'jrn_unknown' }
     const codes = async (body: typeof future | typeof unknown) =>
@@ -223,7 +223,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(await trial(named('erased'))).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
   })
 
-  it('is answered about an event of who was erased as of one whom nobody knows, and nothing of it is kept', async () => {
+  it('gets the same answer for an erased customer as for an unknown one, and nothing of it is kept', async () => {
     const { workspace, client, journey_id, erased } = await newScene()
     const event = (customer_id: string) => ({ journey_id, customer_id, event_id: 'signed_up' })
     const unknown = `cus_${erased.slice('cus_'.length).split('').toReversed().join('').replace(/^./, '0')}`
@@ -237,7 +237,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept.data?.data).toEqual([])
   })
 
-  it('finds an archived journey closed to everybody alike, and nothing about an erased customer is kept', async () => {
+  it('finds an archived journey closed for every customer, and nothing about an erased customer is kept', async () => {
     const { workspace, client, journey_id, known, erased, elsewhere, unknown, archive } = await newCrowd()
     await archive()
     const event = { journey_id, event_id: 'signed_up' }
@@ -255,7 +255,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
       expect(answers[0]).toMatchObject({ status: 409, said: { code: 'journey_archived' } })
       expect(answers).toEqual(answers.map(() => answers[0]))
     }
-    // By each of three ways, of all but the erased one.
+    // By each of three ways, for all except the erased one.
     const refusals = async () => (await client.listRefusals()).data?.data ?? []
     await expect.poll(async () => (await refusals()).length, withPatience).toBe(9)
     const kept = JSON.stringify(await refusals())
@@ -263,7 +263,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(kept).not.toMatch(new RegExp(`\\berased\\b|${erased}`))
   })
 
-  it('is told of a time in the future before anything about the customer', async () => {
+  it('learns of a time in the future before anything about the customer', async () => {
     const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
     const ids = [known, erased, elsewhere, unknown]
@@ -274,7 +274,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     )
   })
 
-  it('is told of an event that is too large before anything about the customer', async () => {
+  it('learns of an event that is too large before anything about the customer', async () => {
     const { workspace, journey_id, known, erased, elsewhere, unknown } = await newCrowd()
     const event = { journey_id, event_id: 'signed_up', custom_variables: { text: 'x'.repeat(64 * 1024) } }
     const ids = [known, erased, elsewhere, unknown]
@@ -310,7 +310,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     { refused: 'in an archived journey', code: 'journey_archived' },
     { refused: 'for its time', code: 'occurred_at_in_future' },
   ])(
-    'is not told by an event that is refused $refused whether its message_id is stored',
+    'does not learn from an event that is refused $refused whether its message_id is stored',
     async ({ code }) => {
       const { workspace, client, journey_id, known, archive } = await newCrowd()
       const event = { journey_id, customer_id: known, event_id: 'signed_up' }
@@ -348,7 +348,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
     expect(again.data).toMatchObject({ id: first.data?.id, duplicate: true })
   })
 
-  it('is told of no message_id by a dry run, also beside one with a secret key', async () => {
+  it('learns of no message_id from a dry run, even next to one with a secret key', async () => {
     const { workspace, client, journey_id, known, unknown, page } = await newCrowd()
     const event = { journey_id, customer_id: known, event_id: 'signed_up', message_id: 'stored' }
     await client.createEvent({ body: event })
@@ -372,14 +372,14 @@ describe('a publishable key in a workspace that protects its customers', () => {
     }
   })
 
-  it('cannot register who was erased: a 2xx means stored', async () => {
+  it('cannot register an erased customer: a 2xx means stored', async () => {
     const { client, journey_id, page } = await newScene()
     const { error } = await page.initializeCustomer({ body: { ...named('erased'), journey_id } })
     expect(error).toMatchObject({ status: 410, code: 'customer_erased' })
     expect((await client.listCustomers()).data?.data).toHaveLength(1)
   })
 
-  it('differs from a secret key, which renames and is told', async () => {
+  it('differs from a secret key, which renames and learns the outcome', async () => {
     const { client, journey_id, known, erased } = await newScene()
     const made = await client.initializeCustomer({ body: { ...named('new'), journey_id } })
     expect([made.response.status, made.data?.created]).toEqual([201, true])
@@ -392,7 +392,7 @@ describe('a publishable key in a workspace that protects its customers', () => {
 })
 
 describe('the setting', () => {
-  it('is obeyed at once where it is changed, by owners alone, and is in the audit log', async () => {
+  it('applies at once when it is changed, by owners only, and is in the audit log', async () => {
     const { workspace, journey_id, known, client, page } = await newScene()
     const rename = () => page.initializeCustomer({ body: { ...named('known'), journey_id } })
     await rename()
@@ -424,7 +424,7 @@ describe('the setting', () => {
     ])
   })
 
-  it('leaves the order of the rules as it is for a secret key where it is off', async () => {
+  it('leaves the order of the rules unchanged for a secret key if it is off', async () => {
     const { workspace, journey_id, erased, elsewhere, archive } = await newCrowd()
     await protect(workspace, false)
     const event = { journey_id, event_id: 'signed_up', occurred_at: FUTURE }
@@ -437,11 +437,11 @@ describe('the setting', () => {
     expect(answer.said.code).toBe('customer_erased')
   })
 
-  it('is off in a workspace that is older than it, and on in one that an owner makes', async () => {
+  it('is off in a workspace that is older than it, and on in one that an owner creates', async () => {
     const { workspace_id } = await cairn.workspace()
     const old = { workspace_id: newId('wsp'), name: randomUUID(), created_ms: Date.now() }
     await inStore(cairn.databaseUrl, async (db) => {
-      // As a row that was there before the column.
+      // As a row from before the column existed.
       await db.insertInto('workspaces').values(old).execute()
     })
     const member = await signUp(cairn, old, 'owner')

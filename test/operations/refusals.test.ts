@@ -22,14 +22,14 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Sends a body as it stands, with the secret key. */
+/** Sends a raw body, with the secret key. */
 async function post(path: string, key: string, body: string) {
   const headers = { 'x-service-key': key, 'content-type': 'application/json' }
   return await cairn.fetch(path, { method: 'POST', headers, body })
 }
 
-describe('a request that is refused for its content', () => {
-  it('is kept without secrets, and is not sent again without them', async () => {
+describe('a request that is refused for its contents', () => {
+  it('is kept redacted, and is then not replayed', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key } = workspace
     const password = 'nine-lives-of-a-moth'
@@ -91,7 +91,7 @@ describe('a request that is refused for its content', () => {
     expect((await client.getRefusal({ path })).data).toEqual(refusal)
   })
 
-  it('is kept with every fault, of whatever operation of ingestion', async () => {
+  it('is kept with every fault, of every ingestion operation', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key, journey_id } = workspace
     const wrong = { ...event, customer_id: 7, evnt_id: 'x' }
@@ -117,7 +117,7 @@ describe('a request that is refused for its content', () => {
     expect(data?.data[2]?.errors).toEqual([{ parameter: 'dry', detail: expect.any(String) }])
   })
 
-  it('is kept by each rejected event of a batch', async () => {
+  it('is kept per rejected event of a batch', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
     const large = { ...event, event_id: 'large', custom_variables: 'x'.repeat(70_000) }
@@ -135,7 +135,7 @@ describe('a request that is refused for its content', () => {
     expect(small?.request_id).toBe(cut?.request_id)
   })
 
-  it('is not kept where the reason is another, or nothing would have been stored', async () => {
+  it('is not kept for other reasons, or if nothing would have been stored', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key } = workspace
     const body = JSON.stringify({ ...event, journey_id: 'jrn_unknown' })
@@ -155,7 +155,7 @@ describe('a request that is refused for its content', () => {
 })
 
 describe('a request that is not kept', () => {
-  /** What is only counted, by code, with the key's name. */
+  /** The counts of requests that are not stored, by code, with the key's name. */
   async function counted({ client }: Workspace, names: Record<string, string>) {
     const { data } = await client.getRefusalSummary()
     expect(data?.groups).toEqual([])
@@ -168,7 +168,7 @@ describe('a request that is not kept', () => {
     return sums.sort()
   }
 
-  it('is counted where its body cannot be read, and nothing of it is stored', async () => {
+  it('is counted if its body cannot be read, and nothing of it is stored', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { key, key_id } = await createKey(cairn, workspace, 'secret')
     const names = { [key_id]: 'secret' }
@@ -197,7 +197,7 @@ describe('a request that is not kept', () => {
     expect(['of-nobodys-business', 'chosen-by-sender'].filter((text) => stored.includes(text))).toEqual([])
   })
 
-  it('is counted for the workspace whose key has ended or is not for its page, and for nobody with an unknown key', async () => {
+  it('is counted for the workspace of a key that is not valid or not for the page, and for nobody with an unknown key', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const stranger = await cairn.workspace()
     const revoked = await createKey(cairn, workspace, 'publishable')
@@ -238,7 +238,7 @@ describe('a request that is not kept', () => {
     now_ms = NOW
   })
 
-  it('costs a row a minute however many come with a key that has ended', async () => {
+  it('costs a row per minute however many come with a revoked key', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { key, key_id } = await createKey(cairn, workspace, 'publishable')
     const owner = (await signUp(cairn, workspace, 'owner')).client(workspace.workspace_id)
@@ -256,7 +256,7 @@ describe('a request that is not kept', () => {
 })
 
 describe('getRefusalSummary', () => {
-  it('adds up by code, field and key, alone and in batches, with counts over time and an example', async () => {
+  it('groups by code, field and key, alone and in batches, with counts over time and an example', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key } = workspace
     const other = await createKey(cairn, workspace, 'publishable')
@@ -332,7 +332,7 @@ describe('listRefusals', () => {
     expect((await elsewhere.client.listRefusals()).data?.data).toEqual([])
   })
 
-  it('is noted in the audit log once an hour for each who reads', async () => {
+  it('is recorded in the audit log once an hour per reader', async () => {
     const { workspace } = await customerInJourney(cairn)
     const owner = await signUp(cairn, workspace, 'owner')
     const person = owner.client()
@@ -376,7 +376,7 @@ describe('listRefusals', () => {
 })
 
 describe('replayRefusals', () => {
-  /** Refuses two events, one with a `message_id`, and a customer, as the journey is archived. */
+  /** Sends two events, one with a `message_id`, and a customer, which are refused because the journey is archived. */
   async function archived() {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
@@ -395,7 +395,7 @@ describe('replayRefusals', () => {
     return { client, event, bob, restore: () => client.restoreJourney({ path }) }
   }
 
-  it('stores what was refused once its cause is mended, and twice nothing', async () => {
+  it('stores what was refused once its cause is fixed, exactly once', async () => {
     const { client, restore } = await archived()
     const still = await client.replayRefusals({ body: {} })
     expect(still.data).toMatchObject({
@@ -432,7 +432,7 @@ describe('replayRefusals', () => {
     now_ms = NOW
   })
 
-  it('says with dry_run what would become of them, and changes nothing', async () => {
+  it('shows the outcome with dry_run, and changes nothing', async () => {
     const { client, restore } = await archived()
     const dry_run = true
     const query = { dry_run }
@@ -454,7 +454,7 @@ describe('replayRefusals', () => {
     expect(await counted()).toEqual(countedBefore)
   })
 
-  it('finds a duplicate in what its sender has sent again meanwhile, as it was', async () => {
+  it('finds a duplicate in what its sender has resent in the meantime', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
     await client.archiveJourney({ path: { journey_id } })
@@ -467,7 +467,7 @@ describe('replayRefusals', () => {
     expect((await client.listEvents()).data?.data).toHaveLength(1)
   })
 
-  it('stores one event of several refusals with the same message, of the time of the first', async () => {
+  it('stores one event for several refusals with the same message, with the time of the first', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, journey_id } = workspace
     await client.archiveJourney({ path: { journey_id } })
@@ -486,7 +486,7 @@ describe('replayRefusals', () => {
     now_ms = NOW
   })
 
-  it('takes one refusal, or so many a call, and goes on behind them', async () => {
+  it('replays one refusal, or a page per call, and continues after them', async () => {
     const { client, restore } = await archived()
     await restore()
     const { data: list } = await client.listRefusals()
@@ -506,7 +506,7 @@ describe('replayRefusals', () => {
     expect(outcomes).toEqual(['replayed', 'duplicate', 'replayed'])
   })
 
-  it('edits nothing: a fault of form and a conflict stay, and half an event is not sent', async () => {
+  it('edits nothing: a malformed event and a conflict stay, and half an event is not sent', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { client, secret_key } = workspace
     await post('/events/create', secret_key, JSON.stringify({ ...event, evnt_id: 'x' }))
@@ -526,7 +526,7 @@ describe('replayRefusals', () => {
     expect((await client.listRefusals()).data?.data).toHaveLength(4)
   })
 
-  it('leaves a customer that is known since the name that it has', async () => {
+  it('leaves the name of a customer unchanged that is known by now', async () => {
     const { client, bob, restore } = await archived()
     await restore()
     const { data: known } = await client.initializeCustomer({ body: { ...bob, customer_name: 'Robert' } })

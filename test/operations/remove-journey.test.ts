@@ -19,7 +19,7 @@ beforeAll(async () => {
 type Scene = {
   workspace: Workspace
   owner: Browser
-  /** The journey that goes, and one that stays, with the same customer in both. */
+  /** The journey to be removed, and one that stays, with the same customer in both. */
   gone: string
   kept: string
   customer_id: string
@@ -57,7 +57,7 @@ async function archived(scene: Scene): Promise<Scene> {
   return scene
 }
 
-/** The entry of the audit log, when nothing is left of the journey. */
+/** The entry of the audit log that says that the removal of the journey is complete. */
 async function completed({ owner, workspace }: Scene) {
   const headers = { 'x-workspace-id': workspace.workspace_id }
   const entry = async () => {
@@ -69,7 +69,7 @@ async function completed({ owner, workspace }: Scene) {
 }
 
 describe('a journey', () => {
-  it('is removed when it is archived and called by its name, and not before', async () => {
+  it('is removed only if it is archived and its name is given', async () => {
     const scene = await newScene()
     expect(await remove(scene)).toMatchObject({ status: 409, body: { code: 'journey_active' } })
     await archived(scene)
@@ -83,7 +83,7 @@ describe('a journey', () => {
     expect(await remove(scene)).toMatchObject({ status: 404, body: { code: 'journey_not_found' } })
   })
 
-  it('is found nowhere once it is removed, and takes nothing', async () => {
+  it('is found nowhere once it is removed, and accepts nothing', async () => {
     const scene = await archived(await newScene())
     const { workspace, gone, kept, customer_id } = scene
     const { client } = workspace
@@ -111,7 +111,7 @@ describe('a journey', () => {
     expect(timeline.data?.data).toMatchObject([{ journey_id: kept }])
   })
 
-  it('leaves nothing but who removed it, when and how much, and others as they were', async () => {
+  it('leaves only who removed it, when and how much, and others unchanged', async () => {
     const scene = await archived(await newScene())
     const { workspace, gone, kept, customer_id } = scene
     const { client } = workspace
@@ -140,7 +140,7 @@ describe('a journey', () => {
       after: { enrolments: 1, events: 1 },
     })
     expect((await client.listRefusals()).data?.data).toEqual([])
-    // Nor in the bytes of a log.
+    // Nor in the bytes of a write-ahead log.
     expect(await storedText(cairn.databaseUrl)).not.toContain(mark)
     const journeys = await client.listCustomerJourneys({ path: { customer_id } })
     expect(journeys.data?.data).toMatchObject([{ journey_id: kept }])

@@ -38,7 +38,7 @@ function eventOf({ workspace, customer_id }: Pick<Scene, 'workspace' | 'customer
   return { journey_id, customer_id, event_id: 'signed_up', message_id, custom_variables: { a: 1 } }
 }
 
-/** What the owner does about the workspace. */
+/** The owner's requests about the workspace. */
 function about({ workspace, owner }: Scene) {
   return owner.client(workspace.workspace_id)
 }
@@ -50,7 +50,7 @@ async function removed(scene: Scene): Promise<Scene> {
   return scene
 }
 
-/** Whether every row of it is gone, but for its own, which has nothing but the identifier. */
+/** Whether all its rows are deleted, except its own row, which contains only the identifier. */
 async function isGone({ workspace }: Scene) {
   const { workspace_id } = workspace
   const rows = () => inStore(cairn.databaseUrl, (db) => rowsOfWorkspace(db, workspace_id))
@@ -58,7 +58,7 @@ async function isGone({ workspace }: Scene) {
 }
 
 describe('a workspace that is archived', () => {
-  it('is read as before and takes nothing new, until it is restored', async () => {
+  it('can be read as before and accepts nothing new, until it is restored', async () => {
     const scene = await newScene()
     const { workspace, customer_id } = scene
     const { client } = workspace
@@ -96,7 +96,7 @@ describe('a workspace that is archived', () => {
 })
 
 describe('a workspace', () => {
-  it('is removed when it is archived and called by its name, and not before', async () => {
+  it('is removed only if it is archived and its name is given', async () => {
     const scene = await newScene()
     const { workspace, name } = scene
     const client = about(scene)
@@ -142,7 +142,7 @@ describe('a workspace', () => {
     expect(made.data?.workspace_id).not.toBe(workspace_id)
   })
 
-  it('leaves nothing behind, while customers are being erased too, and its neighbours as they were', async () => {
+  it('leaves nothing behind, while customers are being erased too, and its neighbours unchanged', async () => {
     const scene = await newScene()
     const neighbour = await newScene()
     const { workspace, customer_id } = scene

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const STEPS = ['signed_up', 'plan_chosen', 'paid'].map((event_id) => ({ event_id, name: `Step ${event_id}` }))
 
-/** The instant so many minutes after one that is long past. */
+/** The time this many minutes after a base in the distant past. */
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 5, 12) + minutes * 60_000).toISOString()
 const minutes = (count: number) => count * 60_000
 
@@ -44,7 +44,7 @@ async function report({ client, journey_id }: Workspace, query: ReportQuery = {}
   return await settled(() => client.getJourneyReport({ path: { journey_id }, query }))
 }
 
-/** Who is listed, by the number that its own identifier ends in. */
+/** The customers listed, by the number at the end of their own identifier. */
 async function listed({ client, journey_id }: Workspace, query: Record<string, unknown> = {}) {
   await report({ client, journey_id } as Workspace)
   const { data, error } = await client.listJourneyCustomers({ path: { journey_id }, query })
@@ -66,7 +66,7 @@ describe('getJourneyReport', () => {
     }
   })
 
-  it('counts who has reached each step, whatever came in between and whatever came first', async () => {
+  it('counts who has reached each step, whatever came in between and in any order', async () => {
     const workspace = await stepped()
     const first = await initialize(workspace, 'user-1')
     const second = await initialize(workspace, 'user-2')
@@ -101,7 +101,7 @@ describe('getJourneyReport', () => {
     expect(steps[2]?.times).toEqual({ n: 1, median_ms: minutes(20), p90_ms: minutes(20) })
   })
 
-  it('shows apart who did a step without those before it, until they come', async () => {
+  it('shows separately who did a step without the previous ones, until they arrive', async () => {
     const workspace = await stepped()
     const customer = await initialize(workspace, 'user-1')
     await does(workspace, customer, [
@@ -123,7 +123,7 @@ describe('getJourneyReport', () => {
       [0, 1],
       [0, 1],
     ])
-    // Before the plan that was too early, so that both it and the payment come to count.
+    // Before the plan that was out of order, so that both the plan and the payment now count.
     await does(workspace, customer, [['signed_up', at(9)]])
     expect(
       (await report(workspace)).steps.map(({ reached, out_of_order }) => [reached, out_of_order]),
@@ -147,7 +147,7 @@ describe('getJourneyReport', () => {
     expect(steps[2]?.times).toEqual({ n: 1, median_ms: 0, p90_ms: 0 })
   })
 
-  it('tells with a window who waits from who has dropped', async () => {
+  it('distinguishes waiting from dropped with a window', async () => {
     const workspace = await stepped()
     const [inTime, late, waits, never] = await Promise.all(
       [1, 2, 3, 4].map((number) => initialize(workspace, `user-${number}`)),
@@ -183,7 +183,7 @@ describe('getJourneyReport', () => {
     expect(await listed(workspace, { out_of_order: 3 })).toEqual([4])
   })
 
-  it('lets a customer enter with its first event where that occurred before the initialization', async () => {
+  it('lets a customer enter with its first event if that occurred before the initialization', async () => {
     const workspace = await stepped()
     const customer = await initialize(workspace, 'user-1')
     await initialize(workspace, 'user-2')
@@ -200,7 +200,7 @@ describe('getJourneyReport', () => {
     expect((await report(workspace, { customer_type: 'account' })).enrolled).toBe(0)
   })
 
-  it('counts anew when the steps are edited, and tells the new ones when it is done', async () => {
+  it('is recomputed when the steps are edited, and shows the new ones when it is done', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace
     const customer = await initialize(workspace, 'user-1')
@@ -241,15 +241,18 @@ describe('getJourneyReport', () => {
     },
   )
 
-  it.each(['P2W', 'P7D', 'PT36H', 'P1DT2H3M4S', 'PT0S', 'PT5M1S'])('takes %s as a window', async (window) => {
-    const { client, journey_id } = await cairn.workspace()
-    const { data } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
-    expect(data?.enrolled).toBe(0)
-  })
+  it.each(['P2W', 'P7D', 'PT36H', 'P1DT2H3M4S', 'PT0S', 'PT5M1S'])(
+    'accepts %s as a window',
+    async (window) => {
+      const { client, journey_id } = await cairn.workspace()
+      const { data } = await client.getJourneyReport({ path: { journey_id }, query: { window } })
+      expect(data?.enrolled).toBe(0)
+    },
+  )
 })
 
 describe('getJourneyTrend', () => {
-  it('puts customers into the days of the time zone, also where clocks are changed', async () => {
+  it('groups customers into days of the time zone, also when clocks change', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace
     const entries = [
@@ -290,7 +293,7 @@ describe('getJourneyTrend', () => {
     ])
   })
 
-  it('begins weeks on Monday, and has none that begins at the end of the span', async () => {
+  it('starts weeks on Monday, and has none that starts at the end of the span', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace
     const entries = [
@@ -384,7 +387,7 @@ describe('listJourneyCustomers', () => {
     }
   })
 
-  it('tells the times at which each step was reached', async () => {
+  it('shows the times at which each step was reached', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'user-1')
@@ -420,7 +423,7 @@ describe('listJourneyCustomers', () => {
 })
 
 describe('listCustomerJourneys', () => {
-  it('tells the event that filled each step, in every journey of the customer', async () => {
+  it('shows the event that filled each step, in every journey of the customer', async () => {
     const workspace = await stepped()
     const { client, journey_id } = workspace
     const customer_id = await initialize(workspace, 'user-1')

@@ -10,7 +10,7 @@ import { settled } from './settled.ts'
 const DAY_MS = 86_400_000
 
 let cairn: Cairn
-/** The server's clock. It is never behind the real one, by which a database dates what it has followed. */
+/** The server's clock. It is never behind the real one, which the database uses for the as-of time. */
 let now_ms = Date.now()
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const STEPS = ['signed_up', 'plan_chosen', 'invoice_paid']
 
-/** A year of a workspace: each month a customer comes and takes the steps, one a month. The clock is a year later then. */
+/** A year of a workspace: each month a customer arrives and takes one step a month. The clock is a year later then. */
 async function aYear() {
   const workspace = await cairn.workspace()
   const { client, journey_id } = workspace
@@ -56,14 +56,14 @@ async function listed({ client }: Workspace): Promise<string[]> {
   return (data?.data ?? []).map(({ message_id }) => message_id ?? '').reverse()
 }
 
-/** What is told of the journey, with what has to do with the time of asking left out. */
+/** The report of the journey, without what depends on the time of the request. */
 async function told({ client }: Workspace, path: { journey_id: string }) {
   const { as_of: _, ...report } = await settled(() => client.getJourneyReport({ path }))
   const customers = await client.listJourneyCustomers({ path })
   return { report, customers: customers.data?.data }
 }
 
-/** The same, computed from nothing but what is stored: the steps are edited, and back. */
+/** The same report, rebuilt from what is stored: the steps are edited, and edited back. */
 async function toldAnew(workspace: Workspace, path: { journey_id: string }) {
   const { client } = workspace
   const steps = STEPS.map((event_id) => ({ event_id, name: event_id }))
@@ -74,8 +74,8 @@ async function toldAnew(workspace: Workspace, path: { journey_id: string }) {
   return await told(workspace, path)
 }
 
-describe('a time to keep', () => {
-  it('removes what is older, as the preview says, and leaves reports of what is kept', async () => {
+describe('a retention period', () => {
+  it('removes what is older, as the preview says, and reports cover what is kept', async () => {
     const { workspace, path, events, stored } = await aYear()
     const { client } = workspace
     const before = await told(workspace, path)
@@ -111,7 +111,7 @@ describe('a time to keep', () => {
     ])
   })
 
-  it('goes on as time does, and holds for a whole workspace and no other', async () => {
+  it('continues over time, and applies to a whole workspace and no other', async () => {
     const other = await aYear()
     const { workspace, path, stored } = await aYear()
     const owner = await signUp(cairn, workspace, 'owner')
@@ -124,7 +124,7 @@ describe('a time to keep', () => {
     expect(keptIn(365)).toHaveLength(stored.length)
     for (const days of [30, 60]) {
       now_ms += 30 * DAY_MS
-      // It is looked for every minute, and whenever somebody says how long to keep.
+      // Retention runs every minute, and whenever somebody changes how long to keep events.
       await workspace.client.updateJourney({ path, body: { retention_days: null } })
       await expect.poll(() => listed(workspace), withPatience).toEqual(keptIn(365 - days))
     }

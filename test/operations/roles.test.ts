@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const ofWorkspace = operations.filter(({ roles }) => roles !== undefined)
 
-/** Tries the operation, with a body that it would refuse. @returns status and code; the role comes before the body */
+/** Tries the operation with an invalid body. @returns status and code; the role is checked before the body */
 async function tryAs(who: Who, { method, path }: { method: string; path: string }) {
   const sent = {
     headers: { 'x-workspace-id': workspace.workspace_id },
@@ -52,7 +52,7 @@ describe.each(ofWorkspace.map((operation) => [operation.operationId, operation] 
       },
     )
 
-    it('is for nobody who is no member', async () => {
+    it('is not for a person who is not a member', async () => {
       const refused = { status: 403, code: 'not_a_member' }
       expect(await tryAs('nobody', operation)).toEqual(refused)
       expect(await tryAs('stranger', operation)).toEqual(refused)

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 beforeEach(() => begin(shared))
 
-/** Goes on with a workspace of its own. */
+/** Continues with a new workspace. */
 async function begin(at: Cairn) {
   now = Date.parse('2026-11-20T12:00:00Z')
   cairn = at
@@ -33,7 +33,7 @@ async function begin(at: Cairn) {
 type Creation = OperationRequest<'createServiceKey'>['body']
 type Update = OperationRequest<'updateServiceKey'>['body']
 
-/** A key, and its text. */
+/** Creates a key; returns it with its text. */
 async function create(body: Partial<Creation> = {}) {
   const { data, error } = await owner
     .client()
@@ -55,7 +55,7 @@ async function listedKey(key_id: string) {
   return (await listed()).find((key) => key.key_id === key_id)
 }
 
-/** What the server answers to the key, now. */
+/** The current response of the server to the key. */
 async function status(key: string, origin?: string): Promise<number> {
   const body = JSON.stringify({
     client_customer_id: 'user-1',
@@ -69,7 +69,7 @@ async function status(key: string, origin?: string): Promise<number> {
 }
 
 describe('a new key', () => {
-  it('works at once', async () => {
+  it('is valid immediately', async () => {
     const secret = await create({ kind: 'secret', name: 'Importer' })
     expect(secret).toEqual({
       key_id: expect.any(String),
@@ -101,7 +101,7 @@ describe('a new key', () => {
     expect((await cairn.client(publishable.token).listEvents()).error?.code).toBe('secret_key_required')
   })
 
-  it('is for the workspace in which it was made alone', async () => {
+  it('is only for the workspace in which it was created', async () => {
     const { token } = await create({ kind: 'secret' })
     const other = await cairn.workspace()
     const { data } = await cairn.client(token).listJourneys()
@@ -110,7 +110,7 @@ describe('a new key', () => {
     expect((await cairn.client(token).getJourney({ path: { journey_id } })).response.status).toBe(404)
   })
 
-  it('expires at the instant that is asked for', async () => {
+  it('expires at the given instant', async () => {
     const expires_at = '2026-11-20T13:00:01+01:00'
     const { token, key_id, ...key } = await create({ kind: 'secret', expires_at })
     expect(key).toMatchObject({ status: 'active', expires_at: '2026-11-20T12:00:01.000Z' })
@@ -120,7 +120,7 @@ describe('a new key', () => {
     expect([await status(token), (await listedKey(key_id))?.status]).toEqual([401, 'expired'])
   })
 
-  it('is refused where it would be of no use', async () => {
+  it('is refused if it would be useless', async () => {
     const make = (body: object) =>
       owner.client().createServiceKey({ body: { kind: 'publishable', name: 'Website', ...body } })
     const origins = await make({ kind: 'secret', allowed_origins: ['https://www.example.com'] })
@@ -150,7 +150,7 @@ describe('a new key', () => {
 })
 
 describe('the list of keys', () => {
-  it('has all of them, newest first, page by page, with who made them', async () => {
+  it('has all of them, newest first, page by page, with who created them', async () => {
     const made: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) {
       now += 1000
@@ -164,7 +164,7 @@ describe('the list of keys', () => {
       keys.push(...(data?.data ?? []))
       cursor = data?.next_cursor ?? undefined
     } while (cursor)
-    // Those of `cairn init` carry the time of this machine.
+    // Keys from `cairn init` have the time of this machine.
     const own = keys.filter(({ created_by }) => created_by !== null)
     expect(own.map(({ key_id }) => key_id)).toEqual(made)
     expect(new Set(own.map(({ created_by }) => created_by))).toEqual(new Set([owner.name]))
@@ -180,14 +180,14 @@ describe('the list of keys', () => {
     expect(times).toEqual(times.toSorted().reverse())
   })
 
-  it('shows publishable keys and of secret ones the last four characters', async () => {
+  it('shows publishable keys in full and the last four characters of secret ones', async () => {
     const secret = await create({ kind: 'secret' })
     const publishable = await create()
     expect(await listedKey(secret.key_id)).toEqual({ ...secret, token: null })
     expect(await listedKey(publishable.key_id)).toEqual(publishable)
   })
 
-  it('says when a key was last used', async () => {
+  it('shows when a key was last used', async () => {
     const { key_id, token } = await create()
     now += 5000
     expect(await status(token)).toBe(200)
@@ -196,7 +196,7 @@ describe('the list of keys', () => {
 })
 
 describe('a secret key', () => {
-  it('is shown once, and the store has its digest alone', async () => {
+  it('is shown once, and the store has only its digest', async () => {
     const made = await create({ kind: 'secret' })
     const path = { key_id: made.key_id }
     const rotated = await owner.client().rotateServiceKey({ path, body: { grace_seconds: 60 } })
@@ -220,7 +220,7 @@ describe('a secret key', () => {
 })
 
 describe('a change of a key', () => {
-  it('replaces what is sent, leaves the rest, and counts from the next request', async () => {
+  it('replaces what is sent, keeps the rest, and applies from the next request', async () => {
     const { key_id, token } = await create({ allowed_origins: ['https://a.example.com'], rate_limit: 900 })
     expect(await status(token, 'https://b.example.com')).toBe(403)
     const allowed_origins = ['https://b.example.com']
@@ -234,7 +234,7 @@ describe('a change of a key', () => {
     expect(await listedKey(key_id)).toMatchObject({ name: 'Shop', allowed_origins: [], rate_limit: 900 })
   })
 
-  it('of its rate counts from the next request', async () => {
+  it('of its rate applies from the next request', async () => {
     const { key_id, token } = await create()
     expect((await Promise.all(Array.from({ length: 5 }, () => status(token)))).sort()).toEqual(
       Array(5).fill(200),
@@ -250,7 +250,7 @@ describe('a change of a key', () => {
     expect((await listedKey(key_id))?.rate_limit).toBe(null)
   })
 
-  it('of its expiry counts from the next request, and can be taken back until then', async () => {
+  it('of its expiry applies from the next request, and can be reverted until then', async () => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
     await update(key_id, { expires_at: '2026-11-20T12:00:00.001Z' })
@@ -262,7 +262,7 @@ describe('a change of a key', () => {
     expect(await status(token)).toBe(401)
   })
 
-  it('is refused where the key would be of no use, or has a fault of form, and changes nothing', async () => {
+  it('is refused if the key would be useless, or is malformed, and changes nothing', async () => {
     const secret = await create({ kind: 'secret' })
     const origins = await update(secret.key_id, { name: 'x', allowed_origins: ['https://www.example.com'] })
     expect(origins.error).toMatchObject({ status: 409, code: 'origins_for_secret_key' })
@@ -279,7 +279,7 @@ describe('a change of a key', () => {
   })
 })
 
-describe('a key that has ended stays ended', () => {
+describe('a key that has expired or was revoked stays so', () => {
   const ways: [string, (key_id: string) => Promise<{ error?: unknown }>][] = [
     ['revoked', (key_id) => owner.client().revokeServiceKey({ path: { key_id } })],
     ['expired', (key_id) => update(key_id, { expires_at: new Date(now + 1).toISOString() })],
@@ -296,7 +296,7 @@ describe('a key that has ended stays ended', () => {
   it.each(ways)('%s', async (_name, end) => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
-    // A key's use is noted after the answer, and is part of what is compared below.
+    // The use of a key is stored after the response, and is part of what is compared below.
     await expect.poll(async () => (await listedKey(key_id))?.last_used_at).not.toBe(null)
     expect((await end(key_id)).error).toBe(undefined)
     now += 1000
@@ -311,7 +311,7 @@ describe('a key that has ended stays ended', () => {
 })
 
 describe('the rate of a key', () => {
-  it('that members give is at most what the operator allows; operators give any', async () => {
+  it('set by members is at most what the operator allows; operators may set any', async () => {
     await begin(await startCairnForTest({ now: () => now, rateLimit: 100, rateLimitMax: 900 }))
     const codeOf = async (rate_limit: number | null, of?: string) => {
       const body = { kind: 'secret', name: 'Importer', rate_limit } as const
@@ -333,7 +333,7 @@ describe('the rate of a key', () => {
     const made = await runCairn(['key', ...args], { environment: { DATABASE_URL: cairn.databaseUrl } })
     const theirs = JSON.parse(made.stdout)
     expect(theirs.rate_limit).toBe(0)
-    // What an operator gave stays, until a member gives another.
+    // An operator's setting stays until a member changes it.
     const renamed = await update(theirs.key_id, { name: 'Import of 2024', rate_limit: 0 })
     expect(renamed.data).toMatchObject({ name: 'Import of 2024', rate_limit: 0 })
     expect(await codeOf(5, theirs.key_id)).toBe(undefined)
@@ -342,7 +342,7 @@ describe('the rate of a key', () => {
 })
 
 describe('a revoked key', () => {
-  it('is refused at once and for ever', async () => {
+  it('is refused at once, permanently', async () => {
     const { key_id, token } = await create({ kind: 'secret' })
     expect(await status(token)).toBe(200)
     const revoked = await owner.client().revokeServiceKey({ path: { key_id } })
@@ -365,7 +365,7 @@ describe('a revoked key', () => {
     expect(await status(workspace.secret_key)).toBe(200)
   })
 
-  it('is refused for requests side by side with its revocation, once that is answered', async () => {
+  it('is refused for requests concurrent with its revocation, once that is answered', async () => {
     const { key_id, token } = await create({ kind: 'secret' })
     const before = Array.from({ length: 20 }, () => status(token))
     const revoked = owner.client().revokeServiceKey({ path: { key_id } })
@@ -386,7 +386,7 @@ describe('a rotated key', () => {
     return { ...data, token: data.token ?? '' }
   }
 
-  it('works beside the new one until the grace period is over', async () => {
+  it('is valid together with the new one until the grace period is over', async () => {
     const rules = { allowed_origins: ['https://www.example.com'], rate_limit: 900 }
     const old = await create({ ...rules, name: 'Shop', expires_at: '2027-11-20T12:00:00Z' })
     const made = await rotate(old.key_id, 60)
@@ -406,7 +406,7 @@ describe('a rotated key', () => {
     expect((await listedKey(old.key_id))?.status).toBe('expired')
   })
 
-  it('works no more at once without a grace period', async () => {
+  it('is no longer valid at once without a grace period', async () => {
     const old = await create({ kind: 'secret' })
     expect(await status(old.token)).toBe(200)
     const made = await rotate(old.key_id, 0)
@@ -414,14 +414,14 @@ describe('a rotated key', () => {
     await expect(rotate(old.key_id, 0)).rejects.toThrow('service_key_revoked')
   })
 
-  it('that expires earlier anyway keeps its time', async () => {
+  it('that expires earlier anyway keeps its expiry', async () => {
     const old = await create({ kind: 'secret', expires_at: '2026-11-20T12:00:10Z' })
     const made = await rotate(old.key_id, 60)
     expect(made.expires_at).toBe(null)
     expect((await listedKey(old.key_id))?.expires_at).toBe('2026-11-20T12:00:10.000Z')
   })
 
-  it('has a grace period of 30 days at the most', async () => {
+  it('has a grace period of at most 30 days', async () => {
     const old = await create({ kind: 'secret' })
     const path = { key_id: old.key_id }
     for (const grace_seconds of [2_592_001, -1]) {
@@ -435,8 +435,8 @@ describe('a rotated key', () => {
 })
 
 describe('keys of the command line and of members', () => {
-  it('are the same: each sees and ends those of the other', async () => {
-    // Where there are several workspaces the command asks which one.
+  it('are the same: each side sees and revokes those of the other', async () => {
+    // With several workspaces the command requires a choice.
     await begin(await startCairnForTest({ now: () => now }))
     const environment = { DATABASE_URL: cairn.databaseUrl }
     const run = async (...args: string[]) =>

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 type Counted = { as_of: string | null; recomputing: { done: number; total: number } | null }
 type Answer<Report> = { data?: Report | undefined; error?: { detail: string } | undefined }
 
-/** A report, asked for again until everything is in it that was acknowledged before this call. */
+/** Requests a report until it contains everything that was acknowledged before this call. */
 export async function settled<Report extends Counted>(ask: () => Promise<Answer<Report>>): Promise<Report> {
   const since_ms = Date.now()
   let settled: Report | undefined

@@ -31,7 +31,7 @@ function tokenOf(link = ''): string {
   return token
 }
 
-/** A link of the command line, for the workspace or for one to be made. */
+/** A link from the command line, for the workspace or for a new one. */
 async function newToken(workspace_id: string | null = null): Promise<string> {
   const link = { workspace_id, baseUrl: cairn.url, now_ms: now }
   return tokenOf(await inStore(cairn.databaseUrl, (db) => makeSetupLink(db, link)))
@@ -39,13 +39,13 @@ async function newToken(workspace_id: string | null = null): Promise<string> {
 
 const nobody = () => browser(cairn, OWN_PAGE).client()
 
-/** What somebody fills in. */
+/** The fields of the form. */
 function form(token: string, change: Partial<Setup> = {}): Setup {
   const person = { name: 'Grace Hopper', email: newEmail(), password: 'nine-lives-of-a-moth' }
   return { token, ...person, ...change }
 }
 
-/** The code of the refusal; null where the request was answered. */
+/** The code of the problem; null if the request succeeded. */
 async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>): Promise<string | null> {
   return (await answer).error?.code ?? null
 }
@@ -53,7 +53,7 @@ async function codeOf(answer: Promise<{ error?: { code: string } | undefined }>)
 const find = (token: string) => codeOf(nobody().findSetupLink({ body: { token } }))
 const setUp = (body: Setup) => codeOf(nobody().setUp({ body }))
 
-/** The browser in which somebody has set up. */
+/** The browser that has completed the setup. */
 async function browserAfter(body: Setup) {
   const { error, response } = await nobody().setUp({ body })
   if (error) throw new Error(error.detail)
@@ -62,7 +62,7 @@ async function browserAfter(body: Setup) {
 }
 
 describe('getSetup', () => {
-  it('tells without a credential whether anybody has an account, a workspace or not', async () => {
+  it('says without a credential whether anyone has an account, with a workspace or without', async () => {
     const told = async () => (await (await cairn.fetch('/setup')).json()) as unknown
     expect(await told()).toEqual({ has_accounts: false })
     await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'Onboarding' })
@@ -73,7 +73,7 @@ describe('getSetup', () => {
 })
 
 describe('the link of a new store', () => {
-  it('makes person, workspace and journey, and signs the person in', async () => {
+  it('creates person, workspace and journey, and signs the person in', async () => {
     const token = tokenOf(cairn.setupLink)
     const found = await nobody().findSetupLink({ body: { token } })
     expect(found.data).toEqual({ workspace_name: null, expires_at: '2026-11-20T13:00:00.000Z' })
@@ -95,12 +95,12 @@ describe('the link of a new store', () => {
     expect((await client.listServiceKeys()).data?.data).toEqual([])
   })
 
-  it('makes no journey where none is named', async () => {
+  it('creates no journey if none is named', async () => {
     const { client } = await browserAfter(form(tokenOf(cairn.setupLink), { workspace_name: 'Acme' }))
     expect((await client().listJourneys()).data?.data).toEqual([])
   })
 
-  it('gives the person the password, by which it signs in again', async () => {
+  it('sets the person’s password, with which they sign in again', async () => {
     const body = form(tokenOf(cairn.setupLink), { workspace_name: 'Acme' })
     await browserAfter(body)
     const { client } = browser(cairn, await signIn(cairn, body))
@@ -136,7 +136,7 @@ describe('the link of a new store', () => {
     expect(await setUp(form(next, { workspace_name: 'Acme' }))).toBe(null)
   })
 
-  it('works until the next one is made', async () => {
+  it('is valid until the next one is created', async () => {
     const first = tokenOf(cairn.setupLink)
     const second = await newToken()
     const third = await newToken()
@@ -145,7 +145,7 @@ describe('the link of a new store', () => {
     expect(await setUp(form(third, { workspace_name: 'Acme' }))).toBe(null)
   })
 
-  it('is not found by anything but its token', async () => {
+  it('is found only by its token', async () => {
     const token = tokenOf(cairn.setupLink)
     for (const other of [
       token.toUpperCase(),
@@ -161,17 +161,17 @@ describe('the link of a new store', () => {
   })
 })
 
-describe('the link of a new store, when cairn init has made workspaces meanwhile', () => {
+describe('the link of a new store, when cairn init has created workspaces in the meantime', () => {
   const init = (workspace: string) => {
     return createWorkspace(cairn.databaseUrl, { workspace, journey: 'Onboarding' })
   }
 
-  it('leads to the one that there is, and makes its first owner and no other workspace', async () => {
+  it('is for the only one, and creates its first owner and no other workspace', async () => {
     const token = tokenOf(cairn.setupLink)
     const { workspace_id } = await init('Acme')
     const found = await nobody().findSetupLink({ body: { token } })
     expect(found.data).toEqual({ workspace_name: 'Acme', expires_at: '2026-11-20T13:00:00.000Z' })
-    // Who opened the page before, and was asked for a name, makes no second one.
+    // A visitor who opened the page earlier, and was asked for a name, does not create a second one.
     expect(await setUp(form(token, { workspace_name: 'Babbage' }))).toBe('workspace_exists')
 
     const { client } = await browserAfter(form(token))
@@ -181,7 +181,7 @@ describe('the link of a new store, when cairn init has made workspaces meanwhile
     expect((await client().listServiceKeys()).data?.data).toHaveLength(2)
   })
 
-  it('leads nowhere where there are several: cairn setup-link says which', async () => {
+  it('is not valid if there are several: cairn setup-link says which', async () => {
     const token = tokenOf(cairn.setupLink)
     await init('Acme')
     expect(await find(token)).toBe(null)
@@ -191,7 +191,7 @@ describe('the link of a new store, when cairn init has made workspaces meanwhile
     expect(await setUp(form(token, { workspace_name: 'Third' }))).toBe('link_not_found')
   })
 
-  it('leads nowhere where somebody is a member: its holder may not join them', async () => {
+  it('is not valid if there is a member: its holder may not join them', async () => {
     const token = tokenOf(cairn.setupLink)
     await init('Acme')
     const person = ['--email', 'ada@example.com', '--name', 'Ada']
@@ -205,7 +205,7 @@ describe('the link of a new store, when cairn init has made workspaces meanwhile
     expect(await setUp(form(token))).toBe('link_not_found')
   })
 
-  it('makes one owner where two use it at once', async () => {
+  it('creates one owner if two use it at once', async () => {
     const token = tokenOf(cairn.setupLink)
     await init('Acme')
     const codes = await Promise.all([setUp(form(token)), setUp(form(token))])
@@ -214,7 +214,7 @@ describe('the link of a new store, when cairn init has made workspaces meanwhile
 })
 
 describe('a setup that is refused', () => {
-  it('leaves the link usable and nothing half made', async () => {
+  it('leaves the link valid and nothing half created', async () => {
     const { email } = await newPerson(cairn)
     const token = await newToken()
     const journey_name = 'Onboarding'
@@ -224,7 +224,7 @@ describe('a setup that is refused', () => {
     expect(await setUp(unnamed)).toBe('workspace_name_required')
 
     expect(await find(token)).toBe(null)
-    // Neither the person nor the workspace is there yet.
+    // Neither the person nor the workspace exists yet.
     const { client } = await browserAfter(good)
     const [workspace] = (await client().getSession()).data?.workspaces ?? []
     expect(workspace).toMatchObject({ name: 'Acme', role: 'owner' })
@@ -234,7 +234,7 @@ describe('a setup that is refused', () => {
     expect(audited?.sort()).toEqual(['journey_created', 'member_joined', 'signed_in', 'workspace_created'])
   })
 
-  it('is one with a password of 11 characters; one of 12 is taken, and of 256, and none of 257', async () => {
+  it('is one with a password of 11 characters; 12 are accepted, and 256, and not 257', async () => {
     const token = await newToken()
     const body = (password: string) => form(token, { password, workspace_name: randomUUID() })
     for (const password of ['0123456789a', 'x'.repeat(257), '👾'.repeat(11)]) {
@@ -251,7 +251,7 @@ describe('a setup that is refused', () => {
 })
 
 describe('the link for an existing workspace', () => {
-  it('makes an owner of it, and a journey where one is named', async () => {
+  it('creates an owner of it, and a journey if one is named', async () => {
     const { workspace_id } = await createWorkspace(cairn.databaseUrl, { workspace: 'Acme', journey: 'First' })
     const token = await newToken(workspace_id)
     const found = await nobody().findSetupLink({ body: { token } })
@@ -272,17 +272,17 @@ describe('the link for an existing workspace', () => {
 describe('a server', () => {
   const link = /http:\/\/[^ ]+#token=setup_[0-9A-Za-z]{43}/g
 
-  /** Starts `cairn serve`, lets something happen, and ends it. @returns all that it printed */
+  /** Starts `cairn serve`, does something, and stops it. @returns everything that it printed */
   async function serveOnce(databaseUrl: string, work: (url: string) => Promise<void> = async () => {}) {
     const server = await startChildServer({ databaseUrl, environment: { LOG_LEVEL: 'trace' } })
     await work(server.url)
     const { stdout, stderr }: Ended = await server.end('SIGTERM')
-    // The link goes beside the log, which is kept and read by others.
+    // The link is not printed to the log, which is stored and read by others.
     expect(stdout).not.toMatch(link)
     return { stdout, stderr }
   }
 
-  it('prints a link where the store is empty, and never again', async () => {
+  it('prints a link if the store is empty, and never again', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const first = (await serveOnce(databaseUrl)).stderr.match(link) ?? []
     expect(first).toHaveLength(1)
@@ -300,7 +300,7 @@ describe('a server', () => {
           headers: { ...OWN_PAGE, 'content-type': 'application/json' },
           body: JSON.stringify(form(token, { workspace_name: 'Acme' })),
         })
-      // The store is still empty: this start has made another link, which voids those before.
+      // The store is still empty: this start has created another link, which voids earlier ones.
       expect((await setUp(tokenOf(first[0]))).status).toBe(404)
       expect((await setUp(token)).status).toBe(404)
       const again = await runCairn(['setup-link', '--json'], { environment })
@@ -312,7 +312,7 @@ describe('a server', () => {
     expect((await serveOnce(databaseUrl)).stderr).toBe('')
   })
 
-  it('prints none where a workspace was made on the command line', async () => {
+  it('prints none if a workspace was created on the command line', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     await createWorkspace(databaseUrl, { workspace: 'Acme', journey: 'Onboarding' })
     expect((await serveOnce(databaseUrl)).stderr).not.toMatch(link)

@@ -21,13 +21,13 @@ async function newOwner(at = cairn) {
   return { workspace, owner: await signUp(at, workspace, 'owner') }
 }
 
-/** What becomes of making a workspace: its identifier, or the code of the refusal. */
+/** Outcome of creating a workspace: its identifier, or the code of the problem. */
 async function make(by: SignedUp, at: string, name: string = randomUUID()) {
   const { data, error } = await by.client(at).createWorkspace({ body: { name } })
   return data?.workspace_id ?? error?.code ?? ''
 }
 
-/** What becomes of renaming the workspace: its name, or the code of the refusal. */
+/** Outcome of renaming the workspace: its name, or the code of the problem. */
 async function rename(by: SignedUp, at: string, name: string) {
   const { data, error } = await by.client(at).updateWorkspace({ body: { name } })
   return data?.name ?? error?.code
@@ -40,7 +40,7 @@ async function workspacesOf(by: SignedUp) {
 const MADE = expect.stringMatching(/^wsp_/)
 
 describe('a workspace that an owner makes', () => {
-  it('is owned by its maker alone, and holds nothing yet', async () => {
+  it('is owned only by its creator, and is empty', async () => {
     const { workspace, owner } = await newOwner()
     const name = randomUUID()
     const { data } = await owner.client(workspace.workspace_id).createWorkspace({ body: { name } })
@@ -67,7 +67,7 @@ describe('a workspace that an owner makes', () => {
     )
   })
 
-  it('is made by owners alone, by whatever they are elsewhere', async () => {
+  it('is created by owners only, whatever they are elsewhere', async () => {
     const { workspace } = await newOwner()
     const { workspace: elsewhere } = await newOwner()
     for (const role of ['admin', 'viewer'] as const) {
@@ -79,7 +79,7 @@ describe('a workspace that an owner makes', () => {
     }
   })
 
-  it('has a name of its own, and one that is not free makes nothing', async () => {
+  it('has a unique name, and one that is taken creates nothing', async () => {
     const { workspace, owner } = await newOwner()
     const { owner: other } = await newOwner()
     const [{ name: taken = '' } = {}] = await workspacesOf(other)
@@ -87,7 +87,7 @@ describe('a workspace that an owner makes', () => {
     expect(await workspacesOf(owner)).toHaveLength(1)
   })
 
-  it('is one of twenty at the most that a person makes, at once or one by one', async () => {
+  it('is one of at most twenty that a person creates, at once or one by one', async () => {
     const { workspace, owner } = await newOwner()
     await inStore(cairn.databaseUrl, async (db) => {
       for (let count = 0; count < 18; count += 1) {
@@ -102,11 +102,11 @@ describe('a workspace that an owner makes', () => {
       ...answers.filter((answer) => answer.startsWith('wsp_')).sort(),
     ])
     expect(answers.filter((answer) => answer.startsWith('wsp_'))).toHaveLength(2)
-    // Each person has a share of its own.
+    // Each person has a limit of its own.
     expect(await make(await signUp(cairn, workspace, 'owner'), workspace.workspace_id)).toEqual(MADE)
   })
 
-  it('is made by operators alone where they make the accounts, and is renamed by its owner there, too', async () => {
+  it('is created by operators only if they create the accounts, and can still be renamed by its owner', async () => {
     const at = await startCairnForTest({ accounts: 'operator' })
     const { workspace, owner } = await newOwner(at)
     expect(await make(owner, workspace.workspace_id)).toBe('operators_only')
@@ -136,12 +136,12 @@ describe('a workspace', () => {
       after: { name },
     }
     expect(await renamed()).toMatchObject([entry])
-    // What changes nothing is no change.
+    // Setting the same name is not a change.
     expect(await rename(owner, workspace.workspace_id, name)).toBe(name)
     expect(await renamed()).toHaveLength(1)
   })
 
-  it('is renamed by nobody else, and not to what another is called', async () => {
+  it('is renamed by nobody else, and not to a taken name', async () => {
     const { workspace, owner } = await newOwner()
     const { owner: other } = await newOwner()
     const [{ name: taken = '' } = {}] = await workspacesOf(other)
@@ -186,7 +186,7 @@ describe("a person's own name", () => {
     }
   })
 
-  it('follows the rules of names, and what changes nothing is no change', async () => {
+  it('follows the rules of names, and an unchanged name is not recorded as a change', async () => {
     const { workspace, owner } = await newOwner()
     const person = await signUp(cairn, workspace, 'viewer')
     for (const name of ['', 'x'.repeat(256), 'a\u0000b']) {

@@ -20,13 +20,13 @@ const code = (answer: Promise<{ error?: { code: string } | undefined }>) =>
   answer.then(({ error }) => error?.code)
 const own = (body: { data?: { data: object[] } | undefined }) => body.data?.data.length
 
-/** How many lines an export has before the last one. */
+/** The number of lines of an export before the last one. */
 async function exported(answer: Promise<{ data?: ReadableStream | undefined }>): Promise<unknown> {
   const text = await new Response((await answer).data ?? null).text()
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '').end
 }
 
-/** What an operation answers where it is asked, with one workspace's key, for what another one owns. */
+/** The response of each operation when one workspace's key asks for something that belongs to another. */
 const attempts: Record<keyof typeof operationPaths, [expected: unknown, attempt: Attempt]> = {
   initializeCustomer: [
     'journey_not_found',

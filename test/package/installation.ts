@@ -6,7 +6,7 @@ import { temporaryFolder } from '../cairn.ts'
 
 const run = promisify(execFile)
 
-/** Makes a project of somebody else in the folder, with cairn-client installed as it would be published. */
+/** Creates another project in the folder, with cairn-client installed as it would be published. */
 export async function installPackage(project: string): Promise<void> {
   // Packed from a copy, because building replaces files that other tests may be reading.
   const copy = temporaryFolder()

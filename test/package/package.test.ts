@@ -15,7 +15,7 @@ import { installPackage, writeIn } from './installation.ts'
 
 const run = promisify(execFile)
 
-/** A project of somebody else, in which the package is installed as it would be published. */
+/** A foreign project in which the package is installed as it would be published. */
 const project = temporaryFolder()
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('the installed package', () => {
     expect(Object.keys(packages).filter(Boolean)).toEqual([
       'node_modules/cairn-client',
       'node_modules/openapi-fetch',
-      // Types alone.
+      // Types only.
       'node_modules/openapi-typescript-helpers',
     ])
     expect(Object.values<object>(packages).filter((found) => 'hasInstallScript' in found)).toEqual([])
@@ -50,12 +50,12 @@ describe('the installed package', () => {
     expect(gzipSync(alone).length).toBeLessThanOrEqual(3500)
   })
 
-  it('leaves the tracker out where it is not used', async () => {
+  it('omits the tracker if it is not used', async () => {
     const code = "export { createClient } from 'cairn-client'"
     expect(await bundleForBrowser(writeIn(project, 'client-alone.js', code))).not.toContain('handOver')
   })
 
-  it('has the operations for people in an entry of their own', async () => {
+  it('has the operations for people in an entry point of its own', async () => {
     const bundles = await Promise.all(
       ['cairn-client', 'cairn-client/person'].map((entry) =>
         bundleForBrowser(writeIn(project, `${entry.replace('/', '-')}.js`, `export * from '${entry}'`)),
@@ -104,7 +104,7 @@ export const session: Schemas['Session'] | undefined = data
 export const journeys: Schemas['JourneyPage'] | undefined = (await person.listJourneys()).data
 export const removed: undefined = (await person.removeMember({ path: { person_id: 'per_1' } })).data
 
-// @ts-expect-error: a session opens no ingestion
+// @ts-expect-error: a session cannot ingest events
 person.createEvent
 `
 
@@ -136,7 +136,7 @@ describe('its types', () => {
     )
   })
 
-  it('show the description of the contract to who points at an operation', () => {
+  it('show the contract’s description on hover', () => {
     const text = `
       import type { Client } from 'cairn-client'
       import type { PersonClient } from 'cairn-client/person'
@@ -223,7 +223,7 @@ const machines: Node[] = (processEnvironment().PATH ?? '')
   .filter(({ version }) => Number(version.match(/^v(\d+)/)?.[1]) >= 20)
 
 describe('the package runs', () => {
-  it('on a Node that is not brought by a package too', () => {
+  it('on a Node that no package has installed', () => {
     expect(machines, 'Node 20 or later on PATH, outside of node_modules').not.toEqual([])
   })
 

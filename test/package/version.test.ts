@@ -16,7 +16,7 @@ function contractVersion(text: string): string {
 }
 
 describe('the version', () => {
-  it('is the same wherever it is named', async () => {
+  it('is the same wherever it is stated', async () => {
     const client = JSON.parse(readFileSync('client/package.json', 'utf8'))
     const locked = [lock.version, lock.packages[''].version, lock.packages.client.version]
     expect([client.version, ...locked]).toEqual([version, version, version, version])
@@ -27,7 +27,7 @@ describe('the version', () => {
     }
   })
 
-  it('is told by the command, by the contract that is served, and by the metrics', async () => {
+  it('is shown by the command, the served contract and the metrics', async () => {
     expect(await runCairn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
     const { url } = await startCairnForTest()
     expect(contractVersion(await (await fetch(`${url}/v1/openapi.yaml`)).text())).toBe(version)

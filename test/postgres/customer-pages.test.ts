@@ -8,7 +8,10 @@ import { insert, newSubject, openStoreForTest } from '../storage/store.ts'
 import { newDatabase } from './databases.ts'
 import { runSql } from './sql.ts'
 
-/** So many events of others in the workspace that the planner would read their whole index, beside the customer's. */
+/**
+ * So many events of others in the workspace that the planner would rather read their whole index, next to the
+ * customer's.
+ */
 const OTHERS = 120_000
 
 it('reads a page of a customer from few blocks, in a table that was never analyzed', async () => {

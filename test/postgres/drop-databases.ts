@@ -2,7 +2,7 @@ import { beforeAll } from 'vitest'
 import { closeStores } from '../in-store.ts'
 import { dropDatabases } from './databases.ts'
 
-// What is returned here is done last, when the file's servers have been stopped.
+// The returned function runs last, after the file's servers have stopped.
 beforeAll(() => async () => {
   await closeStores()
   await dropDatabases()

@@ -16,19 +16,19 @@ import { newDatabase } from './databases.ts'
 
 type Customer = components['schemas']['CustomerInitialization']
 
-/** Of each there are so few that they meet. Beyond these there is one that does not exist. */
+/** So few of each that steps often use the same one. Besides these there is one that does not exist. */
 const JOURNEYS = 2
 const CUSTOMERS = 3
 const HOUR_MS = 3_600_000
 const BEGIN_MS = Date.UTC(2026, 10, 20)
 
-/** An engine, and what it calls what the other one has too. */
+/** An engine, and its identifiers for what both engines contain. */
 type Engine = {
   storage: Storage
   workspaceId: string
   journeys: string[]
   customers: string[]
-  /** What stands for the identifiers of events in what is compared. */
+  /** Names that stand for the identifiers of events in comparisons. */
   names: Map<string, string>
 }
 
@@ -55,7 +55,7 @@ const event = fc.record({
       '550E8400-E29B-41D4-A716-446655440000',
     ),
   ),
-  /** Before now. */
+  /** Relative to now. */
   ago_ms: fc.constantFrom(null, 0, 5, HOUR_MS, -HOUR_MS, -2 * HOUR_MS),
   custom_variables: fc.constantFrom(
     null,
@@ -103,7 +103,7 @@ async function take(engine: Engine, step: Step, now_ms: number): Promise<unknown
   const journeyOf = (index: number) => journeys[index] ?? 'jrn_none'
   if ('initialize' in step) {
     const outcomes = []
-    // One after the other: of calls at the same time any may be the first.
+    // One after another: of concurrent calls any may be the first.
     for (const { journey, customer, name } of step.initialize) {
       const own: Customer = {
         customer_type: customer === 0 ? 'account' : 'contact',
@@ -139,7 +139,7 @@ async function take(engine: Engine, step: Step, now_ms: number): Promise<unknown
   return undefined
 }
 
-/** All that is listed, page by page, with the names of this run in the place of identifiers. */
+/** All lists, page by page, with this run's names in place of identifiers. */
 async function listed(
   { storage, workspaceId, journeys, customers, names }: Engine,
   begun_ms: number,
@@ -188,13 +188,14 @@ async function listed(
 type Page = Parameters<Storage['events']['newestEvents']>[2]
 
 describe('the engines', () => {
-  it('answer the same to the same, and list the same', async () => {
+  it('give the same answers to the same requests, and the same lists', async () => {
     const clock = { ms: BEGIN_MS }
     const urls = [`sqlite:${join(temporaryFolder(), 'cairn.db')}`, await newDatabase()]
     const stores = await Promise.all(urls.map(async (url) => ({ url, storage: await open(url, clock) })))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
-        // Onwards: events that arrive while the clock stands or steps back are received a little later on PostgreSQL.
+        // Forward: events that arrive while the clock stands still or steps back are received a little later on
+        // PostgreSQL.
         clock.ms += 1000
         const begun_ms = clock.ms
         const engines = await Promise.all(stores.map(({ url, storage }) => begin(url, storage)))

@@ -7,7 +7,7 @@ import { newDatabase } from './databases.ts'
 
 const WRONG = 'a wrong password'
 
-it('wrong guesses count wherever they are made, and so does the right one', async () => {
+it('wrong guesses count on every server, and so does the right one', async () => {
   let now = Date.now()
   const databaseUrl = await newDatabase()
   const options = { databaseUrl, now: () => now }
@@ -24,17 +24,17 @@ it('wrong guesses count wherever they are made, and so does the right one', asyn
     expect(await guess(count % 2 === 0 ? first : second, wrong)).toBe(401)
   }
   for (const replica of replicas) expect(await guess(replica, { email, password })).toBe(429)
-  // Others need not wait.
+  // Other people need not wait.
   expect(await guess(second, { email: newEmail(), password: WRONG })).toBe(401)
 
   now += 60_000
   expect(await guess(second, { email, password })).toBe(201)
-  // It is forgotten everywhere what the person got wrong.
+  // Everywhere the person's wrong guesses are forgotten.
   for (let count = 0; count < 4; count += 1) expect(await guess(first, wrong)).toBe(401)
   expect(await guess(second, { email, password })).toBe(201)
 })
 
-it('guesses side by side at several processes do not slip through', async () => {
+it('concurrent guesses on several servers do not slip through', async () => {
   const databaseUrl = await newDatabase()
   const replicas = [await startCairnForTest({ databaseUrl }), await startCairnForTest({ databaseUrl })]
   const email = newEmail()

@@ -35,7 +35,7 @@ async function openSessions(url: string): Promise<number[]> {
 }
 
 describe('a PostgreSQL server whose messages are not in English', () => {
-  it('is known to refuse writes, and not taken for one whose connection was lost', async () => {
+  it('refuses writes that are recognised as refused, and not taken for a lost connection', async () => {
     const { url, proxy } = await foreignDatabase()
     const store = await openStoreForTest({ databaseUrl: proxy.url })
     const subject = await newSubject(store)
@@ -47,7 +47,7 @@ describe('a PostgreSQL server whose messages are not in English', () => {
     })
   })
 
-  it('lets a statement that takes too long be told as an overload', async () => {
+  it('has its statement timeouts reported as an overload', async () => {
     const { url, proxy } = await foreignDatabase()
     const store = await openStoreForTest({ databaseUrl: proxy.url })
     const subject = await newSubject(store)
@@ -55,7 +55,7 @@ describe('a PostgreSQL server whose messages are not in English', () => {
     await expect(insert(store, subject)).rejects.toMatchObject({ reason: 'overloaded' })
   })
 
-  it('ends a command with what it refuses it for', async () => {
+  it('has its refusals reported by a command', async () => {
     const { url, proxy } = await foreignDatabase()
     await runSql(url, `ALTER DATABASE ${databaseOf(url)} SET search_path = nowhere`)
     expect(await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })).toMatchObject({
@@ -67,7 +67,7 @@ describe('a PostgreSQL server whose messages are not in English', () => {
     })
   })
 
-  it('stores once what was under way when an operator ended the connections', async () => {
+  it('stores once what was in flight when an operator ended the connections', async () => {
     const { url, proxy } = await foreignDatabase()
     const store = await openStoreForTest({ databaseUrl: proxy.url })
     const subject = await newSubject(store)

@@ -23,7 +23,7 @@ import { newDatabase } from './databases.ts'
 import { type DatabaseProxy, type Fate, startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** In the statement that stores events, and in that for customers. */
+/** Found in the statement that stores events, and in the one for customers. */
 const EVENTS = 'INSERT INTO event_messages'
 const CUSTOMERS = 'INSERT INTO customers'
 
@@ -54,7 +54,7 @@ const fates: [string, Fate][] = [
 ]
 
 describe('a connection that dies under a write', () => {
-  it.each(fates)('%s, lets events be stored once and answered so', async (_when, fate) => {
+  it.each(fates)('%s, lets events be stored once and answered accordingly', async (_when, fate) => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const events = [
@@ -83,7 +83,7 @@ describe('a connection that dies under a write', () => {
     expect(again).toMatchObject({ status: 'duplicate', id: outcomes[1] && idOf(outcomes[1]) })
   })
 
-  it('lets events be counted once, though another server has taken in meanwhile what arrived', async () => {
+  it('lets events be counted once, even if another server has indexed them in the meantime', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     await openStoreForTest({ databaseUrl: url })
@@ -110,7 +110,7 @@ describe('a connection that dies under a write', () => {
     expect(await storedEvents(url)).toBe(2)
   })
 
-  it.each(fates)('%s, lets a customer be made once and answered so', async (_when, fate) => {
+  it.each(fates)('%s, lets a customer be created once and answered accordingly', async (_when, fate) => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     proxy.cutAt(CUSTOMERS, fate, 2)
@@ -122,15 +122,15 @@ describe('a connection that dies under a write', () => {
     expect(rows).toEqual([{ customer_id: idOf(made) }])
   })
 
-  it('lets the same be sent again only when it is known what has become of it', async () => {
+  it('allows a resend only when the first outcome is known', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const other = await session(url)
     await other.query('LOCK TABLE event_messages IN EXCLUSIVE MODE')
     proxy.cutAt(EVENTS, 'during')
     const outcome = insert(store, subject, { message_id: 'waits' })
-    // The lost statement and the one that finds out what has become of it.
-    // Whoever follows the store may wait for the latter.
+    // The lost statement, and the one that finds out its outcome.
+    // A follower of the store may wait for the latter.
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
       AND query LIKE '%${EVENTS}%'`
     await vi.waitUntil(async () => (await runSql(url, waiting)).length === 2, withPatience)
@@ -139,16 +139,16 @@ describe('a connection that dies under a write', () => {
     expect(await storedEvents(url)).toBe(1)
   })
 
-  it('under a transaction is told as an outage, and what it may have changed is not believed', async () => {
+  it('during a transaction is reported as an outage, and caches of what it may have changed are dropped', async () => {
     const onKeyChange = vi.fn()
     const url = await newDatabase()
     const proxy = await startProxy(url)
     const store = await openStoreForTest({ databaseUrl: proxy.url, onKeyChange })
     const { workspace_id } = await newSubject(store)
-    // Behind that nothing else is committed by this store.
+    // After this nothing else is committed by this store.
     await followedCustomers(store, workspace_id)
     const [key] = await runSql(url, 'SELECT key_id FROM service_keys LIMIT 1')
-    // The statement alone; the isolation level is called so too.
+    // Only the statement, because the isolation level contains the same word.
     proxy.cutAt('COMMIT\0', 'after')
     const revoking = store.db
       .transaction()
@@ -160,7 +160,7 @@ describe('a connection that dies under a write', () => {
 })
 
 describe('connections that are cut off while nothing runs', () => {
-  it('are made again, and nobody is told', async () => {
+  it('are reopened without any error', async () => {
     const { store, proxy } = await storeBehindProxy()
     const subject = await newSubject(store)
     for (let round = 0; round < 5; round += 1) {
@@ -170,8 +170,8 @@ describe('connections that are cut off while nothing runs', () => {
   })
 })
 
-describe('a network that hands nothing on', () => {
-  it('is waited for, and what it held back is stored once', async () => {
+describe('a network that forwards nothing', () => {
+  it('is waited for, and what it delayed is stored once', async () => {
     const { store, proxy, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     proxy.freeze()
@@ -183,7 +183,7 @@ describe('a network that hands nothing on', () => {
 })
 
 describe('two transactions that wait for each other', () => {
-  it('are taken apart by PostgreSQL, and the events are stored all the same', async () => {
+  it('are resolved by PostgreSQL, and the events are stored all the same', async () => {
     const { store, url } = await storeBehindProxy()
     const subject = await newSubject(store)
     const [first = '', second = ''] = [randomUUID(), randomUUID()].sort()
@@ -191,7 +191,7 @@ describe('two transactions that wait for each other', () => {
     const other = await session(url)
     const take = (message: string) =>
       other.query('INSERT INTO event_messages SELECT workspace_id, $1, $1 FROM events', [message])
-    // So that it is Cairn's statement that is given up, and not this one.
+    // So that PostgreSQL cancels Cairn's statement, and not this one.
     await other.query("SET LOCAL deadlock_timeout = '1h'")
     await take(second)
     const events = [first, second].map((message_id) => newEvent(subject, { message_id }))

@@ -14,7 +14,7 @@ import { ownServer } from './own-server.ts'
 import { postgresUrl } from './server.ts'
 import { runSql } from './sql.ts'
 
-/** As many connections as deploy/postgres.md tells operators to leave room for. */
+/** The number of connections that deploy/postgres.md tells operators to reserve. */
 const CONNECTIONS = 21
 
 describe('a command that is for files', () => {
@@ -31,8 +31,8 @@ describe('a command that is for files', () => {
   )
 })
 
-describe('a role that may not make tables', () => {
-  it.each(['serve', 'migrate'])('is told so by cairn %s, with the GRANT that helps', async (command) => {
+describe('a role that may not create tables', () => {
+  it.each(['serve', 'migrate'])('is reported by cairn %s, with the GRANT that helps', async (command) => {
     const server = await ownServer()
     const owner = postgresUrl(server.folder)
     await runSql(owner, 'CREATE ROLE cairn LOGIN')
@@ -53,7 +53,7 @@ describe('a role and a database whose names a URL may have to encode', () => {
   it.each([
     ['ca+irn', 'ca+irn'],
     ['100%25 @%2F', 'a b/c?d%23'],
-  ])('are those that the URL says, as libpq reads it: %s', async (role, database) => {
+  ])('are those in the URL, as libpq reads it: %s', async (role, database) => {
     const server = await ownServer()
     const owner = postgresUrl(server.folder)
     const quoted = (name: string) => `"${decodeURIComponent(name)}"`
@@ -71,7 +71,7 @@ describe('a role and a database whose names a URL may have to encode', () => {
 })
 
 describe('the connections of a server', () => {
-  it('are no more than deploy/postgres.md says, whatever waits for them, and are told', async () => {
+  it('are no more than deploy/postgres.md says, whatever waits for them, and are reported', async () => {
     const databaseUrl = await newDatabase()
     const cairn = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(cairn)
@@ -94,7 +94,7 @@ describe('the connections of a server', () => {
       )
       return Number(row?.count)
     }
-    // Look-ups, a list, a group of events and a transaction stand before the lock.
+    // Look-ups, a list, a group of events and a transaction wait for the lock.
     await vi.waitUntil(async () => (await open()) >= 7, withPatience)
     const told = sumOf(await scrape(cairn), 'cairn_database_connections')
     await other.query('ROLLBACK')

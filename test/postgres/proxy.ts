@@ -4,37 +4,37 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { temporaryFolder } from '../cairn.ts'
 
-/** What becomes of the next connection on which a statement comes. */
+/** When the next connection with a matching statement is cut off. */
 export type Fate =
-  /** It is cut off before the server has the statement. */
+  /** Before the server has the statement. */
   | 'before'
-  /** The server has the statement, and its client is gone. */
+  /** After the server has the statement, before it has answered. */
   | 'during'
-  /** It is cut off when the server has answered, and nobody hears the answer. */
+  /** After the server has answered; the answer is lost. */
   | 'after'
 
-/** Stands between Cairn and a PostgreSQL server. */
+/** A proxy between Cairn and a PostgreSQL server. */
 export type DatabaseProxy = {
-  /** The same database by way of the proxy. */
+  /** The URL of the same database through the proxy. */
   url: string
-  /** How many connections met their fate. */
+  /** Number of connections cut off by `cutAt`. */
   cuts(): number
   /**
-   * Lets the next statement with the text meet a fate, so many times.
+   * Cuts off the connections of the next `times` statements that contain the text.
    * @returns resolves when the first is cut off, before its client can know
    */
   cutAt(text: string, fate: Fate, times?: number): Promise<void>
   /** Cuts all connections off. */
   cutAll(): void
-  /** Keeps all connections, hands nothing on, and lets nobody connect. */
+  /** Keeps all connections open, forwards nothing, and accepts no connection. */
   freeze(): void
   thaw(): void
 }
 
 /**
- * A proxy to the server behind a unix socket. It ends with the test.
- * @param isPooler whether it tells clients of a process that is not the server's, as poolers do
- * @param isForeign whether errors come in another language, as with `lc_messages` of a server that has it
+ * Starts a proxy to a server on a unix socket. It stops with the test.
+ * @param isPooler whether it reports another process to clients than the server's, as poolers do
+ * @param isForeign whether errors come in another language, as with the server's `lc_messages`
  */
 export async function startProxy(
   url: string,
@@ -87,7 +87,7 @@ export async function startProxy(
       const chunk = translate(sent)
       const told = isPooler ? chunk.indexOf(BACKEND_KEY) : -1
       if (told !== -1) chunk.writeInt32BE(1, told + BACKEND_KEY.length)
-      // The end of an answer: the server is ready for the next statement.
+      // The end of a response: the server is ready for the next statement.
       if (isCutAtAnswer && chunk.includes(READY)) end()
       else if (!isCutAtAnswer) client.write(chunk)
     })
@@ -125,7 +125,10 @@ export async function startProxy(
   }
 }
 
-/** Translates the errors and notices of one server, message by message; a part of a message waits for the rest. */
+/**
+ * Returns a function that translates the errors and notices of one server, message by message; it buffers partial
+ * messages.
+ */
 function translator(): (chunk: Buffer) => Buffer {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
@@ -140,7 +143,9 @@ function translator(): (chunk: Buffer) => Buffer {
   }
 }
 
-/** An ErrorResponse or NoticeResponse: fields of a letter and a text. V, the severity that is never translated, stays. */
+/**
+ * Translates an ErrorResponse or NoticeResponse: fields of a letter and a text. V, the untranslated severity, stays.
+ */
 function translated(message: Buffer): Buffer {
   const fields = message.toString('utf8', 5, message.length - 2).split('\0')
   const told = fields.map((field) => {
@@ -155,10 +160,13 @@ function translated(message: Buffer): Buffer {
 
 const ERRORS: number[] = [...Buffer.from('EN')]
 
-/** As a German server says them. */
+/** As a German server writes them. */
 const SEVERITIES: Record<string, string> = { ERROR: 'FEHLER', FATAL: 'FATAL', PANIC: 'PANIK' }
 
-/** What a client sends, with the text of each prepared statement that it runs. @param prepared texts by name */
+/**
+ * Returns what a client sends, including the text of each prepared statement that it runs.
+ * @param prepared texts by name
+ */
 function statementsOf(chunk: Buffer, prepared: Map<string, string>): string {
   const sent = chunk.toString('latin1')
   for (const [, name = '', text = ''] of sent.matchAll(PARSE)) prepared.set(name, text)
@@ -166,12 +174,12 @@ function statementsOf(chunk: Buffer, prepared: Map<string, string>): string {
   return [sent, ...bound].join('\n')
 }
 
-/** Of the protocol: a letter, a length, then names and texts that end with a zero byte. */
+/** Messages of the protocol: a letter, a length, then names and texts that end with a zero byte. */
 const PARSE = /P[\s\S]{4}(\w+)\0([^\0]*)\0/g
 const BIND = /B[\s\S]{4}\0(\w+)\0/g
 
-/** BackendKeyData of the protocol, in front of the number of the process. */
+/** BackendKeyData of the protocol, before the process number. */
 const BACKEND_KEY = Buffer.from([0x4b, 0, 0, 0, 12])
 
-/** ReadyForQuery of the protocol, inside a transaction or not. */
+/** ReadyForQuery of the protocol, in a transaction or not. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5])

@@ -24,7 +24,7 @@ import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** Within a second; a little of it is the request's own. */
+/** Within a second, plus a little for the request itself. */
 const withinASecond = { timeout: 1000, interval: 20 }
 
 async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<Store[]> {
@@ -34,7 +34,7 @@ async function replicas(options: { clocks?: (() => number)[] } = {}): Promise<St
 }
 
 describe('two replicas', () => {
-  it('store each message once, whichever of them it comes to', async () => {
+  it('store each message once, on whichever of them it arrives', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     for (let round = 0; round < 20; round += 1) {
@@ -52,7 +52,7 @@ describe('two replicas', () => {
     }
   })
 
-  it('let one content of a message stand, and refuse the other', async () => {
+  it('accept one content of a message, and refuse the other', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     for (let round = 0; round < 20; round += 1) {
@@ -65,7 +65,7 @@ describe('two replicas', () => {
     }
   })
 
-  it('make one customer of first calls to both', async () => {
+  it('create one customer for first calls to both', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     const calls = Array.from({ length: 100 }, (_, index) =>
@@ -103,7 +103,7 @@ describe('two replicas', () => {
     expect(seen).toEqual(expect.arrayContaining([...before]))
   })
 
-  it('give those who follow each event once, whatever their clocks say', async () => {
+  it('give followers each event once, whatever their clocks say', async () => {
     const [behind, ahead] = (await replicas({
       clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
     })) as [Store, Store]
@@ -129,12 +129,12 @@ describe('two replicas', () => {
     const rest = await followed(behind, workspace_id, { ...(next && { from: next }) })
     seen.push(...rest.rows.map(({ id }) => id))
     expect(seen.toSorted()).toEqual(stored.toSorted())
-    // Whoever begins later sees the same.
+    // A walk that begins later sees the same.
     const again = await followed(ahead, workspace_id, { limit: 17 })
     expect(again.rows.map(({ id }) => id)).toEqual(seen)
   })
 
-  it('give those who follow each customer once, whatever their clocks say', async () => {
+  it('give followers each customer once, whatever their clocks say', async () => {
     const [behind, ahead] = (await replicas({
       clocks: [() => Date.now() - 60_000, () => Date.now() + 60_000],
     })) as [Store, Store]
@@ -155,7 +155,7 @@ describe('two replicas', () => {
     expect(again.own).toEqual([...first.own, ...rest.own])
   })
 
-  it('give those who follow what is committed late when it is there', async () => {
+  it('give followers what is committed late (late arrivals)', async () => {
     const [first, second] = (await replicas()) as [Store, Store]
     const subject = await newSubject(first)
     const { workspace_id } = subject
@@ -165,7 +165,7 @@ describe('two replicas', () => {
     await other.run(
       `INSERT INTO event_messages VALUES ('${uuidOf(workspace_id)}', '${message_id}', gen_random_uuid())`,
     )
-    // Waits for whoever has taken its message.
+    // Waits for the transaction that has inserted its message.
     const late = insert(first, subject, { message_id })
     const meanwhile = [idOf(await insert(second, subject)), idOf(await insert(second, subject))]
     const before = await followed(second, workspace_id)
@@ -179,14 +179,14 @@ describe('two replicas', () => {
     expect(all.rows.map((event) => event.id)).toEqual([...meanwhile, id])
   })
 
-  it('obey within a second what one of them has revoked', async () => {
+  it('apply within a second what one of them has revoked', async () => {
     const databaseUrl = await newDatabase()
     const first = await startCairnForTest({ databaseUrl })
     const second = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(first)
     const client = second.client(workspace.secret_key)
     expect((await client.createEvent({ body: event })).response.status).toBe(201)
-    // As an operation of the first one does it, without its rights.
+    // With the statements of an operation of the first server, but not with its rights.
     await runSql(
       databaseUrl,
       `UPDATE service_keys SET revoked_ms = 1 WHERE kind = 'secret';
@@ -195,7 +195,7 @@ describe('two replicas', () => {
     await vi.waitUntil(async () => (await client.listEvents()).response.status === 401, withinASecond)
   })
 
-  it('believe no key that nobody can confirm for a second', async () => {
+  it('do not trust a key that cannot be confirmed for a second', async () => {
     const databaseUrl = await newDatabase()
     const proxy = await startProxy(databaseUrl)
     const cairn = await startCairnForTest({ databaseUrl: proxy.url })

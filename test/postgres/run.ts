@@ -13,8 +13,8 @@ declare module 'vitest' {
 
 /** Starts PostgreSQL once for a run and removes it afterwards. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  // Nobody kills it or cuts its power; a test that does starts its own. With fsync, to drop a database takes six times as
-  // long, and every test file drops some; a page that was torn is as little to be feared.
+  // Nothing kills it or cuts its power; a test that does starts its own. With fsync, dropping a database takes six
+  // times as long, and every test file drops some. Torn pages need not be feared either.
   const server = await startPostgresServer(programsForTests(), { fsync: 'off', full_page_writes: 'off' })
   const template = 'cairn_template'
   await runSql(postgresUrl(server.folder), `CREATE DATABASE ${template}`)

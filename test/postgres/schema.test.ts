@@ -23,9 +23,9 @@ const EVERYWHERE = [
   'cairn_store',
   'wrong_guesses',
 ]
-/** Of Kysely's, on the coordinator alone. */
+/** Kysely's tables, on the coordinator only. */
 const OF_MIGRATIONS = ['kysely_migration', 'kysely_migration_lock']
-/** How events are kept, and in which order all arrives, is each engine's own. */
+/** Tables for events, order of arrival and so on, which differ by engine. */
 const OWN = /^(event.*|enrolment.*|standing_.*|customer_strays|refusals|cairn_store|wrong_guesses|kysely_.*)$/
 
 let url: string
@@ -44,7 +44,7 @@ beforeAll(async () => {
   url = await migratedDatabase()
 })
 
-/** One column of what a query finds. */
+/** One column of a query's result. */
 async function column(sql: string): Promise<unknown[]> {
   return (await runSql(url, sql)).map((row) => Object.values(row)[0])
 }
@@ -79,7 +79,7 @@ describe('the schema, for Citus to distribute by workspace', () => {
     ).toEqual([])
   })
 
-  it('refers from tables that are everywhere to others of them alone', async () => {
+  it('has foreign keys of global tables only to other global tables', async () => {
     expect(
       await column(`SELECT conname FROM pg_constraint WHERE contype = 'f'
         AND conrelid::regclass::text IN (${literals(EVERYWHERE)})
@@ -90,7 +90,7 @@ describe('the schema, for Citus to distribute by workspace', () => {
     ).toHaveLength(EVERYWHERE.length)
   })
 
-  it('has no trigger, no sequence and no identity column, whose order would be nobody’s', async () => {
+  it('has no trigger, no sequence and no identity column, whose order would be undefined', async () => {
     expect(await column('SELECT tgname FROM pg_trigger WHERE NOT tgisinternal')).toEqual([])
     expect(await column("SELECT relname FROM pg_class WHERE relkind = 'S'")).toEqual([])
     expect(
@@ -100,7 +100,7 @@ describe('the schema, for Citus to distribute by workspace', () => {
 })
 
 describe('the schema', () => {
-  it('compares every text by its bytes, however the database sorts', async () => {
+  it('compares every text by its bytes, whatever the collation of the database', async () => {
     expect(
       await column(`SELECT attrelid::regclass || '.' || attname FROM pg_attribute
         JOIN pg_class ON pg_class.oid = attrelid
@@ -109,7 +109,7 @@ describe('the schema', () => {
     ).toEqual([])
   })
 
-  it('has the tables and columns that queries for every engine know', async () => {
+  it('has the tables and columns that queries for every engine use', async () => {
     const file = join(temporaryFolder(), 'cairn.db')
     await migrateFile(file)
     const sqlite = new Database(file, { readonly: true })
@@ -135,7 +135,7 @@ describe('the schema', () => {
     expect(columns.sort()).toEqual(expected.sort())
   })
 
-  it('is made once where several servers start at once on an empty database', async () => {
+  it('is created once if several servers start at once on an empty database', async () => {
     const empty = await newDatabase('template1')
     await Promise.all(Array.from({ length: 4 }, () => migrate(empty)))
     expect(await runSql(empty, 'SELECT name FROM kysely_migration ORDER BY name')).toEqual(
@@ -143,7 +143,7 @@ describe('the schema', () => {
     )
   })
 
-  it('is whole or not there where a migration fails', async () => {
+  it('is complete or absent if a migration fails', async () => {
     const empty = await newDatabase('template1')
     const failing = {
       ...migrations,
@@ -153,7 +153,7 @@ describe('the schema', () => {
     expect(await runSql(empty, "SELECT relname FROM pg_class WHERE relname = 'people'")).toEqual([])
   })
 
-  it('is served by the version before while servers are replaced', async () => {
+  it('is served by the previous version while servers are replaced', async () => {
     const newer = { ...migrations, '9999-later': async () => ({ up: async () => {} }) }
     const database = await migratedDatabase()
     await migrate(database, newer)

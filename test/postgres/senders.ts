@@ -1,8 +1,8 @@
 import type { Unavailable } from '../../server/storage/unavailable.ts'
 
 /**
- * Senders that send one event after the other, each with a message of its own, until they are told to stop.
- * @param send gives the event's identifier. @throws {Unavailable} where it was refused
+ * Starts senders that send one event after the other, each with a `message_id` of its own, until they are stopped.
+ * @param send returns the event's identifier. @throws {Unavailable} if it was refused
  */
 export function senders(count: number, send: (message_id: string) => Promise<string>) {
   const acknowledged = new Map<string, string>()
@@ -29,7 +29,7 @@ export function senders(count: number, send: (message_id: string) => Promise<str
     refused,
     reasons,
     lastAcknowledged_ms: () => last_ms,
-    /** Ends the senders, and sends all again, whatever had become of it. @returns identifiers by message */
+    /** Stops the senders and resends everything, whatever its outcome was. @returns identifiers by message */
     async sendAgain(): Promise<Map<string, string>> {
       isOver = true
       await Promise.all(sending)

@@ -1,4 +1,4 @@
-/** Development: `node test/postgres/serve.ts` runs a PostgreSQL server until it is ended, and says where it is. */
+/** Development: `node test/postgres/serve.ts` runs a PostgreSQL server until it is stopped, and prints its URL. */
 import { programsForTests } from './programs.ts'
 import { postgresUrl, startPostgresServer } from './server.ts'
 

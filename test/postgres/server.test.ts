@@ -11,7 +11,7 @@ import { postgresUrl, startPostgresServer } from './server.ts'
 import { runSql } from './sql.ts'
 
 describe('the server of a run', () => {
-  it('gives databases that know nothing of each other', async () => {
+  it('provides isolated databases', async () => {
     const [first, second] = [await newDatabase(), await newDatabase()]
     await runSql(first, 'CREATE TABLE things (name text)')
     const tables = "SELECT tablename FROM pg_tables WHERE tablename = 'things'"
@@ -19,7 +19,7 @@ describe('the server of a run', () => {
     expect(await runSql(second, tables)).toEqual([])
   })
 
-  it('sorts texts as people do, so that what relies on the order of bytes is found', async () => {
+  it('sorts texts linguistically, so that what relies on the order of bytes is found', async () => {
     const sorted =
       "SELECT string_agg(name, ' ' ORDER BY name) AS names FROM unnest(ARRAY['B', 'a', 'C']) name"
     expect(await runSql(await newDatabase(), sorted)).toEqual([{ names: 'a B C' }])
@@ -27,7 +27,7 @@ describe('the server of a run', () => {
 })
 
 describe('a server of a test', () => {
-  it('promises all that PostgreSQL does, and keeps it when it is killed', async () => {
+  it('has all durability settings on, and keeps what it promised when it is killed', async () => {
     const server = await startPostgresServer(programsForTests())
     onTestFinished(server.remove)
     const url = postgresUrl(server.folder)

@@ -4,43 +4,43 @@ import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyPrograms, giveTo } from './programs.ts'
 
-/** A real PostgreSQL server with a folder of its own, reached by a unix socket. */
+/** A real PostgreSQL server with its own folder, reached by a unix socket. */
 export type PostgresServer = {
-  /** Where all of it lies, the socket too. */
+  /** Contains everything, including the socket. */
   folder: string
-  /** The process, for signals; undefined while it does not run. */
+  /** The process id, for signals; undefined while it is not running. */
   pid(): number | undefined
-  /** What it has logged since it was last started. */
+  /** Its log since the last start. */
   log(): string
-  /** Starts it where it does not run, and waits until it takes connections. */
+  /** Starts it if it is not running, and waits until it accepts connections. */
   start(): Promise<void>
   /**
-   * Ends it and waits. SIGINT breaks connections off and ends in order, SIGTERM waits for clients to go, SIGQUIT leaves
-   * everything to recovery, and SIGKILL is the crash.
+   * Stops it and waits. SIGINT disconnects clients and shuts down cleanly, SIGTERM waits for clients, SIGQUIT leaves
+   * everything to recovery, and SIGKILL is a crash.
    */
   end(signal: 'SIGINT' | 'SIGTERM' | 'SIGQUIT' | 'SIGKILL'): Promise<void>
-  /** Ends it and removes the folder. */
+  /** Stops it and removes the folder. */
   remove(): Promise<void>
 }
 
-/** A `DATABASE_URL` for a database of the server in a folder. */
+/** Returns a `DATABASE_URL` for a database of the server in a folder. */
 export function postgresUrl(folder: string, database = 'postgres'): string {
-  // The parameter is what counts; a URL needs a host before its path.
+  // Only the parameter counts; a URL needs a host before its path.
   return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
 }
 
 /**
- * Where folders are made: the path of a unix socket may have 107 characters, and TMPDIR may be long, or closed to the
- * user that the server runs as.
+ * Parent of the folders: the path of a unix socket may have 107 characters, and TMPDIR may be long, or inaccessible to
+ * the user that the server runs as.
  */
 const ROOM = '/tmp'
 
-/** PostgreSQL refuses root; any other user will do. */
+/** PostgreSQL refuses root; any other user works. */
 const NOBODY = 65_534
 
 /**
- * Ends the server and removes its folder when the process that started it has ended, however that came about: the pipe
- * to it closes. On the pipe come the server's process identifiers, an empty line for none.
+ * Stops the server and removes its folder when the process that started it has ended for any reason, because its pipe
+ * then closes. The pipe carries the server's process ids; an empty line means none.
  */
 const KEEPER = `
   while read -r line; do pid=$line; done
@@ -52,20 +52,20 @@ const KEEPER = `
   rm -rf "$0"`
 
 /**
- * Everything that an answer promises is on, as it comes from PostgreSQL (`fsync`, `synchronous_commit`,
- * `full_page_writes`): the tests of durability use this server too, and the others lose little by it.
+ * Durability is on, as by PostgreSQL's defaults (`fsync`, `synchronous_commit`, `full_page_writes`): the durability
+ * tests use this server too, and the others lose little.
  */
 const SETTINGS = {
   listen_addresses: '',
-  // Servers of a run share it, each with its pools.
+  // The servers of a run share it, each with its pools.
   max_connections: '500',
-  // It would wake for every database of the run; a run is over before it is of use.
+  // It would wake for every database of the run, and a run ends before it is useful.
   autovacuum: 'off',
 }
 
 /**
- * Makes a server and starts it. Nothing of it outlives this process.
- * @param settings of postgresql.conf, beside and before those of all tests
+ * Creates and starts a server. Nothing of it outlives this process.
+ * @param settings of postgresql.conf, in addition to and before those of all tests
  */
 export async function startPostgresServer(
   programs: string,
@@ -78,7 +78,7 @@ export async function startPostgresServer(
   mkdirSync(own)
   copyPrograms(programs, own)
   if (user.uid) giveTo(user.uid, folder)
-  // In a session of its own: a signal to the group of the run would end it too early.
+  // In a session of its own: a signal to the process group of the run would stop it too early.
   const keeper = spawn('sh', ['-c', KEEPER, folder], {
     ...user,
     cwd: '/',
@@ -91,12 +91,12 @@ export async function startPostgresServer(
     spawn(join(own, 'bin', program), args, {
       ...user,
       cwd: '/',
-      // The names of a machine's languages are none of its business, nor are PG… variables.
+      // It should not depend on the machine's locale or PG… variables.
       env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
     })
 
-  // Texts in the order of people, and not of bytes: what relies on the engine's order is found.
+  // A linguistic collation, not by bytes, so that code that relies on the engine's order is found.
   const order = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
   let server: { process: ChildProcess; ended: Promise<unknown> } | undefined
   let log = ''
@@ -113,7 +113,7 @@ export async function startPostgresServer(
         ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ])
       keep(child.pid ?? '')
-      // Closed by the last of its processes: before that, no other server may use the folder.
+      // Closed by the last of its processes; before that no other server may use the folder.
       const ended = once(child, 'close').then(() => {
         server = undefined
         keep('')

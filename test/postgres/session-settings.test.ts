@@ -8,7 +8,7 @@ import { newDatabase } from './databases.ts'
 import { startProxy } from './proxy.ts'
 import { runSql } from './sql.ts'
 
-/** What a role, a database or a server may have set, each otherwise than PostgreSQL comes. */
+/** Settings of a role, a database or a server that differ from PostgreSQL's defaults. */
 const otherwise = {
   array_nulls: 'off',
   bytea_output: 'escape',
@@ -23,7 +23,7 @@ const otherwise = {
   transform_null_equals: 'on',
 }
 
-/** A database of which all sessions begin with these settings. */
+/** A database whose sessions start with these settings. */
 async function databaseWith(settings: Record<string, string>): Promise<string> {
   const url = await newDatabase()
   const database = new URL(url).pathname.slice(1)
@@ -34,11 +34,11 @@ async function databaseWith(settings: Record<string, string>): Promise<string> {
   return url
 }
 
-describe('a database whose sessions begin with other settings', () => {
+describe('a database whose sessions start with other settings', () => {
   it.each([
     ...Object.entries(otherwise).map(([name, value]) => ({ name, settings: { [name]: value } })),
     { name: 'all of them', settings: otherwise },
-  ])('keeps and gives back all that it is sent: $name', async ({ settings }) => {
+  ])('stores and returns everything that it is sent: $name', async ({ settings }) => {
     const cairn = await startCairnForTest({ databaseUrl: await databaseWith(settings) })
     const workspace = await cairn.workspace()
     const { client, journey_id } = workspace
@@ -58,7 +58,7 @@ describe('a database whose sessions begin with other settings', () => {
     const again = await client.createEvents({ body: { events: sent.slice(0, 1) } })
     expect(again.data?.results.map(({ status }) => status)).toEqual(['duplicate'])
 
-    // In the order in which they are followed, which is settled a moment later.
+    // In the order of following, which is settled a moment later.
     const followed = async () => (await client.listEvents({ query: { order: 'oldest' } })).data?.data
     await expect.poll(followed).toMatchObject(sent)
     const found = await client.listCustomers({ query: { search: String.raw`100% C:\new` } })
@@ -78,8 +78,8 @@ describe('a database whose sessions begin with other settings', () => {
   })
 })
 
-describe('behind a pooler, which gives any session', () => {
-  it('such settings are refused with what to run', async () => {
+describe('behind a pooler, which returns any session', () => {
+  it('such settings are refused with the statement to run', async () => {
     const url = await databaseWith({ ...otherwise, application_name: 'other' })
     const proxy = await startProxy(url, { isPooler: true })
     const refused = await runCairn(['migrate'], { environment: { DATABASE_URL: proxy.url } })

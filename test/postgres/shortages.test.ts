@@ -17,13 +17,13 @@ import { runSql } from './sql.ts'
 
 const recovered = { timeout: 2_000, interval: 20 }
 
-/** Cairn on a PostgreSQL server of its own, with senders, each of whose events is to be answered 201, or 503 with Retry-After. */
+/** Cairn on a PostgreSQL server of its own, with senders whose events must each get 201, or 503 with Retry-After. */
 async function cairnWithSenders(settings: Record<string, string> = {}) {
   const server = await ownServer(settings)
   const databaseUrl = postgresUrl(server.folder)
   const cairn = await startCairnForTest({ databaseUrl })
   const { workspace, event } = await customerInJourney(cairn)
-  /** What events carry from now on, and what those carry that were sent before. */
+  /** The variables of the next events, and those of the events sent before. */
   const carried = { next: 'little', before: new Map<string, string>() }
   const send = async (message_id: string) => {
     const custom_variables = carried.before.get(message_id) ?? carried.next
@@ -56,7 +56,7 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
       await vi.waitUntil(() => sent.lastAcknowledged_ms() > over_ms, recovered)
       await vi.waitUntil(async () => (await readiness()) === 200, recovered)
     },
-    /** Ends the senders: all they have sent is there once when it was sent again, what was acknowledged as it was. */
+    /** Stops the senders, sends everything again, and checks that each event is stored once, and as acknowledged. */
     async expectAllOnce() {
       const again = await sent.sendAgain()
       for (const [message_id, id] of sent.acknowledged) expect(again.get(message_id)).toBe(id)
@@ -67,7 +67,7 @@ async function cairnWithSenders(settings: Record<string, string> = {}) {
 }
 
 describe('a disk that is full', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again within two seconds', async () => {
     const cairn = await cairnWithSenders()
     await cairn.acknowledge(100)
     const makeRoom = await fillDisk(cairn.server, cairn.databaseUrl)
@@ -85,8 +85,9 @@ describe('a disk that is full', () => {
 })
 
 /**
- * Lets PostgreSQL find no room on the disk for large values of events, none of which is stored yet: their file is a device
- * that is always full, so that it is the system who says so. @returns what makes room
+ * Makes PostgreSQL run out of disk space for large values of events, none of which is stored yet: their file is
+ * replaced by a device that is always full, so the error comes from the operating system. @returns a function that
+ * frees the space
  */
 async function fillDisk({ folder }: PostgresServer, databaseUrl: string): Promise<() => Promise<void>> {
   const [table] = await runSql(
@@ -97,7 +98,7 @@ async function fillDisk({ folder }: PostgresServer, databaseUrl: string): Promis
   expect(table?.bytes).toBe(0)
   const file = join(folder, 'data', String(table?.path))
   const kept = `${file}.kept`
-  // To drop a database, all processes of the server close the files that they have open.
+  // To drop a database, all processes of the server close their open files.
   const reopenFiles = () => runSql(databaseUrl, 'CREATE DATABASE dropped', 'DROP DATABASE dropped')
   await runSql(databaseUrl, 'CHECKPOINT')
   renameSync(file, kept)
@@ -110,8 +111,8 @@ async function fillDisk({ folder }: PostgresServer, databaseUrl: string): Promis
   }
 }
 
-describe('a server that takes no more connections', () => {
-  it('lets senders get 503 with Retry-After, tells by /readyz, and is used again within two seconds', async () => {
+describe('a server that accepts no more connections', () => {
+  it('makes senders get 503 with Retry-After, shows in /readyz, and is used again within two seconds', async () => {
     const cairn = await cairnWithSenders({ max_connections: '40' })
     await cairn.acknowledge(100)
     const others = await takeConnections(cairn.databaseUrl, { cutOff: true })
@@ -125,7 +126,7 @@ describe('a server that takes no more connections', () => {
     await cairn.expectAllOnce()
   })
 
-  it('lets a write wait for a connection that is there', async () => {
+  it('lets a write wait for a free connection', async () => {
     const server = await ownServer({ max_connections: '40' })
     const databaseUrl = postgresUrl(server.folder)
     const store = await openStoreForTest({ databaseUrl })
@@ -150,7 +151,7 @@ async function connected(databaseUrl: string): Promise<Client> {
   return client
 }
 
-/** Takes all connections that a server has left. @param cutOff whether also those that Cairn has */
+/** Takes all free connections of a server. @param cutOff whether Cairn's are terminated and taken too */
 async function takeConnections(databaseUrl: string, { cutOff }: { cutOff: boolean }) {
   const clients = [await connected(databaseUrl)]
   const areTaken = async () => {

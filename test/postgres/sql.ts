@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-/** Runs statements one after the other, each by itself, and gives the rows of the last. */
+/** Runs statements one after the other, each in its own transaction, and returns the rows of the last. */
 export async function runSql(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -26,7 +26,7 @@ import { runSql } from './sql.ts'
 
 const NAMES = ['one', 'two', 'three', 'four']
 
-/** A journey with steps in a workspace of its own. */
+/** A journey with steps, in a workspace of its own. */
 type Place = { databaseUrl: string; workspace_id: string; journey_id: string }
 
 async function newPlace(databaseUrl: string, names: readonly string[]): Promise<Place> {
@@ -36,7 +36,7 @@ async function newPlace(databaseUrl: string, names: readonly string[]): Promise<
   return place
 }
 
-/** As an operation does it. */
+/** Edits steps with the statements of the operation. */
 async function editSteps({ databaseUrl, journey_id }: Place, names: readonly string[]) {
   const steps = JSON.stringify(names.map((event_id) => ({ event_id, name: event_id })))
   await runSql(
@@ -60,7 +60,7 @@ function event({ journey_id }: Place, customer_id: string, event_id: string, occ
   return newEvent({ workspace_id: '', journey_id, customer_id }, { event_id, occurred_ms })
 }
 
-/** All that the database has of a journey, where everybody stands by the definition, by customer. */
+/** Everybody's standing in a journey according to the definition, from everything in the database, by customer. */
 async function expectedStandings(place: Place, names: readonly string[]): Promise<ModelStanding[]> {
   const { run } = await connectTo(place.databaseUrl)
   const enrolments = await run(
@@ -80,7 +80,7 @@ async function expectedStandings(place: Place, names: readonly string[]): Promis
   return modelStandings(journey, names)
 }
 
-/** The report of what was acknowledged before now, when it is there. */
+/** The report once it includes everything acknowledged before now. */
 async function settledReport(store: Store, place: Place, filter: StandingFilter = {}) {
   const [now] = await runSql(
     place.databaseUrl,
@@ -113,7 +113,7 @@ async function allCustomers(store: Store, place: Place, filter: CustomersFilter,
   return rows
 }
 
-/** That all that a store says of a journey is what the definition says. */
+/** Asserts that everything a store reports of a journey matches the definition. */
 async function expectExact(
   store: Store,
   place: Place,
@@ -153,7 +153,7 @@ const instants = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -62_000_000_000_000, max: 1_700_000_000_000 }) },
 )
 
-/** What happens one after the other. */
+/** The actions of a run, one after another. */
 const happening = fc.oneof(
   {
     weight: 6,
@@ -175,7 +175,7 @@ const happening = fc.oneof(
 )
 
 describe('the standings of two replicas', () => {
-  it('are those of the definition, whatever happens in whichever order', async () => {
+  it('equal those of the definition, whatever happens in whichever order', async () => {
     const databaseUrl = await newDatabase()
     const clocks = [Date.now, () => Date.now() - 60_000]
     const stores = await Promise.all(clocks.map((now) => openStoreForTest({ databaseUrl, now })))
@@ -220,7 +220,7 @@ describe('the standings of two replicas', () => {
 
 describe('a replica that fails', () => {
   const fates: Fate[] = ['before', 'during', 'after']
-  /** In a slice: what takes arrivals out, what writes pages, what commits. */
+  /** The statements of a slice: take arrivals, write pages, commit. */
   const statements = ['DELETE FROM event_arrivals', 'INSERT INTO standing_pages', 'COMMIT\0']
 
   it('loses nothing and counts nothing twice, wherever in a slice its connection ends', async () => {
@@ -244,7 +244,7 @@ describe('a replica that fails', () => {
           return other.events.insertEvents(place.workspace_id, [sent])
         })
         await Promise.all(storing)
-        // It follows as well as the other one; who comes first takes the slice.
+        // It follows as well as the other store; the first one to come takes the slice.
         await settledReport(failing, place).catch(() => {})
       }
     }
@@ -253,7 +253,7 @@ describe('a replica that fails', () => {
     await expectExact(failing, place, NAMES)
   })
 
-  it('is replaced by the others where it is killed', async () => {
+  it('is replaced by the others if it is killed', async () => {
     const databaseUrl = await newDatabase()
     const other = await openStoreForTest({ databaseUrl })
     const place = await newPlace(databaseUrl, NAMES)
@@ -277,7 +277,7 @@ describe('a replica that fails', () => {
   })
 })
 
-/** A customer in a journey, and followers that take nothing in before they are told to. */
+/** A customer in a journey, and followers that process events only on request. */
 async function newFollowed() {
   const databaseUrl = await newDatabase()
   const place = await newPlace(databaseUrl, NAMES)
@@ -288,7 +288,7 @@ async function newFollowed() {
   const [workspace, journey] = [uuidOf(place.workspace_id), uuidOf(place.journey_id)]
   return {
     place,
-    /** Stores an event as a server does. */
+    /** Stores an event like a server. */
     async arrive(name: string, at_ms: number) {
       const id = randomUUID()
       await runSql(
@@ -317,8 +317,8 @@ async function newFollowed() {
   }
 }
 
-describe('what a replica knows of standings', () => {
-  it('lets it take in what changes nothing without a look at the pages', async () => {
+describe('what a replica caches of standings', () => {
+  it('lets it apply events that change nothing without reading the pages', async () => {
     const { place, arrive, newFollower } = await newFollowed()
     const [follow, other] = [newFollower(), newFollower()]
     await arrive('one', 10)
@@ -330,7 +330,7 @@ describe('what a replica knows of standings', () => {
     ] as const) {
       await arrive(name, at_ms)
       await run('BEGIN; LOCK TABLE standing_pages IN ACCESS EXCLUSIVE MODE')
-      // One that knows nothing waits for the pages until it gives up.
+      // A follower without cached standings waits for the pages until it gives up.
       await expect(other()).rejects.toThrow()
       expect(await follow()).toBe('all')
       await run('COMMIT')
@@ -340,29 +340,29 @@ describe('what a replica knows of standings', () => {
     await expectExact(await openStoreForTest(place), place, NAMES)
   })
 
-  it('holds no longer than until another one has changed them', async () => {
+  it('is dropped once another one has changed them', async () => {
     const { place, arrive, remove, newFollower } = await newFollowed()
     const [follow, other] = [newFollower(), newFollower()]
     await arrive('one', 10)
     expect(await follow()).toBe('all')
     await remove('one')
     expect(await other()).toBe('all')
-    // Of the standing from before it would change nothing.
+    // For the earlier standing it would change nothing.
     await arrive('one', 20)
     expect(await follow()).toBe('all')
     await expectExact(await openStoreForTest(place), place, NAMES)
   })
 })
 
-describe('a report while what had arrived cannot be taken in', () => {
-  it('is answered from what is there', async () => {
+describe('a report while new events cannot be applied', () => {
+  it('is answered from what has been applied', async () => {
     const databaseUrl = await newDatabase()
     const place = await newPlace(databaseUrl, NAMES)
     const store = await openStoreForTest({ databaseUrl })
     const customer = await enrol(store, place, 'user-1', 'account')
     await settledReport(store, place)
     const { run } = await connectTo(databaseUrl)
-    // Who reads pages goes on, who writes them waits.
+    // Readers of pages continue, writers wait.
     await run('BEGIN; LOCK TABLE standing_pages IN EXCLUSIVE MODE')
     await store.events.insertEvents(place.workspace_id, [event(place, customer, 'one', Date.now())])
     const { workspace_id, journey_id } = place
@@ -396,20 +396,20 @@ describe('a report while events arrive all the time', () => {
     const [taken, lasted_ms] = [(await slices()) - before, performance.now() - began_ms]
     isOver = true
     await Promise.all(sending)
-    // One for each report, and those that are taken every 300 ms anyhow.
+    // One for each report, and the one taken every 300 ms anyway.
     expect(taken).toBeLessThanOrEqual(REPORTS + lasted_ms / 300 + 2)
     await expectExact(store, place, NAMES)
   })
 })
 
-describe('a store that was there before', () => {
-  it('gets the standings of all that it has', async () => {
+describe('a store from before standings', () => {
+  it('gets the standings of everything in it', async () => {
     const databaseUrl = await newDatabase('template1')
     const { '0001-first': first } = migrations
     if (!first) throw new Error('no first migration')
     await migrateDatabase(new Servers(readAddress(databaseUrl)), { '0001-first': first })
     const [workspace_id, journey_id] = [newId('wsp'), newId('jrn')]
-    // More events of all of them than one statement reads.
+    // More events of all customers than one statement reads.
     const customers = Array.from({ length: 20 }, () => newId('cus'))
     const steps = JSON.stringify(NAMES.map((name) => ({ event_id: name, name })))
     const rowsOf = (row: (customer_id: string, index: number) => string) => customers.map(row).join(', ')
@@ -432,7 +432,7 @@ describe('a store that was there before', () => {
 })
 
 describe('cairn copy', () => {
-  it('leaves standings out, and they are made anew', async () => {
+  it('omits standings, which are recomputed', async () => {
     const from = await newDatabase()
     const source = await openStoreForTest({ databaseUrl: from })
     const place = await newPlace(from, NAMES)

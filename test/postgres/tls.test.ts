@@ -16,11 +16,11 @@ import { postgresUrl, startPostgresServer } from './server.ts'
 import { runSql } from './sql.ts'
 
 const password = randomUUID()
-/** The file of the authority that has signed the server's certificate, which is for `localhost`, and of another. */
+/** Files of the authority that signed the server's certificate, which is for `localhost`, and of another authority. */
 let authority: string
 let stranger: string
 let port: number
-/** The URL of the server's owner, through the socket. */
+/** The URL for the server's owner, through the socket. */
 let owner: string
 let removeServer: () => Promise<void>
 
@@ -80,7 +80,7 @@ function urlOf(parameters: Record<string, string>, host = 'localhost') {
   return `postgres://cairn:${password}@${host}:${port}/cairn?${new URLSearchParams(parameters)}`
 }
 
-/** How a connection is encrypted, as the server sees it. */
+/** The encryption of a connection, as reported by the server. */
 async function encryption(url: string) {
   const connection = await Connection.open(readAddress(url), { statement_ms: 10_000 }, 0)
   try {
@@ -94,7 +94,7 @@ async function encryption(url: string) {
   }
 }
 
-describe('a server that takes nothing but TLS', () => {
+describe('a server that accepts only TLS', () => {
   it.each([
     ['require', () => urlOf({ sslmode: 'require' })],
     ['require, under another name', () => urlOf({ sslmode: 'require' }, '127.0.0.1')],
@@ -142,7 +142,7 @@ describe('a server that takes nothing but TLS', () => {
     expect(init.stderr).not.toContain('--use-system-ca')
   })
 
-  it('has all of the connections of a Cairn encrypted', async () => {
+  it('has all connections of a Cairn encrypted', async () => {
     const databaseUrl = urlOf({ sslmode: 'verify-full', sslrootcert: authority })
     const cairn = await startCairnForTest({ databaseUrl })
     const { workspace, event } = await customerInJourney(cairn)

@@ -7,11 +7,11 @@ import { exported } from '../operations/exported.ts'
 import { withPatience } from '../patience.ts'
 import { runSql } from './sql.ts'
 
-/** So many lie there, of which few are asked for. */
+/** Number of events stored, of which few are requested. */
 const EVENTS = 20_000
 const CUSTOMERS = 100_000
 
-/** A workspace of which the planner knows how much it holds. */
+/** A workspace whose size the planner knows. */
 async function newFull(cairn: Cairn) {
   const { workspace, event } = await customerInJourney(cairn)
   const { client } = workspace
@@ -34,7 +34,7 @@ async function newFull(cairn: Cairn) {
   return workspace.secret_key
 }
 
-/** How many rows were read so far without an index. */
+/** How many rows have been read so far without an index. */
 async function scannedRows(databaseUrl: string) {
   const [row] = await runSql(
     databaseUrl,
@@ -43,11 +43,11 @@ async function scannedRows(databaseUrl: string) {
   return Number(row?.rows)
 }
 
-it('walks forward over what it gives and no more, also when the planner knows how much there is', async () => {
+it('walks forward over what it returns and no more, also when the planner knows how much there is', async () => {
   const cairn = await startCairn()
   const { databaseUrl } = cairn
   const key = await newFull(cairn)
-  // A connection tells what it has read when it ends.
+  // A connection reports its reads to PostgreSQL's statistics when it ends.
   await cairn.stop()
   const before = await scannedRows(databaseUrl)
 

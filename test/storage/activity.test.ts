@@ -34,12 +34,12 @@ const DAY = PERIOD_MS.day
 const KEY = newId('key')
 const OTHER_KEY = newId('key')
 
-/** Long enough ago that the clocks of tests only go on from there. */
+/** Long enough ago for the clocks of the tests to start from there. */
 const START = Date.UTC(2026, 5, 1)
 
 const none: ActivityCounts = { created: 0, duplicate: 0, rejected: 0 }
 
-/** A store whose clock is the test's. */
+/** A store whose clock the test controls. */
 async function openClocked() {
   const clock = { ms: START }
   const store = await openStoreForTest({ now: () => clock.ms })
@@ -51,7 +51,7 @@ function read(store: Store, { workspace_id }: Subject, request: Partial<Activity
   return countedActivity(store.activity(workspace_id, { ...all, ...request }, readingIn(workspace_id)))
 }
 
-/** What was sent, as the test remembers it. */
+/** Events sent, as recorded by the test. */
 type Sent = {
   at_ms: number
   journey: string | null
@@ -66,7 +66,7 @@ function countsOf(sent: readonly Sent[]): ActivityCounts {
   return counts
 }
 
-/** The same answer, counted from what was sent. */
+/** The answer computed from the recorded events. */
 function modelOf(sent: readonly Sent[], request: ActivityRequest): Omit<Activity, 'kept_from_ms'> {
   const { by, from_ms, to_ms, journey_id, event_id, key_id, group_by } = request
   const startOf = ({ at_ms }: Sent) => Math.floor(at_ms / PERIOD_MS[by]) * PERIOD_MS[by]
@@ -99,7 +99,7 @@ const byName = (activity: Pick<Activity, 'groups'>) =>
   activity.groups.toSorted((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1))
 
 describe('counts of events', () => {
-  it('are exact by minute, hour and day, journey, name and key, whatever becomes of events and in which order', async () => {
+  it('are exact by minute, hour and day, journey, name and key, for every outcome and order of events', async () => {
     const { store, clock, subject } = await openClocked()
     const { workspace_id } = subject
     const other = await createWorkspace(store.databaseUrl, { workspace: randomUUID(), journey: 'B' })
@@ -125,7 +125,7 @@ describe('counts of events', () => {
         for (const wave of waves) {
           for (const { later_ms } of wave) clock.ms += later_ms
           const at_ms = clock.ms
-          // Together: what a wave sends may be one group.
+          // Concurrently, so that a wave may become one group.
           const answers = wave.map(async ({ key, events }) => {
             const rows = events.map(({ journey, customer, name, message, variables, size }) => ({
               ...newEvent(subject, {
@@ -174,7 +174,7 @@ describe('counts of events', () => {
     for (const count of Object.values(countsOf(sent))) expect(count).toBeGreaterThan(0)
   })
 
-  it('are of the workspace alone', async () => {
+  it('cover only their own workspace', async () => {
     const { store, subject } = await openClocked()
     const other = await newSubject(store)
     await store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
@@ -182,7 +182,7 @@ describe('counts of events', () => {
     expect((await read(store, subject)).total).toEqual({ ...none, created: 1 })
   })
 
-  it('say that a message with another content was rejected, also where it is found out late', async () => {
+  it('count a message with different content as rejected, even if that is noticed late', async () => {
     const { store, subject } = await openClocked()
     const send = (...variables: (string | null)[]) =>
       store.events.insertEvents(
@@ -198,7 +198,7 @@ describe('counts of events', () => {
     expect(groups).toEqual([{ group: KEY, created: 1, duplicate: 1, rejected: 2, last_ms: START }])
   })
 
-  it('are the same when the store is opened again', async () => {
+  it('are the same after the store is reopened', async () => {
     const { store, clock, subject } = await openClocked()
     await store.events.insertEvents(subject.workspace_id, [newEvent(subject), newEvent(subject)], KEY)
     const before = await read(store, subject, { by: 'minute', to_ms: START + HOUR, group_by: 'event' })
@@ -211,7 +211,7 @@ describe('counts of events', () => {
     expect((await read(again, subject)).total).toEqual({ ...none, created: 3 })
   })
 
-  it('are none the less where the clock goes back', async () => {
+  it('lose nothing if the clock steps back', async () => {
     const { store, clock, subject } = await openClocked()
     for (const ms of [2 * HOUR, MINUTE, 2 * HOUR, 0]) {
       clock.ms = START + ms
@@ -225,7 +225,7 @@ describe('counts of events', () => {
     ])
   })
 
-  it('tell names apart up to a bound, and journeys and keys beyond it', async () => {
+  it('distinguish names up to a limit, and journeys and keys beyond it', async () => {
     const { store, clock, subject } = await openClocked()
     const send = (names: number, prefix: string) =>
       store.events.insertEvents(
@@ -244,14 +244,14 @@ describe('counts of events', () => {
     expect([groups.length, groups_omitted]).toEqual([GROUPS, NAMED_SERIES + 1 - GROUPS])
     const { total } = await read(store, subject, { journey_id: subject.journey_id, key_id: KEY })
     expect(total.created).toBe(NAMED_SERIES + 32)
-    // In another block of thirty days other names come first.
+    // In the next block of thirty days names appear in another order.
     clock.ms += 60 * DAY
     await send(1, 'beyond ')
     const later = await read(store, subject, { from_ms: clock.ms, group_by: 'event' })
     expect(later.groups).toMatchObject([{ group: 'beyond 0', created: 1 }])
   })
 
-  it('say since when they are kept', async () => {
+  it('report since when they are kept', async () => {
     const { store, clock, subject } = await openClocked()
     clock.ms = Date.now() + 1_000 * DAY + 1
     const kept = async (by: ActivityRequest['by']) => {
@@ -260,13 +260,13 @@ describe('counts of events', () => {
     }
     expect(await kept('minute')).toBe(Math.floor(clock.ms / MINUTE) * MINUTE - 8 * DAY)
     expect(await kept('hour')).toBe(Math.floor(clock.ms / HOUR) * HOUR - 400 * DAY)
-    // Since the store was made.
+    // Since the store was created.
     const made_ms = await kept('day')
     expect(made_ms).toBeLessThanOrEqual(Date.now())
     expect(made_ms).toBeGreaterThan(Date.now() - 2 * DAY)
   })
 
-  it('are kept by the minute for eight days, and by the day thereafter', async () => {
+  it('are kept by the minute for eight days, and by the day after that', async () => {
     const { store, clock, subject } = await openClocked()
     const send = () => store.events.insertEvents(subject.workspace_id, [newEvent(subject)], KEY)
     await send()
@@ -280,14 +280,14 @@ describe('counts of events', () => {
     expect((await read(store, subject)).total.created).toBe(3)
   })
 
-  it('are read for so many periods at the most', async () => {
+  it('are returned for a limited number of periods', async () => {
     const { store, subject } = await openClocked()
     const span = (periods: number) => read(store, subject, { by: 'minute', to_ms: START + periods * MINUTE })
     await expect(span(PERIODS)).resolves.toMatchObject({ total: none })
     await expect(span(PERIODS + 1)).rejects.toThrow()
   })
 
-  it('have what a customer of several workspaces has sent in each, and what was sent without a key', async () => {
+  it('cover each workspace separately, and events sent without a key', async () => {
     const { store, subject } = await openClocked()
     const second = await newSubject(store)
     const customer_id = idOf(await initialize(store, second, 'user-2'))

@@ -23,7 +23,7 @@ function makeJourney({ db }: Store, workspace_id: string) {
 const page = { limit: 10 }
 
 describe('a store that is closed', () => {
-  it('finishes what it has taken', async () => {
+  it('finishes the work it has accepted', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const names = Array.from({ length: 100 }, (_, index) => `event-${index}`)
@@ -41,7 +41,7 @@ describe('a store that is closed', () => {
     expect(await other.run('SELECT count(*) AS count FROM journeys')).toEqual([{ count: 2 }])
   })
 
-  it('refuses the rest with shutting_down', async () => {
+  it('refuses other work with shutting_down', async () => {
     const store = await openStoreForTest()
     const { workspace_id, ...subject } = await newSubject(store)
     const closed = store.close()
@@ -61,7 +61,7 @@ describe('a store that is closed', () => {
     expect(await attempts()).toMatchObject(Array(7).fill(refused))
   })
 
-  it('may be closed again', async () => {
+  it('can be closed twice', async () => {
     const store = await openStoreForTest()
     await Promise.all([store.close(), store.close()])
     await store.close()

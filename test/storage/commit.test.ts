@@ -5,8 +5,8 @@ import { startCairnForTest } from '../cairn.ts'
 import { customerInJourney } from '../operations/customer.ts'
 import { connectTo, idOf, initialize, insert, newSubject, openStoreForTest, storedEvents } from './store.ts'
 
-describe('an answer', () => {
-  it('comes when other programs can read the event', async () => {
+describe('a response', () => {
+  it('is sent once other programs can read the event', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = await connectTo(store.databaseUrl)
@@ -22,7 +22,7 @@ describe('an answer', () => {
     expect(await storedEvents(reader)).toEqual(event_ids)
   })
 
-  it('comes when other programs can read the customer', async () => {
+  it('is sent once other programs can read the customer', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = await connectTo(store.databaseUrl)
@@ -34,13 +34,13 @@ describe('an answer', () => {
     expect(seen).toEqual(names.map(() => [{ customer_name: 'Ada Lovelace' }]))
   })
 
-  it('comes to who has nothing to store, as an empty one', async () => {
+  it('is empty for a caller with nothing to store', async () => {
     const store = await openStoreForTest()
     const { workspace_id } = await newSubject(store)
     expect(await store.events.insertEvents(workspace_id, [])).toEqual([])
   })
 
-  it('comes over HTTP when other programs can read the event', async () => {
+  it('is sent over HTTP once other programs can read the event', async () => {
     const cairn = await startCairnForTest()
     const { workspace, event } = await customerInJourney(cairn)
     const reader = await connectTo(cairn.databaseUrl)

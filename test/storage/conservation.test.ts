@@ -14,7 +14,7 @@ import { connectTo, countedActivity, idOf, initialize, readingIn, type Store, st
 
 const OUTCOMES = ['created', 'duplicate', 'rejected'] as const
 
-/** What was sent and answered with one key, or a metric of it. */
+/** Counts of events sent and answered with one key, or the metric with their names. */
 type Counts = { received: number; created: number; duplicate: number; rejected: number; unavailable: number }
 
 const PATHS = {
@@ -23,7 +23,7 @@ const PATHS = {
   createEvents: '/events/batch',
 }
 
-/** What any of these may answer. */
+/** The responses of all these requests. */
 type Answer = { code?: string } & Partial<Record<keyof Counts, number | boolean>>
 
 const none: Counts = { received: 0, created: 0, duplicate: 0, rejected: 0, unavailable: 0 }
@@ -45,9 +45,9 @@ const event = fc.record(
     journey: fc.constantFrom(...(['active', 'active', 'active', 'archived', 'unknown'] as const)),
     customer: fc.constantFrom(...(['enrolled', 'enrolled', 'enrolled', 'elsewhere', 'unknown'] as const)),
     name: fc.constantFrom('a', 'a', 'b'),
-    /** Few, so that some are sent again, with the same content or with other. */
+    /** Few, so that some are sent again, with the same content or with different content. */
     message: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
-    /** The larger is refused: in a batch by itself, alone by its body. */
+    /** The larger size is refused: in a batch by the item's limit, alone by the body's. */
     size: fc.constantFrom(1, 1, 1, 1, 66_000),
     year: fc.constantFrom(2026, 2026, 2026, 9999),
   },
@@ -92,8 +92,8 @@ const plain: Sent = {
 const one = (event: Sent): Action => ({ kind: 'event', key: 'secret', event })
 
 /**
- * Every outcome for certain; the random load may happen to leave one out. Of three broken groups two at the most are
- * spent on noting that one of the two keys was used.
+ * Every outcome at least once, which the random load may miss. Of three broken groups at most two are
+ * spent on recording that one of the two keys was used.
  */
 const every: Action[][] = [
   [one(plain)],
@@ -104,14 +104,14 @@ const every: Action[][] = [
   ]).flat(),
 ]
 
-/** @returns what lets a write of events fail, some time after: the engine may not write, or has no room for it */
+/** @returns a function that makes a later write of events fail: SQLite may not write, or is out of space */
 async function breaker({ db, databaseUrl }: Store): Promise<() => Promise<unknown>> {
   if (engine === 'sqlite') {
     const broken = () => db.transaction().execute((db) => sql`PRAGMA query_only = 1`.execute(db))
     return () => broken().catch(() => {})
   }
   const { run } = await connectTo(databaseUrl)
-  // A sequence remembers what a transaction that fails would forget.
+  // A sequence keeps its value even if the transaction fails.
   await run(`CREATE SEQUENCE breaks MINVALUE 0 START 0;
     CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -126,10 +126,11 @@ async function breaker({ db, databaseUrl }: Store): Promise<() => Promise<unknow
 }
 
 describe('the metrics of a load with duplicates, rejections, refusals and failing commits', () => {
-  it('add up at any moment, and are what the answers said and what the file holds', async () => {
+  it('add up at any moment, and match the responses and the stored events', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const breakNextWrite = await breaker(store)
-    // Else a publishable key is told of each customer that it is known, and the answers say less than the counts.
+    // With customer protection a publishable key would be told that every customer is known, and responses would say
+    // less than the counts.
     await store.db.transaction().execute((db) => updateProtection(db, workspace.workspace_id, false))
     const keys = {
       secret: workspace.secret_key,
@@ -181,7 +182,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
 
     const run = async (action: Action) => {
       if (action.kind === 'break') {
-        // The next group fails; then the file is opened again.
+        // The next group fails; after that the file is opened again.
         await breakNextWrite()
       } else if (action.kind === 'refused') {
         await ask(action.operation, action.key, action.body)
@@ -196,7 +197,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
         else said.unavailable += action.events.length
       } else {
         const { ok, status, answer } = await ask('createEvent', action.key, bodyOf(action.event))
-        // Refused by its size alone, before its shape was looked at.
+        // Refused by size alone, before the content is checked.
         if (status === 413) return
         if (status >= 500) {
           said.unavailable += 1
@@ -242,7 +243,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
     const { created, duplicate, rejected } = said
     expect(total).toEqual({ created, duplicate, rejected })
     expect(await storedEvents(await connectTo(store.databaseUrl))).toHaveLength(said.created ?? 0)
-    // A request is counted when its answer has gone out, which the sender may notice first.
+    // A request is counted when its response has been sent, which may be after its sender has received it.
     await vi.waitFor(async () => {
       const samples = await scrape({ url })
       const counted = samples
@@ -250,7 +251,7 @@ describe('the metrics of a load with duplicates, rejections, refusals and failin
         .map(({ labels, value }) => [`${labels.operation} ${labels.status} ${labels.code}`, value])
       expect(Object.fromEntries(counted)).toEqual(requests)
     }, withPatience)
-    // The load has been what it was meant to be.
+    // The load has contained everything that it was meant to.
     for (const count of Object.values(said)) expect(count).toBeGreaterThan(0)
   })
 })

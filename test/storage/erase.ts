@@ -4,7 +4,7 @@ import { commandLine } from '../../server/storage/tables/audit-log.ts'
 import { withPatience } from '../patience.ts'
 import type { Store, Subject } from './store.ts'
 
-/** Erases a customer, and waits until nothing of it is left. */
+/** Erases a customer and waits until nothing of it is left. */
 export async function erase(store: Store, subject: Subject) {
   const { workspace_id, customer_id } = subject
   const customer = { workspace_id, customer_id, may_return: false }

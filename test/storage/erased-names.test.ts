@@ -21,7 +21,7 @@ const erasure = {
   own_digest: ownDigest(erasure_secret, { customer_type: 'contact', client_customer_id: 'bob' }),
 }
 
-/** A store with one erasure, and the statements that were sent to it. */
+/** A store with one erasure, and the statements sent to it. */
 function storeOfOne() {
   const statements: CompiledQuery[] = []
   class Driver extends DummyDriver {
@@ -50,7 +50,7 @@ function storeOfOne() {
   return { db, statements }
 }
 
-it('erased names are found among tens of thousands of texts with few statements, each within the limits of engines', async () => {
+it('erased names are found among tens of thousands of texts with few statements, each within the engines’ limits', async () => {
   const { db, statements } = storeOfOne()
   const names = await erasedNames(db, 'wsp_1')
   const texts = new Set(Array.from({ length: 36_000 }, (_, index) => `text-${index}`)).add('bob')
@@ -58,11 +58,11 @@ it('erased names are found among tens of thousands of texts with few statements,
   let rounds = 0
   while ((await Promise.race([finding, nextRound('searching' as const)])) === 'searching') rounds += 1
   expect(await finding).toEqual(new Set(['bob']))
-  // Others get their turn between the digests of 125 texts.
+  // Others get a turn after every 125 texts' digests.
   expect(rounds).toBeGreaterThan(250)
   expect(await names?.among(new Set(['cus_1', 'alice']))).toEqual(new Set(['cus_1']))
   expect(await names?.among(new Set())).toEqual(new Set())
   expect(statements.length).toBeLessThan(80)
-  // SQLite takes 32,766 parameters.
+  // SQLite allows 32,766 parameters.
   expect(Math.max(...statements.map(({ parameters }) => parameters.length))).toBeLessThanOrEqual(1_501)
 })

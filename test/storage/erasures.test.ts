@@ -13,7 +13,7 @@ import { completed, erase } from './erase.ts'
 import { copyOf } from './older-store.ts'
 import { idOf, initialize, insert, newSubject, openStore, openStoreForTest } from './store.ts'
 
-it('erases again who was erased before an older store was put back, also who is not in it yet', async () => {
+it('repeats erasures after an older store is restored, even of customers who are not in it yet', async () => {
   const erasuresFile = join(temporaryFolder(), 'of the store', 'erased')
   const first = await openStore({ erasuresFile })
   const subject = await newSubject(first)
@@ -30,7 +30,7 @@ it('erases again who was erased before an older store was put back, also who is 
   const noted = readFileSync(erasuresFile, 'utf8')
   expect(noted).toContain(customer_id)
   expect(noted).not.toContain('user-1')
-  // The process was killed, and another store has noted something too.
+  // The process was killed, and another store has added an entry too.
   const strange = { workspace_id: randomUUID(), customer_id: randomUUID(), own_digest: null, erased_ms: 1 }
   appendFileSync(erasuresFile, `{"workspace_id":"w\n${JSON.stringify(strange)}\n`)
 
@@ -45,7 +45,7 @@ it('erases again who was erased before an older store was put back, also who is 
   expect(await findErasure(third.db, workspace_id, later.customer_id)).toMatchObject({ events: 0 })
 })
 
-it('notes at its start who was erased elsewhere', async () => {
+it('records erasures from elsewhere when it starts', async () => {
   const first = await openStore()
   const subject = await newSubject(first)
   await erase(first, subject)
@@ -57,11 +57,11 @@ it('notes at its start who was erased elsewhere', async () => {
   expect(JSON.parse(line)).toMatchObject({ workspace_id, customer_id })
 })
 
-it('does not start where erasures cannot be noted', async () => {
+it('does not start if erasures cannot be recorded', async () => {
   await expect(openStore({ erasuresFile: temporaryFolder() })).rejects.toThrow(/EISDIR/)
 })
 
-it('leaves nothing open where an erasure of the store cannot be noted, and starts when it can', async () => {
+it('closes everything if an erasure of the store cannot be recorded, and starts once it can', async () => {
   const first = await openStore()
   const { databaseUrl } = first
   await erase(first, await newSubject(first))

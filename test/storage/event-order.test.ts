@@ -18,7 +18,7 @@ import {
 
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 
-/** The lists of events, each as a function of a page. */
+/** The lists of events, each as a function of a page request. */
 const lists = {
   newestEvents: ({ events }: Store, { workspace_id }: Subject, page: { limit: number; cursor?: string }) =>
     eventPage(events.newestEvents(workspace_id, {}, pageAfter(page), readingIn(workspace_id))),
@@ -33,7 +33,7 @@ function pageAfter({ limit, cursor }: { limit: number; cursor?: string }) {
   return cursor === undefined ? { limit } : { limit, after: cursorPosition(cursor, 'evt') }
 }
 
-/** Walks a list from cursor to cursor; `between` runs after each page. */
+/** Reads a list page by page; `between` runs after each page. */
 async function walk(
   read: (page: { limit: number; cursor?: string }) => Promise<PageRows<Schemas['Event']>>,
   limit: number,
@@ -52,7 +52,7 @@ async function walk(
 }
 
 describe('identifiers of events', () => {
-  it('ascend in the order of storing, also where the clock steps back or stands still', async () => {
+  it('ascend in the order of storing, even if the clock steps back or stands still', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
@@ -67,7 +67,7 @@ describe('identifiers of events', () => {
 })
 
 describe('a span of time', () => {
-  it('has all events received in it, and no others, also where the clock stepped back among them', async () => {
+  it('contains exactly the events received in it, even if the clock stepped back meanwhile', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
@@ -112,17 +112,17 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     now = NOON
   })
 
-  it('lists events of one instant latest stored first', async () => {
+  it('lists events with the same timestamp in reverse order of storing', async () => {
     const subject = await newSubject(store)
     for (const event_id of ['a', 'b', 'c']) await insert(store, subject, { event_id })
     const { rows } = await lists[name](store, subject, { limit: 10 })
     expect(rows.map(({ event_id }) => event_id)).toEqual(['c', 'b', 'a'])
   })
 
-  it('gives each event once, however many are on a page', async () => {
+  it('returns each event once, whatever the page size', async () => {
     const subject = await newSubject(store)
     const stored: { event_id: string; at_ms: number; id: string }[] = []
-    // Three of one instant, a clock that steps back, and events dated by their sender.
+    // Three at the same time, a clock that steps back, and events dated by their sender.
     for (const [event_id, step, occurred_ms] of [
       ['a', 0, undefined],
       ['b', 0, undefined],
@@ -137,7 +137,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
       if (outcome.status !== 'created') throw new Error(`refused: ${outcome.status}`)
       stored.push({ event_id, at_ms: occurred_ms ?? outcome.received_ms, id: outcome.id })
     }
-    // A clock that steps back need not be believed: when an event was received, its answer tells.
+    // After a step back of the clock, the receipt time in the response is what counts.
     if (name === 'customerEvents') stored.sort((a, b) => a.at_ms - b.at_ms || (a.id < b.id ? -1 : 1))
     const expected = stored
       .map(({ event_id }) => event_id)
@@ -149,7 +149,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     }
   })
 
-  it('gives each event once while new ones arrive between the pages', async () => {
+  it('returns each event once while new ones arrive between pages', async () => {
     const subject = await newSubject(store)
     const old = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     for (const event_id of old) await insert(store, subject, { event_id })
@@ -160,7 +160,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
         (page) => lists[name](store, subject, page),
         limit,
         async () => {
-          // At the same instant as the newest one, and later.
+          // At the same time as the newest event, and later.
           const event_id = `new-${limit}-${arrived.length}`
           arrived.push(event_id)
           await insert(store, subject, { event_id })
@@ -174,7 +174,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
     }
   })
 
-  it('has a position for every cursor of the declared form', async () => {
+  it('accepts every cursor of the declared form', async () => {
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'now' })
     await insert(store, subject, { event_id: 'first', occurred_ms: Date.parse('1900-01-01T00:00:00Z') })
@@ -183,7 +183,7 @@ describe.each(['newestEvents', 'customerEvents'] as const)('%s', (name) => {
       return rows.map(({ event_id }) => event_id)
     }
     const all = name === 'newestEvents' ? ['first', 'now'] : ['now', 'first']
-    // The order of arrival is that of identifiers; only the timeline looks at the instant.
+    // The order of arrival is that of identifiers; only the timeline uses the timestamps.
     const byInstant = (then: string[], otherwise: string[]) => (name === 'newestEvents' ? otherwise : then)
     const [least, greatest] = ['0'.repeat(26), '7'.padEnd(26, 'z')]
     expect(await read('f'.repeat(12) + greatest)).toEqual(all)

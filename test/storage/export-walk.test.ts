@@ -7,7 +7,7 @@ import { exportLines, settled } from '../../server/storage/exports/export-walk.t
 import { removeWorkspace } from '../../server/storage/removals/workspace-removals.ts'
 import { insert, newSubject, openStoreForTest, readingIn } from './store.ts'
 
-it('has no last line where its workspace is removed before the last read', async () => {
+it('has no last line if its workspace is removed before the last read', async () => {
   const store = await openStoreForTest()
   const subject = await newSubject(store)
   const { workspace_id } = subject
@@ -37,7 +37,7 @@ it('has no last line where its workspace is removed before the last read', async
   await expect(rest()).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-it('tells that its caller has gone while it waits, and no fault', async () => {
+it('reports a disconnected caller while it waits, and no error', async () => {
   const controller = new AbortController()
   const gone = new Error('gone')
   const look = async () => {
@@ -47,7 +47,7 @@ it('tells that its caller has gone while it waits, and no fault', async () => {
   await expect(settled(1, controller.signal, look)).rejects.toBe(gone)
 })
 
-it('is refused, not cut short, where what was acknowledged before it is not settled', async () => {
+it('is refused, not truncated, if events acknowledged before it are not settled', async () => {
   const { signal } = new AbortController()
   const refused = settled(1, signal, async () => ({ caughtUp_ms: 0 }), 10)
   await expect(refused).rejects.toMatchObject({ name: 'Unavailable', reason: 'overloaded' })

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 describe('oldestEvents', () => {
-  it.each([1, 3, 100])('gives each event once in pages of %i, in the order of arrival', async (limit) => {
+  it.each([1, 3, 100])('returns each event once in pages of %i, in order of arrival', async (limit) => {
     const subject = await newSubject(store)
     const ids: string[] = []
     for (let index = 0; index < 7; index += 1) ids.push(idOf(await insert(store, subject)))
@@ -39,7 +39,7 @@ describe('oldestEvents', () => {
     expect(rows.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('goes on where it was at its end, in an empty workspace too', async () => {
+  it('continues after its end, even in an empty workspace', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const begin = await followed(store, workspace_id)
@@ -52,7 +52,7 @@ describe('oldestEvents', () => {
     expect(last.rows.map(({ id }) => id)).toEqual([third])
   })
 
-  it('misses nothing while others store, and gives nothing twice', async () => {
+  it('misses nothing and repeats nothing while others store events', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const stored: string[] = []
@@ -77,7 +77,7 @@ describe('oldestEvents', () => {
     expect(seen.toSorted()).toEqual(stored.toSorted())
   })
 
-  it('gives what a filter asks for', async () => {
+  it('returns what a filter selects', async () => {
     const subject = await newSubject(store)
     const { workspace_id, journey_id, customer_id } = subject
     const other = idOf(
@@ -106,7 +106,7 @@ describe('oldestEvents', () => {
     expect(await given({ from_ms: Date.now() - 60_000, to_ms: Date.now() + 60_000 })).toHaveLength(10)
   })
 
-  it('looks at ten thousand events for a page at the most, and goes on behind them', async () => {
+  it('examines at most ten thousand events for a page, and continues after them', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     for (let batch = 0; batch < 11; batch += 1) {
@@ -117,13 +117,13 @@ describe('oldestEvents', () => {
     const filter = { event_id: 'rare', journey_id: subject.journey_id }
     await followed(store, workspace_id)
     const page = await forwardPage(store, workspace_id, { limit: 10 }, filter)
-    // Where an index finds them, nothing has to be looked at.
+    // With an index for them nothing has to be examined.
     if (engine === 'postgres') expect(page).toMatchObject({ rows: [], caughtUpTo: null })
     const { rows } = await followed(store, workspace_id, { filter })
     expect(rows.map(({ id }) => id)).toEqual([rare])
   })
 
-  it('keeps the order where the clock steps back', async () => {
+  it('keeps the order if the clock steps back', async () => {
     let now = Date.now()
     const stepping = await openStoreForTest({ now: () => now })
     const subject = await newSubject(stepping)
@@ -144,7 +144,7 @@ describe('oldestEvents', () => {
     expect(rows.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('is not held up by a transaction that does not end', async () => {
+  it('is not blocked by a transaction that does not end', async () => {
     const subject = await newSubject(store)
     const others = await connectTo(store.databaseUrl)
     await others.run(engine === 'postgres' ? 'BEGIN; CREATE TABLE held (one integer)' : 'BEGIN')
@@ -156,7 +156,7 @@ describe('oldestEvents', () => {
 })
 
 describe('oldestCustomers', () => {
-  it('gives each customer once while others are made, however they are found', async () => {
+  it('returns each customer once while others are created, with every kind of filter', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const made = ['user-1']
@@ -169,7 +169,7 @@ describe('oldestCustomers', () => {
     })
     const first = await followedCustomers(store, workspace_id, { limit: 7 })
     await Promise.all(making)
-    // Whoever comes again in another journey does not come again here.
+    // A customer who enters another journey does not arrive here again.
     const journey_id = newId('jrn')
     const journey = { journey_id, name: 'Renewal', description: '', steps: [] }
     await store.db
@@ -190,11 +190,11 @@ describe('oldestCustomers', () => {
 })
 
 describe('oldestErasures', () => {
-  it('gives nobody of whom the erasure is committed before one that was begun earlier', async () => {
+  it('returns no erasure that is committed before one that began earlier', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const later = idOf(await initialize(store, subject, 'user-2'))
-    // A server has its transactions one after the other; a file has one server.
+    // A server runs its transactions one after another; a file has one server.
     const other = engine === 'sqlite' ? store : await openStoreForTest({ databaseUrl: store.databaseUrl })
     const erase = (db: Transaction, customer_id: string) =>
       eraseCustomer(db, store.removals, { workspace_id, customer_id, may_return: true }, author)

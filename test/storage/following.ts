@@ -6,7 +6,7 @@ import { oldestCustomers } from '../../server/storage/lists/arrived-customers.ts
 import type { CustomerFilter } from '../../server/storage/tables/customers.ts'
 import { readingIn, type Store } from './store.ts'
 
-/** A page of a walk forward, with the position behind it. */
+/** Returns a page of a forward walk, with the position after it. */
 export async function forwardPage(
   { events }: Pick<Store, 'events'>,
   workspace_id: string,
@@ -24,9 +24,9 @@ export async function forwardPage(
 type Following = { limit?: number; filter?: EventFilter; from?: Page['after']; begun_ms?: number }
 
 /**
- * Walks a workspace forward, until all is there that was acknowledged before.
- * @param options.begun_ms when that was, where the store has another clock
- * @returns the events in their order
+ * Walks a workspace forward until it has everything that was acknowledged before.
+ * @param options.begun_ms when that was, if the store has another clock
+ * @returns the events in order
  */
 export async function followed(
   store: Pick<Store, 'events'>,
@@ -43,7 +43,7 @@ export async function followed(
   }
 }
 
-/** The same of customers, each by its own identifier. */
+/** The same for customers, each by its own identifier. */
 export async function followedCustomers(
   store: Pick<Store, 'arrivedCustomers' | 'lists'>,
   workspace_id: string,

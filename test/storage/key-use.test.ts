@@ -18,7 +18,7 @@ beforeEach(async () => {
   cairn = await startCairnForTest({ now: () => now })
 })
 
-/** Records each time that the use of a key is written, from now on. */
+/** Records every write of a key's use, from now on. */
 async function recordUses() {
   const connection = await connectTo(cairn.databaseUrl)
   const insert = 'INSERT INTO uses VALUES (NEW.key_id, NEW.last_used_ms)'
@@ -37,7 +37,10 @@ async function recordUses() {
   return { connection, uses }
 }
 
-/** On SQLite what was asked before is written when this is answered; on PostgreSQL by another connection, beside it. */
+/**
+ * On SQLite earlier requests are written by the time this one is answered; on PostgreSQL by another connection,
+ * concurrently.
+ */
 async function use(
   { client }: Workspace,
   event: { journey_id: string; customer_id: string; event_id: string },
@@ -46,7 +49,7 @@ async function use(
 }
 
 describe('the last use of a key', () => {
-  it('is written once, however many first requests come at once', async () => {
+  it('is written once for any number of concurrent first requests', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     now += MINUTE_MS
     const { uses } = await recordUses()
@@ -55,7 +58,7 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is written again after a minute and not before', async () => {
+  it('is written again after a minute, not earlier', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { uses } = await recordUses()
     now += MINUTE_MS - 1
@@ -68,12 +71,12 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is not written more often because other things change', async () => {
+  it('is not written more often when other data changes', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()
     now += MINUTE_MS
     const release = await holdWrites(connection)
-    // The first has read the key before the change, the second after it and before the use is on disk.
+    // The first has read the key before the change, the second after it, but before the use is on disk.
     const first = use(workspace, event)
     const change = workspace.client.createJourney({ body: { name: 'Renewal' } })
     const second = use(workspace, event)
@@ -83,11 +86,11 @@ describe('the last use of a key', () => {
     await expect.poll(uses, withPatience).toEqual({ writes: 1, last_ms: NOON + MINUTE_MS })
   })
 
-  it('is not that of a request without a valid key', async () => {
+  it('ignores requests without a valid key', async () => {
     const { workspace } = await customerInJourney(cairn)
     const { connection, uses } = await recordUses()
     await connection.run(`UPDATE service_keys SET expires_ms = ${NOON}`)
-    // On PostgreSQL a server looks at the keys again when whoever has changed one has raised this.
+    // On PostgreSQL a command that changes a key increments this, and servers then read the keys again.
     if (engine === 'postgres') await connection.run('UPDATE cairn_store SET changes = changes + 1')
     await expect.poll(async () => (await workspace.client.listEvents()).error?.code).toBe('unauthorized')
     now += MINUTE_MS

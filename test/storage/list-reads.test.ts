@@ -5,7 +5,7 @@ import { withPatience } from '../patience.ts'
 import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from './counted-lists.ts'
 import { newSubject, openStoreForTest, readingIn } from './store.ts'
 
-/** As many as may wait for one caller, and in all. */
+/** Queue limits per caller, and in total. */
 const WAITING_PER_CALLER = 100
 const WAITING = 1_000
 
@@ -15,7 +15,7 @@ describe('a look-up', () => {
   it('does not wait for lists, however many there are', async () => {
     const store = await openWithReaders()
     const { workspace_id } = await newSubject(store)
-    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    // On a busy machine the last of them may reach their deadline, which does not matter here.
     const lists = Promise.allSettled(
       Array.from({ length: 2 * READERS }, (_, index) => count(store, readingIn(`workspace-${index}`), LONG)),
     )
@@ -29,7 +29,7 @@ describe('a look-up', () => {
 })
 
 describe('a report', () => {
-  it('is counted among the lists that are read', async () => {
+  it('counts as a list that is being read', async () => {
     const store = await openStoreForTest()
     const { workspace_id, journey_id } = await newSubject(store)
     await store.standings.report(workspace_id, journey_id, {}, readingIn(workspace_id))
@@ -39,7 +39,7 @@ describe('a report', () => {
 })
 
 describe('a list', () => {
-  it('does not wait for those of another workspace', async () => {
+  it('does not wait for lists of another workspace', async () => {
     const store = await openWithReaders()
     const { ended, note } = inOrder()
     const hog = readingIn('hog')
@@ -49,7 +49,7 @@ describe('a list', () => {
     await lists
   })
 
-  it('waits for one of each other caller in its workspace and no more', async () => {
+  it('waits for at most one list of each other caller in its workspace', async () => {
     const store = await openStoreForTest()
     const { ended, note } = inOrder()
     const lists = ['ada', 'ada', 'ada', 'bob', 'bob', 'bob', 'eve'].map((caller, index) =>
@@ -59,7 +59,7 @@ describe('a list', () => {
     expect(ended).toEqual(['ada 0', 'ada 1', 'bob 3', 'eve 6', 'ada 2', 'bob 4', 'bob 5'])
   })
 
-  it('is refused where as many of its caller wait as may, and others are not', async () => {
+  it('is refused if its caller’s queue is full, while other callers’ lists are not', async () => {
     const store = await openStoreForTest()
     const running = count(store, readingIn('one'), LONG)
     const taken = Array.from({ length: WAITING_PER_CALLER }, () => count(store, readingIn('one'), SHORT))
@@ -71,7 +71,7 @@ describe('a list', () => {
     expect(store.statistics().listReads).toEqual({ ...none, answered, refused: 1 })
   })
 
-  it('is refused where as many wait in all as may, and a look-up is not', async () => {
+  it('is refused if the whole queue is full, while look-ups are not', async () => {
     const store = await openStoreForTest()
     const running = Array.from({ length: READERS }, (_, index) =>
       count(store, readingIn(`busy-${index}`), LONG),
@@ -79,14 +79,14 @@ describe('a list', () => {
     const taken = Array.from({ length: WAITING }, (_, index) =>
       count(store, readingIn('one', `caller-${index}`), SHORT),
     )
-    // On a machine that is busy the last of them may come to their deadline, which is not what is looked at.
+    // On a busy machine the last of them may reach their deadline, which does not matter here.
     const left = Promise.allSettled([...running, ...taken])
     await expect(count(store, readingIn('two'), SHORT)).rejects.toMatchObject(overloaded)
     expect(await store.db.selectFrom('workspaces').select('workspace_id').execute()).toEqual([])
     await left
   })
 
-  it('is not read when its caller has gone before its turn', async () => {
+  it('is not read if its caller disconnects before its turn', async () => {
     const store = await openStoreForTest()
     const controller = new AbortController()
     const gone = new Error('gone')
@@ -96,7 +96,7 @@ describe('a list', () => {
         count(store, { ...readingIn('one'), signal: controller.signal }, LONG),
       ),
     )
-    // The next is in the queue behind them.
+    // The next one is queued behind them.
     const next = count(store, readingIn('one'), SHORT)
     await new Promise((resolve) => setImmediate(resolve))
     expect(store.statistics().listReads).toMatchObject({ waiting: 21 })
@@ -114,7 +114,7 @@ describe('a list', () => {
     await expect(count(store, { ...readingIn('one'), signal: controller.signal }, LONG)).rejects.toBe(gone)
   })
 
-  it('keeps its place in the thread when its caller has gone, until the engine is done', async () => {
+  it('occupies its thread after its caller has disconnected, until the statement ends', async () => {
     const store = await openWithReaders()
     const controller = new AbortController()
     const { ended, note } = inOrder()
@@ -128,9 +128,9 @@ describe('a list', () => {
     await next
   })
 
-  it('is refused at its deadline, whether it waits or is being read', async () => {
+  it('is refused at its deadline, whether queued or being read', async () => {
     const store = await openWithReaders()
-    // The fastest of three: a machine that was busy for a moment must not look slow.
+    // The fastest of three, so that a short load on the machine does not matter.
     let fastest_ms = Number.POSITIVE_INFINITY
     for (let read = 0; read < 3; read += 1) {
       const before_ms = performance.now()
@@ -150,7 +150,7 @@ describe('a list', () => {
       answered: READERS + 4,
       overdue: 2,
     })
-    // What nobody waits for any more has ended: the next is read.
+    // The abandoned list has ended, so the next one is read.
     await expect
       .poll(
         () =>

@@ -13,7 +13,7 @@ function init(databaseUrl: string, workspace: string) {
 }
 
 describe('a new store', () => {
-  it('is made by several programs at once, and all of them succeed', async () => {
+  it('can be created by several programs at once, and all of them succeed', async () => {
     const databaseUrl = await unmadeStore()
     const names = ['A', 'B', 'C', 'D']
     const answers = await Promise.all(names.map((name) => init(databaseUrl, name)))
@@ -27,7 +27,7 @@ describe('a new store', () => {
 })
 
 describe('a store', () => {
-  it('keeps what it holds when it is opened again', async () => {
+  it('keeps its content when it is reopened', async () => {
     const store = await openStoreForTest()
     const { workspace_id } = await createWorkspace(store.databaseUrl, { workspace: 'A', journey: 'B' })
     await store.close()
@@ -38,7 +38,7 @@ describe('a store', () => {
 })
 
 describe('a command', () => {
-  it('opens the store of a running server', async () => {
+  it('can open the store of a running server', async () => {
     const databaseUrl = await unmadeStore()
     const server = await startChildServer({ databaseUrl })
     expect(await init(databaseUrl, 'A')).toMatchObject({ code: 0, stderr: '' })

@@ -4,7 +4,7 @@ import { newStore } from '../cairn.ts'
 import { engine } from '../engine.ts'
 import { newDatabase } from '../postgres/databases.ts'
 
-/** A copy of a store that nobody has open, as a backup of this moment that is put back. @returns its `DATABASE_URL` */
+/** Copies a store that is not open, like a backup that is restored. @returns its `DATABASE_URL` */
 export async function copyOf(databaseUrl: string): Promise<string> {
   if (engine === 'postgres') return await newDatabase(new URL(databaseUrl).pathname.slice(1))
   const copy = await newStore()

@@ -22,7 +22,7 @@ beforeAll(async () => {
   return cairn.stop
 })
 
-/** Does it as a command does, beside the server. */
+/** Runs a change next to the server, as a command does. */
 function outside<Result>(work: (db: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inStore(cairn.databaseUrl, work)
 }
@@ -41,10 +41,10 @@ function newKey(workspace_id: string, token: string) {
   }
 }
 
-/** Within a second; a little of it is the request's own. */
+/** Within a second, plus a little for the request itself. */
 const withinASecond = { timeout: 1000, interval: 20 }
 
-describe('what another program has made', () => {
+describe('what another program has created', () => {
   it('is usable at once: a workspace, its keys and its journey', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { workspace, event } = await customerInJourney(cairn)
@@ -54,7 +54,7 @@ describe('what another program has made', () => {
     }
   })
 
-  it('is usable at once, also where it was unknown a moment before', async () => {
+  it('is usable at once, even if it was requested in vain a moment before', async () => {
     const { workspace, event } = await customerInJourney(cairn)
     const token = newServiceKey('secret')
     const client = cairn.client(token)
@@ -113,7 +113,7 @@ describe('what another program has changed', () => {
     }
   })
 
-  it('is seen within a second: whether publishable keys are told who is known', async () => {
+  it('is seen within a second: customer protection', async () => {
     const { workspace } = await customerInJourney(cairn)
     const { workspace_id, journey_id, publishable_key } = workspace
     const page = cairn.client(publishable_key)
@@ -129,7 +129,7 @@ describe('what another program has changed', () => {
     }
   })
 
-  it('is seen within a second, again and again', async () => {
+  it('is seen within a second, repeatedly', async () => {
     const { workspace } = await customerInJourney(cairn)
     const { workspace_id, client } = workspace
     for (const revoked_ms of [Date.now(), null, Date.now(), null]) {

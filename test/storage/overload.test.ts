@@ -19,7 +19,7 @@ import {
   storedEvents,
 } from './store.ts'
 
-/** As many rows of one workspace as may wait where it alone sends. */
+/** Limit of waiting rows of one workspace, if no other sends. */
 const WAITING_ROWS = 20_000
 
 const overloaded = { reason: { name: 'Unavailable', reason: 'overloaded' } }
@@ -31,17 +31,17 @@ function insertMany({ events }: Store, subject: Subject, rows: number) {
   )
 }
 
-/** Takes the lock as another program would, so that the writer waits and everything else behind it. */
+/** Takes the lock like another program, so that the writer waits, and everything else behind it. */
 async function holdWriter(store: Store, subject: Subject) {
   const other = await connectTo(store.databaseUrl)
   const letWrite = await holdWrites(other)
   const taken: Promise<unknown>[] = [insert(store, subject)]
-  // In the next turn it has been sent to the writer and waits no more.
+  // By the next turn it has been sent to the writer and no longer counts as waiting.
   await new Promise((resolve) => setImmediate(resolve))
   return {
     other,
     taken,
-    /** Waits until all that was taken is stored. */
+    /** Waits until everything accepted is stored. */
     async release() {
       await letWrite()
       await Promise.all(taken)
@@ -50,7 +50,7 @@ async function holdWriter(store: Store, subject: Subject) {
 }
 
 describe('a full queue', () => {
-  it('refuses at once, and what it had taken is stored', async () => {
+  it('refuses at once, and stores what it had accepted', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
@@ -70,7 +70,7 @@ describe('a full queue', () => {
     expect(await insert(store, subject)).toMatchObject({ status: 'created' })
   })
 
-  it('of one workspace leaves as much room to others as it takes', async () => {
+  it('of one workspace leaves as much room for others as it uses', async () => {
     const store = await openStoreForTest()
     const greedy = await newSubject(store)
     const modest = await newSubject(store)
@@ -96,7 +96,7 @@ describe('a full queue', () => {
     await release()
   })
 
-  it('takes what fits and refuses the next', async () => {
+  it('accepts what fits and refuses the next', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { other, taken, release } = await holdWriter(store, subject)
@@ -106,7 +106,7 @@ describe('a full queue', () => {
     expect(await storedEvents(other)).toHaveLength(WAITING_ROWS + 1)
   })
 
-  it('is answered over HTTP with 503 before the body is looked at', async () => {
+  it('causes a 503 over HTTP before the body is read', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const subject = { ...workspace, customer_id: idOf(await initialize(store, workspace, 'user-1')) }
     const { taken, release } = await holdWriter(store, subject)
@@ -118,7 +118,7 @@ describe('a full queue', () => {
         return true
       }
     }
-    // An engine may take something more while the writing of the first is held up.
+    // PostgreSQL may accept something more while the first write is blocked.
     for (let round = 0; round < 2; round += 1) {
       while (!isFull()) taken.push(insertMany(store, subject, 1_000))
       await fetch(`${url}/healthz`)
@@ -136,7 +136,7 @@ describe('a full queue', () => {
 })
 
 describe('transactions that wait', () => {
-  it('do not hold up events, however many there are', async () => {
+  it('do not block events, however many there are', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     let finished = 0
@@ -148,13 +148,13 @@ describe('transactions that wait', () => {
       })
       finished += 1
     }
-    // There is no end of them before the event is stored.
+    // They do not stop before the event is stored.
     const transactions = Array.from({ length: 100 }, async () => {
       while (!isStored) await makeJourney()
     })
     await insert(store, subject)
     isStored = true
-    // One writer takes turns; several work side by side, each as fast as it can.
+    // SQLite's one writer alternates; PostgreSQL has several that run concurrently, each as fast as it can.
     if (engine === 'sqlite') expect(finished).toBeLessThan(10)
     await Promise.all(transactions)
   })

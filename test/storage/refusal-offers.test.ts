@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { processorTime_ms } from '../processor-time.ts'
 import { hostileEvent, refusalsToNowhere, refusedItem } from './refusal-table.ts'
 
-it('a batch of events that take long to redact holds nobody up when it is rejected', async () => {
+it('rejecting a batch of events that take long to redact blocks nobody', async () => {
   const { refusals } = refusalsToNowhere()
   const head = hostileEvent()
   const offered_ms = await processorTime_ms(async () => {
@@ -13,7 +13,7 @@ it('a batch of events that take long to redact holds nobody up when it is reject
       refusals.offer(refusedItem(item), () => ({ head, bytes: head.length }))
     }
   })
-  // 10 ms; with the redaction of each 500 ms or more.
+  // 10 ms; redacting each at once would take 500 ms or more.
   expect(offered_ms).toBeLessThan(100)
   await refusals.close()
 })

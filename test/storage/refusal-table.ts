@@ -2,12 +2,12 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import type { RefusalTable, RefusalTables } from '../../server/storage/refusals/refusal-table.ts'
 import { type ErasedNames, Refusals, type Refused } from '../../server/storage/refusals/refusals.ts'
 
-/** Refusals over a table that keeps nothing and takes no time, so that only their own work is seen. */
+/** Returns refusals over a table that stores nothing and takes no time, so that only their own work is measured. */
 export function refusalsToNowhere(
   options: { run?: () => Promise<void>; erasedNames?: () => Promise<ErasedNames | undefined> } = {},
 ) {
   const { run = async () => {}, erasedNames = async () => undefined } = options
-  /** What was to be written. */
+  /** The rows that were to be written. */
   const written: unknown[] = []
   const db = new Kysely<RefusalTables>({
     dialect: {
@@ -57,7 +57,7 @@ export function refusedItem(item: number, change: Partial<Refused> = {}): Refuse
   }
 }
 
-/** An event of 1 KB that takes long to redact. */
+/** Returns an event of 1 KB that takes long to redact. */
 export function hostileEvent(): Uint8Array {
   return Buffer.from(JSON.stringify({ event_id: 'signed_up', custom_variables: `pass${'"'.repeat(450)}` }))
 }

@@ -4,7 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { hostileEvent, refusalsToNowhere, refusedItem } from './refusal-table.ts'
 
-it('what was rejected is redacted in slices, between which others get their turn', async () => {
+it('rejected requests are redacted in slices, between which other work gets its turn', async () => {
   const { refusals, written } = refusalsToNowhere()
   const head = hostileEvent()
   for (let item = 0; item < 990; item += 1) {
@@ -16,11 +16,11 @@ it('what was rejected is redacted in slices, between which others get their turn
   while ((await Promise.race([closing, nextRound('open' as const)])) === 'open') rounds += 1
   expect(refusals.statistics()).toMatchObject({ waiting: 0, kept: 990 })
   expect(written).toContain(head.toString())
-  // Each is read three times; 16 Ki characters make a slice.
+  // Each is read three times; a slice is 16 Ki characters.
   expect(rounds).toBeGreaterThan((990 * head.length * 2) / (16 * 1024))
 })
 
-it('what is long and has nothing to redact is looked through in slices too', async () => {
+it('long texts with nothing to redact are scanned in slices too', async () => {
   const { refusals } = refusalsToNowhere()
   const head = Buffer.from(JSON.stringify({ a: 'x'.repeat(16_000) }))
   for (let item = 0; item < 100; item += 1) {
@@ -32,7 +32,7 @@ it('what is long and has nothing to redact is looked through in slices too', asy
   expect(rounds).toBeGreaterThanOrEqual(50)
 })
 
-it('nothing is written before it is redacted, and nothing of memory that its request has used again', async () => {
+it('nothing is written before it is redacted, and nothing from memory that the request has reused', async () => {
   const { refusals, written } = refusalsToNowhere()
   const head = Buffer.from('{"password":"hunter2","a":"b"}')
   refusals.offer(refusedItem(0), () => ({ head, bytes: head.length }))
@@ -42,7 +42,7 @@ it('nothing is written before it is redacted, and nothing of memory that its req
   expect(JSON.stringify(written)).not.toContain('hunter2')
 })
 
-it('what waits takes at most 16 MiB, also where nothing can be written', async () => {
+it('the queue takes at most 16 MiB, even if nothing can be written', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { refusals } = refusalsToNowhere({ run: () => promise })
   const head = Buffer.from(JSON.stringify({ a: '"'.repeat(8000) }))
@@ -58,7 +58,7 @@ it('what waits takes at most 16 MiB, also where nothing can be written', async (
   await refusals.close()
 })
 
-it('the texts of all that is written together are looked up among erased customers at once', async () => {
+it('the texts of rows written together are looked up among erased customers at once', async () => {
   let lookUps = 0
   const erasedNames = async () => ({
     erasures: 1,
@@ -81,7 +81,7 @@ it('the texts of all that is written together are looked up among erased custome
   expect(texts.join()).not.toContain('"erased"')
 })
 
-it('what is rejected is listed by names without secrets, of at most 255 characters', async () => {
+it('rejected requests are listed by names without secrets, of at most 255 characters', async () => {
   const { refusals, written } = refusalsToNowhere()
   const event_id = 'https://bob:hunter2@host/'
   const customer_id = `${'a'.repeat(245)} token=x`

@@ -57,7 +57,7 @@ async function listed(store: Store, filter: RefusalFilter = {}, order: RefusalOr
 }
 
 describe('refusals', () => {
-  it('are kept with all that is known of them, also where the store is opened again', async () => {
+  it('are kept with all their fields, even after the store is reopened', async () => {
     const store = await openStore(atNow)
     const errors = [{ pointer: '/a"b\u0000', detail: 'is wrong' }]
     const odd = refused({
@@ -84,7 +84,7 @@ describe('refusals', () => {
     )
   })
 
-  it('keep 16 KiB of what was sent, and its size', async () => {
+  it('contain 16 KiB of what was sent, and its size', async () => {
     const store = await openStoreForTest(atNow)
     store.refusals.offer(refused(), () => bytes(`${'x'.repeat(16_383)}ä`))
     store.refusals.offer(refused(), () => bytes('x'.repeat(16_384)))
@@ -134,7 +134,7 @@ describe('refusals', () => {
     }
   })
 
-  it('are a thousand of a burst, and the rest is counted with those that are kept', async () => {
+  it('keep a thousand of a burst, and count the rest with those that are kept', async () => {
     const store = await openStoreForTest(atNow)
     offer(store, 1_500)
     offer(store, 10, { code: 'journey_archived' })
@@ -142,7 +142,7 @@ describe('refusals', () => {
     await expect.poll(settled, withPatience).toBe(1_510)
     const rows = await listed(store)
     const flooded = rows.filter(({ code }) => code === 'customer_not_found')
-    // Some more where the machine was slow.
+    // A few more on a slow machine.
     expect(flooded.length).toBeGreaterThanOrEqual(1_000)
     expect(flooded.length).toBeLessThan(1_400)
     expect(flooded.length + flooded.reduce((sum, { left_out }) => sum + left_out, 0)).toBe(1_500)
@@ -154,7 +154,7 @@ describe('refusals', () => {
     })
   })
 
-  it('are counted with their own field after a burst, and what is of too many fields without content', async () => {
+  it('are counted by field after a burst, and without content if there are too many fields', async () => {
     const store = await openStoreForTest(atNow)
     const wrong = (pointer: string, change: Partial<Refused> = {}) => {
       const errors = [{ pointer, detail: 'is wrong' }]
@@ -166,7 +166,7 @@ describe('refusals', () => {
     offer(store, 12, wrong('/customer_type', { operation: 'initializeCustomer' }))
     const summed = (filter: RefusalFilter = {}) =>
       store.refusals.summary(workspace_id, filter, 1, readingIn(workspace_id))
-    // A reader waits for what is being written, but not for long.
+    // A reader waits for writes in progress, but only briefly.
     await expect.poll(async () => (await summed()).count).toBe(1_736)
     const ofFields = await summed()
     expect(ofFields.groups.map(({ field, count }) => [field, count])).toEqual([
@@ -191,7 +191,7 @@ describe('refusals', () => {
     expect(unsaved?.kinds).toEqual({ events: 0, requests: unsaved?.count, customers: 0 })
   })
 
-  it('are added up in at most 100 groups, however many fields somebody makes up, and none is missing in the sums', async () => {
+  it('are summed in at most 100 groups, however many fields somebody invents, and the sums miss none', async () => {
     const store = await openStoreForTest(atNow)
     const code = 'invalid_request'
     const names = [...Array.from({ length: 149 }, (_, index) => `/f${index}`), `/${'~1'.repeat(200)}\u0000`]
@@ -204,11 +204,11 @@ describe('refusals', () => {
     expect(summary.groups[0]).toMatchObject({ field: '/f7', count: 2, counts: [0, 2], detail: 'is new' })
   })
 
-  it('are removed of the key that has the most, its oldest first', async () => {
+  it('are removed first of the key that has the most, oldest first', async () => {
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, rows: 100 } })
     offer(store, 20, { key_id: 'key_quiet' })
     offer(store, 300, { key_id: 'key_loud' })
-    // A list waits a second for what is being written; a busy machine may take longer.
+    // A list waits a second for writes in progress; a busy machine may take longer.
     await expect.poll(async () => (await listed(store)).length, withPatience).toBe(100)
     const rows = await listed(store, {}, 'oldest')
     expect(rows.filter(({ key_id }) => key_id === 'key_quiet')).toHaveLength(20)
@@ -216,7 +216,7 @@ describe('refusals', () => {
     expect(rows[20]?.request_id).toBe('request-220')
   })
 
-  it('take no more bytes than they may', async () => {
+  it('take no more bytes than the limit', async () => {
     const limit = 100_000
     const store = await openStoreForTest({ ...atNow, refusalLimits: { ...ROOMY, bytes: limit } })
     for (let index = 0; index < 40; index += 1) {
@@ -229,7 +229,7 @@ describe('refusals', () => {
     expect(sum).toBeGreaterThan(limit / 2)
   })
 
-  it('are gone after their days, and none are kept where a limit is 0', async () => {
+  it('are deleted after their retention, and none are kept if a limit is 0', async () => {
     let now_ms = NOW
     const store = await openStoreForTest({ now: () => now_ms, refusalLimits: ROOMY })
     offer(store, 1)

@@ -7,19 +7,19 @@ import { engine } from '../engine.ts'
 import { inStore } from '../in-store.ts'
 import { signUp } from '../people.ts'
 
-it('goes on writing after transactions that the engine refused to commit', async () => {
+it('continues to write after transactions that the engine refused to commit', async () => {
   const cairn = await startCairnForTest()
   const owner = await signUp(cairn, await cairn.workspace(), 'owner')
   const create = (name: string) => owner.client().createJourney({ body: { name } })
   await refuseToCommit(cairn, 'refused')
-  // More than there are connections to an engine that has several.
+  // More than the engine has connections.
   for (let sent = 0; sent < 25; sent += 1) expect((await create('refused')).response.status).toBe(500)
   expect((await create('taken')).response.status).toBe(201)
   const { data } = await owner.client().listJourneys({ query: {} })
   expect(data?.data.map(({ name }) => name).sort()).toEqual(['Onboarding', 'taken'])
 })
 
-/** Lets the engine refuse to commit every transaction that makes a journey of the name. */
+/** Makes the engine refuse to commit every transaction that creates a journey with the name. */
 async function refuseToCommit({ databaseUrl }: Cairn, name: string) {
   const refused = sql.lit(name)
   const statements = {

@@ -21,7 +21,7 @@ import {
   type Subject,
 } from './store.ts'
 
-/** Takes a customer out, as whoever erases it does. */
+/** Starts the removal of a customer, like an erasure. */
 async function takeOut(store: Store, { workspace_id, customer_id }: Subject) {
   await store.db.transaction().execute(async (db) => {
     await store.removals.removeCustomer(db, { workspace_id, customer_id, begun_ms: Date.now() })
@@ -32,7 +32,7 @@ async function allRemoved(store: Store) {
   await expect.poll(() => removals(store.db), withPatience).toEqual([])
 }
 
-/** Takes a customer out, and waits until all of it is gone. */
+/** Removes a customer, and waits until the removal is complete. */
 async function remove(store: Store, subject: Subject) {
   await takeOut(store, subject)
   store.removals.begin()
@@ -51,7 +51,7 @@ async function insertMany(store: Store, subject: Subject, count: number, name: s
   }
 }
 
-/** Names of all events of a workspace, walked from either end, each list to its end. */
+/** Names of all events of a workspace, read page by page from both ends, each list to its end. */
 async function walked(store: Store, { workspace_id, journey_id }: Subject, begun_ms = Date.now()) {
   const names: string[] = []
   for (let after: { ms: number; id: string } | undefined, pages = 0; ; pages += 1) {
@@ -68,7 +68,7 @@ async function walked(store: Store, { workspace_id, journey_id }: Subject, begun
   return { newest: names, oldest: rows.map(({ event_id }) => event_id) }
 }
 
-describe('a customer who is taken out of a store', () => {
+describe('a customer who is removed from a store', () => {
   let store: Store
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('a customer who is taken out of a store', () => {
   })
   afterAll(() => store.close())
 
-  it('is in no list any more, nor are its events, and those of others are', async () => {
+  it('disappears from all lists, with its events, while those of others stay', async () => {
     const kept = await newSubject(store)
     const gone = await another(store, kept)
     for (const [subject, event_id] of [
@@ -93,7 +93,7 @@ describe('a customer who is taken out of a store', () => {
     expect((await eventPage(own)).rows).toEqual([])
   })
 
-  it('takes no event any more from the moment on', async () => {
+  it('accepts no events from that moment on', async () => {
     const gone = await newSubject(store)
     const message_id = randomUUID()
     for (const status of ['created', 'duplicate']) {
@@ -107,7 +107,7 @@ describe('a customer who is taken out of a store', () => {
     await allRemoved(store)
   })
 
-  it('takes no event any more where its journey is taken out, one that was stored in it neither', async () => {
+  it('accepts no events if its journey is removed, not even a resend of a stored one', async () => {
     const gone = await newSubject(store)
     const { workspace_id, journey_id } = gone
     const message_id = randomUUID()
@@ -124,7 +124,7 @@ describe('a customer who is taken out of a store', () => {
     await allRemoved(store)
   })
 
-  it('leaves its number in no report, and those of others as they were', async () => {
+  it('counts in no report, and changes nothing for others', async () => {
     const kept = await newSubject(store)
     const gone = await another(store, kept)
     for (const subject of [kept, gone]) await insert(store, subject)
@@ -146,7 +146,7 @@ describe('a customer who is taken out of a store', () => {
     expect(journeys.rows).toEqual([])
   })
 
-  it('leaves pages that go on over more than a page looks at', async () => {
+  it('leaves pages that continue over more removed events than a page examines', async () => {
     const kept = await newSubject(store)
     const gone = await another(store, kept)
     await insert(store, kept, { event_id: 'first' })
@@ -161,7 +161,7 @@ describe('a customer who is taken out of a store', () => {
 })
 
 describe('a store that is opened again', () => {
-  it('goes on to remove what was begun', async () => {
+  it('continues removals that had begun', async () => {
     const before = await openStore()
     const kept = await newSubject(before)
     const gone = await another(before, kept)
@@ -174,7 +174,7 @@ describe('a store that is opened again', () => {
     expect(await walked(store, kept)).toEqual({ newest: ['kept'], oldest: ['kept'] })
   })
 
-  it('gives no identifier again, though the newest event and the newest customer are gone', async () => {
+  it('reuses no identifier, even if the newest event and the newest customer are removed', async () => {
     const noon_ms = Date.parse('2026-11-20T12:00:00Z')
     const now = () => noon_ms
     const before = await openStore({ now })
@@ -199,7 +199,7 @@ describe('a store that is opened again', () => {
   })
 })
 
-it('has exactly what was not removed, whatever is stored and removed meanwhile', async () => {
+it('contains exactly what was not removed, whatever is stored and removed meanwhile', async () => {
   const store = await openStoreForTest()
   const step = fc.record({
     whose: fc.nat(4),

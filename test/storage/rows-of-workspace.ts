@@ -3,7 +3,7 @@ import type { Transaction } from '../../server/storage/database.ts'
 import { uuidOf } from '../../server/storage/postgres/connection/uuids.ts'
 import { engine } from '../engine.ts'
 
-/** How many rows of a workspace each table has, but for those that have none. */
+/** Returns the number of rows of a workspace per table, without tables that have none. */
 export async function rowsOfWorkspace(
   db: Transaction,
   workspaceId: string,
@@ -21,7 +21,7 @@ export async function rowsOfWorkspace(
 
 type Column = { table: string; column: string; kind: string }
 
-/** Those by which a row is known to be a workspace's. */
+/** Returns the columns by which a row belongs to a workspace. */
 async function columns(db: Transaction): Promise<Column[]> {
   const { rows } =
     engine === 'postgres'
@@ -34,7 +34,7 @@ async function columns(db: Transaction): Promise<Column[]> {
           WHERE sqlite_schema.type = 'table' AND columns.name IN ('workspace_id', 'workspace_ref')`.execute(
           db,
         )
-  // A workspace has its number in its own row.
+  // The workspace's own row has it as well.
   return rows.filter(({ table, column }) => table !== 'workspaces' || column === 'workspace_id')
 }
 

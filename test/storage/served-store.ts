@@ -3,7 +3,7 @@ import type { Storage } from '../../server/storage/storage.ts'
 import { startCairnForTest, type Workspace } from '../cairn.ts'
 import type { Store } from './store.ts'
 
-/** A store within reach of the test, behind HTTP. Both end with the test. */
+/** A store that the test can reach, behind HTTP. Both close with the test. */
 export type ServedStore = {
   store: Store
   /** Without the base path. */

@@ -19,7 +19,7 @@ import type { Storage, StorageOptions } from '../../server/storage/storage.ts'
 import { newStore } from '../cairn.ts'
 import { engine } from '../engine.ts'
 
-/** An open store, without a server around it. */
+/** An open store without a server. */
 export type Store = Storage & { databaseUrl: string }
 
 export type StoreOptions = Partial<Omit<StorageOptions, 'url'>> & { databaseUrl?: string }
@@ -37,7 +37,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
   return { ...storage, databaseUrl }
 }
 
-/** The same as `openStore`, for one test: it is closed when the test has ended. */
+/** The same as `openStore`, for one test: it is closed when the test ends. */
 export async function openStoreForTest(options: StoreOptions = {}): Promise<Store> {
   const store = await openStore(options)
   onTestFinished(store.close)
@@ -63,18 +63,18 @@ export async function initialize(
   return await events.initializeCustomer(workspace_id, { ...names, journey_id })
 }
 
-/** A list that is wanted to its end. */
+/** A list that nobody aborts. */
 export function readingIn(workspaceId: string, caller = 'key_of_a_test'): Reading {
   return { workspaceId, caller, signal: new AbortController().signal }
 }
 
-/** A page of events as rows, with the position behind it. */
+/** Returns a page of events as rows, with the position after it. */
 export async function eventPage(read: Promise<JsonBytes<EventPage>>): Promise<PageRows<Event>> {
   const { data, next_cursor }: EventPage = JSON.parse(new TextDecoder().decode((await read).bytes))
   return { rows: data, next: next_cursor === null ? null : cursorPosition(next_cursor, 'evt') }
 }
 
-/** What was counted, as the store adds it up: only the periods in which something was. */
+/** Returns the stored counts, without empty periods. */
 export async function countedActivity(read: Promise<JsonBytes<ActivityBody>>): Promise<Activity> {
   const { total, periods, groups, groups_omitted, kept_from }: ActivityBody = JSON.parse(
     new TextDecoder().decode((await read).bytes),
@@ -96,7 +96,7 @@ type ActivityBody = components['schemas']['Activity']
 type EventPage = components['schemas']['EventPage']
 type Event = components['schemas']['Event']
 
-/** An event of the customer that is not stored yet. */
+/** Returns an event of the customer that is not stored yet. */
 export function newEvent({ journey_id, customer_id }: Subject, event: Partial<NewEvent> = {}): NewEvent {
   const absent = { message_id: null, occurred_ms: null, custom_variables: null }
   return { journey_id, customer_id, event_id: 'signed_up', ...absent, ...event }
@@ -113,28 +113,28 @@ export async function insert(
   return outcome
 }
 
-/** The identifier of what was stored. @throws {Error} where it was refused */
+/** Returns the identifier of what was stored. @throws {Error} if it was refused */
 export function idOf(outcome: EventOutcome | InitializeOutcome): string {
   if ('id' in outcome) return outcome.id
   if ('customer_id' in outcome) return outcome.customer_id
   throw new Error(`refused: ${outcome.code}`)
 }
 
-/** Another program's connection to a store. */
+/** Another process's connection to a store. */
 export type Connection = {
-  /** Runs SQL that every engine understands, several statements where nothing is read. @returns the rows of a query */
+  /** Runs SQL that every engine understands; several statements if nothing is read. @returns the rows of a query */
   run(statements: string): Promise<Row[]>
 }
 
 type Row = Record<string, unknown>
 
-/** Opens one; it is closed when the test has ended. */
+/** Opens a connection that is closed when the test ends. */
 export async function connectTo(databaseUrl: string): Promise<Connection> {
   if (engine === 'postgres') {
     const client = new Client({ connectionString: databaseUrl, types: wholeNumbers })
     await client.connect()
     onTestFinished(() => client.end())
-    // One after the other: several that ask at once share the connection.
+    // One after the other, because concurrent callers share the connection.
     let before: Promise<unknown> = Promise.resolve()
     return {
       async run(statements) {
@@ -159,7 +159,7 @@ export async function connectTo(databaseUrl: string): Promise<Connection> {
   }
 }
 
-/** Keeps all others from writing, as a program does that writes for long. @returns what ends it */
+/** Blocks all other writers, like a process that writes for a long time. @returns a function that ends it */
 export async function holdWrites({ run }: Connection): Promise<() => Promise<void>> {
   await run(
     engine === 'sqlite'
@@ -173,7 +173,7 @@ export async function holdWrites({ run }: Connection): Promise<() => Promise<voi
   return async () => void (await run('ROLLBACK'))
 }
 
-/** All that a store keeps, as somebody finds it who has stolen it: of files the bytes, of a database every row. */
+/** Returns everything in a store as a thief would find it: the bytes of files, or every row of a database. */
 export async function storedText(databaseUrl: string): Promise<string> {
   if (engine === 'sqlite') {
     const folder = dirname(sqlitePath(databaseUrl))
@@ -190,13 +190,13 @@ export async function storedText(databaseUrl: string): Promise<string> {
   return texts.join('\n')
 }
 
-/** Eight bytes as a number, as SQLite gives them. */
+/** Eight bytes as a number, as SQLite returns them. */
 const wholeNumbers: CustomTypesConfig = {
   getTypeParser: (type, format) =>
     type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
 }
 
-/** Names of all events of a store, as other programs see it now, in the order of their identifiers. */
+/** Returns the names of all events of a store as other processes see them, in the order of their identifiers. */
 export async function storedEvents({ run }: Connection): Promise<unknown[]> {
   const order = engine === 'sqlite' ? 'seq' : 'id'
   return (await run(`SELECT event_id FROM events ORDER BY ${order}`)).map(({ event_id }) => event_id)

@@ -2,18 +2,18 @@ import { newId } from '../../server/domain/identifiers.ts'
 import { newestJourneys } from '../../server/storage/tables/journeys.ts'
 import { eventPage, readingIn, type Store } from './store.ts'
 
-/** A journey that is not stored yet. */
+/** Returns a journey that is not stored yet. */
 export function journey(name: string) {
   return { journey_id: newId('jrn'), name, description: '', steps: [], created_ms: Date.now() }
 }
 
-/** Names of the workspace's journeys, sorted. */
+/** Returns the names of the workspace's journeys, sorted. */
 export async function journeyNames(store: Store, workspace_id: string) {
   const { rows } = await newestJourneys(store.db, workspace_id, {}, { limit: 500 })
   return rows.map(({ name }) => name).toSorted()
 }
 
-/** Names of the workspace's events in the order of storing. */
+/** Returns the names of the workspace's events in the order of storing. */
 export async function eventNames(store: Store, workspace_id: string) {
   const { rows } = await eventPage(
     store.events.newestEvents(workspace_id, {}, { limit: 500 }, readingIn(workspace_id)),

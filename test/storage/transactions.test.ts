@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('a transaction', () => {
-  it('is read by every query that follows its end', async () => {
+  it('is visible to every query after its end', async () => {
     const { workspace_id } = await newSubject(store)
     for (let count = 0; count < 20; count += 1) {
       const made = await store.db
@@ -24,7 +24,7 @@ describe('a transaction', () => {
     }
   })
 
-  it('is undone whole where its work throws', async () => {
+  it('is rolled back completely if its work throws', async () => {
     const { workspace_id, journey_id } = await newSubject(store)
     const attempt = store.db.transaction().execute(async (db) => {
       await insertJourney(db, workspace_id, journey('first'))
@@ -35,7 +35,7 @@ describe('a transaction', () => {
     expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
   })
 
-  it('is undone whole where the engine refuses a statement', async () => {
+  it('is rolled back completely if the engine refuses a statement', async () => {
     const { workspace_id } = await newSubject(store)
     const twice = journey('twice')
     const attempt = store.db.transaction().execute(async (db) => {
@@ -46,7 +46,7 @@ describe('a transaction', () => {
     expect(await journeyNames(store, workspace_id)).toEqual(['Onboarding'])
   })
 
-  it('runs queries that are started at once one after the other', async () => {
+  it('runs concurrently started queries one after another', async () => {
     const { workspace_id } = await newSubject(store)
     const names = Array.from({ length: 20 }, (_, index) => `J${index}`)
     await store.db
@@ -57,7 +57,7 @@ describe('a transaction', () => {
 })
 
 describe('transactions and groups', () => {
-  it('run side by side without mixing', async () => {
+  it('run concurrently without mixing', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const outcomes = await Promise.allSettled(
@@ -81,7 +81,7 @@ describe('transactions and groups', () => {
     )
   })
 
-  it('see at once what the others have changed', async () => {
+  it('see each other’s changes at once', async () => {
     const subject = await newSubject(store)
     const { workspace_id, journey_id } = subject
     for (let round = 0; round < 10; round += 1) {

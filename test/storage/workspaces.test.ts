@@ -20,7 +20,7 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Two workspaces of one store that have chosen the same names for everything that they may name. */
+/** Two workspaces of one store that use the same names for everything that they can name. */
 async function neighbours() {
   const [ours, theirs] = [await newSubject(store), await newSubject(store)]
   idOf(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' }))
@@ -29,7 +29,7 @@ async function neighbours() {
 }
 
 describe('a workspace', () => {
-  it('has customers of its own under the same names', async () => {
+  it('has separate customers under the same names', async () => {
     const { ours, theirs } = await neighbours()
     expect(ours.customer_id).not.toBe(theirs.customer_id)
     const filter = { client_customer_id: 'user-1' }
@@ -38,7 +38,7 @@ describe('a workspace', () => {
     expect(await findCustomer(store.db, ours.workspace_id, theirs.customer_id)).toBeUndefined()
   })
 
-  it('has messages of its own under the same identifier', async () => {
+  it('has separate messages under the same identifier', async () => {
     const { ours, theirs } = await neighbours()
     expect(await insert(store, ours, { event_id: 'ours', message_id: 'm-1' })).toMatchObject({
       status: 'duplicate',
@@ -49,7 +49,7 @@ describe('a workspace', () => {
     })
   })
 
-  it("knows no journey and no customer of another's, also when the writer has just used them", async () => {
+  it('knows no journey and no customer of another one, even if the writer has just used them', async () => {
     const { ours, theirs } = await neighbours()
     const { workspace_id } = ours
     const outcomes = await Promise.all([
@@ -70,7 +70,7 @@ describe('a workspace', () => {
     ])
   })
 
-  it("lists no event of another's, whatever the filter", async () => {
+  it('lists no event of another one, whatever the filter', async () => {
     const { ours, theirs } = await neighbours()
     const names = async (filter: object) => {
       const { rows } = await eventPage(
@@ -98,7 +98,7 @@ describe('a workspace', () => {
     expect(behind.rows.map(({ event_id }) => event_id)).toEqual(['ours'])
   })
 
-  it("neither sees nor changes a journey or a key of another's", async () => {
+  it('neither sees nor changes a journey or a key of another one', async () => {
     const { ours, theirs } = await neighbours()
     const { rows } = await newestJourneys(store.db, ours.workspace_id, {}, page)
     expect(rows.map(({ journey_id }) => journey_id)).toEqual([ours.journey_id])
@@ -115,7 +115,7 @@ describe('a workspace', () => {
     expect(keys.map(({ workspace_id }) => workspace_id)).toEqual([ours.workspace_id, ours.workspace_id])
   })
 
-  it('may have a journey whose identifier another one has too', async () => {
+  it('may have a journey with the same identifier as another one', async () => {
     const { ours, theirs } = await neighbours()
     const journey_id = ours.journey_id
     const journey = { journey_id, name: 'Onboarding', description: '', steps: [], created_ms: Date.now() }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the file's process and the programs that it has run to their end took, in milliseconds. */
+    /** Processor time of the file's process and the programs that it has run, in milliseconds. */
     processor_ms?: number
   }
 }
@@ -19,13 +19,16 @@ afterAll(({}, suite) => {
   suite.meta.processor_ms = processor_ms() - before_ms
 })
 
-/** Fields 14 to 17 of Linux's /proc/self/stat count in hundredths of a second; elsewhere the process alone is counted. */
+/**
+ * Fields 14 to 17 of Linux's /proc/self/stat count in hundredths of a second; elsewhere only the process itself is
+ * counted.
+ */
 function processor_ms(): number {
   if (process.platform !== 'linux') {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000
   }
-  // The second field is a name in brackets, which may have blanks.
+  // The second field is a name in parentheses, which may contain spaces.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
 }

@@ -4,10 +4,10 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 type Times = { files: number; tests: number; wall_ms: number; processor_ms: number }
 
-/** How many files the second table has. */
+/** Number of files in the second table. */
 const SLOWEST = 25
 
-/** Prints how long each folder and the slowest files took, in each project, as tables for test/README.md. */
+/** Prints the time of each folder and of the slowest files per project, as tables for test/README.md. */
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default class TimesReporter implements Reporter {
   readonly #begun_ms = performance.now()

@@ -15,28 +15,28 @@ import { createPrivateFile, openPrivateFile, syncFile, writePrivateFile } from '
 import { countText } from '../count-text.ts'
 import { CommandFailure, ExitCode } from '../failure.ts'
 
-/** The last line of a file that is whole. A file without it was cut short. */
+/** The last line of a complete file. A file without it is incomplete. */
 export type End = {
-  /** How many lines are before it. */
+  /** Number of lines before it. */
   end: number
-  /** What the file has: of which list, with which filters. */
+  /** The list and filters of the file. */
   list: string
   filter: Record<string, string>
-  /** Where the next file begins. */
+  /** Where the next file starts. */
   next_cursor: string
-  /** What was acknowledged by then is in the file, or was before it; null where more was there. */
+  /** Everything acknowledged by then is in this file or an earlier one; null if there was more. */
   caught_up_to: string | null
 }
 
-/** How far a file has come: so many lines, in so many bytes, are on disk. */
+/** The part of the file that is kept: its lines and bytes, and the cursor after them. */
 export type Reached = { lines: number; bytes: number; cursor: string | undefined }
 
-/** Between two notes of how far it is. */
+/** Minimum interval between saves of the position. */
 const NOTE_MS = 1_000
 
 /**
- * A file that is being written: under a name of its own, with a note beside it of how far it is, and under its name when it
- * is whole.
+ * A file being written. Until it is complete it has a temporary name, with its position saved in a file next to it;
+ * then it gets its final name.
  */
 export class ExportFile {
   readonly #path: string
@@ -49,21 +49,21 @@ export class ExportFile {
   #isWhole = false
 
   /**
-   * Begins a file, or goes on with what was begun.
-   * @param what of which list, and where it begins
-   * @throws {CommandFailure} where it exists, or something else was begun
+   * Starts a file, or resumes an earlier one.
+   * @param what the list, and where it starts
+   * @throws {CommandFailure} if the file exists, or another export into it was started
    */
   constructor(path: string, what: object) {
     this.#path = path
     this.#what = JSON.stringify(what)
     if (existsSync(path)) {
-      const advice = 'Name another file; with --since it begins where that one ends.'
-      throw new CommandFailure(`${path} exists already. ${advice}`, ExitCode.conflict)
+      const advice = 'Choose another file; with --since it starts where that one ends.'
+      throw new CommandFailure(`${path} already exists. ${advice}`, ExitCode.conflict)
     }
     this.#reached = this.#noted() ?? { lines: 0, bytes: 0, cursor: undefined }
     this.#descriptor =
       this.#reached.bytes > 0 ? openPrivateFile(this.#part, constants.O_RDWR) : createPrivateFile(this.#part)
-    // What was written behind the last note will come again.
+    // What was written after the last saved position will be fetched again.
     ftruncateSync(this.#descriptor, this.#reached.bytes)
   }
 
@@ -71,7 +71,7 @@ export class ExportFile {
     return this.#reached
   }
 
-  /** Adds lines, which are only kept with `keep`. @param bytes whole lines */
+  /** Adds lines; only `keep` makes them part of the file. @param bytes complete lines */
   add(bytes: Uint8Array): void {
     for (let written = 0; written < bytes.length; ) {
       const at = this.#reached.bytes + this.#added_bytes
@@ -82,12 +82,12 @@ export class ExportFile {
     this.#added += linesIn(bytes)
   }
 
-  /** How many lines were added and are not kept yet. */
+  /** Number of lines added since the last `keep`. */
   get added(): number {
     return this.#added
   }
 
-  /** Keeps what was added. @param cursor where the list goes on behind it */
+  /** Keeps the lines that were added. @param cursor where the list continues after them */
   keep(cursor: string): void {
     const { lines, bytes } = this.#reached
     this.#reached = { lines: lines + this.#added, bytes: bytes + this.#added_bytes, cursor }
@@ -96,13 +96,13 @@ export class ExportFile {
     if (performance.now() - this.#noted_ms > NOTE_MS) this.note()
   }
 
-  /** Forgets what was added since. */
+  /** Discards the lines added since the last `keep`. */
   forget(): void {
     this.#added = 0
     this.#added_bytes = 0
   }
 
-  /** Puts on disk what was kept, and how far that is; nothing once it is whole. */
+  /** Flushes what was kept to disk and saves the position; does nothing once the file is complete. */
   note(): void {
     if (this.#isWhole) return
     fsyncSync(this.#descriptor)
@@ -110,10 +110,10 @@ export class ExportFile {
     this.#noted_ms = performance.now()
   }
 
-  /** Adds the last line, and gives the file its name. */
+  /** Adds the last line and gives the file its final name. */
   finish(end: End): void {
     this.add(Buffer.from(`${JSON.stringify(end)}\n`))
-    // What was added and forgotten may lie behind.
+    // Discarded lines may follow.
     ftruncateSync(this.#descriptor, this.#reached.bytes + this.#added_bytes)
     fsyncSync(this.#descriptor)
     this.#isWhole = true
@@ -131,37 +131,40 @@ export class ExportFile {
     return `${this.#path}.part.json`
   }
 
-  /** How far it was when it was noted last; undefined where there is nothing to go on with. */
+  /** Returns the saved position; undefined if there is nothing to resume. */
   #noted(): Reached | undefined {
     if (!existsSync(this.#notePath) || !existsSync(this.#part)) return undefined
     const { what, reached }: { what: string; reached: Reached } = JSON.parse(
       readFileSync(this.#notePath, 'utf8'),
     )
     if (what === this.#what) return reached
-    const advice = `Name another file, or remove ${this.#part} and ${this.#notePath}.`
-    throw new CommandFailure(`another export into ${this.#path} was begun. ${advice}`, ExitCode.conflict)
+    const advice = `Choose another file, or remove ${this.#part} and ${this.#notePath}.`
+    throw new CommandFailure(
+      `a different export into ${this.#path} is unfinished. ${advice}`,
+      ExitCode.conflict,
+    )
   }
 }
 
 /**
- * The last line of a file, once all lines are counted.
- * @throws {CommandFailure} where the file is not whole
+ * Returns the last line of a file, after counting all lines.
+ * @throws {CommandFailure} if the file is incomplete
  */
 export async function endOf(path: string): Promise<End> {
-  if (!existsSync(path)) throw new CommandFailure(`there is no file ${path}`, ExitCode.conflict)
+  if (!existsSync(path)) throw new CommandFailure(`the file ${path} does not exist`, ExitCode.conflict)
   let lines = 0
   let tail = Buffer.alloc(0)
-  // By the byte that ends lines: a text may have other characters that end a line for who reads it.
+  // Split at the newline byte only: a text may contain other characters that some readers take for a line end.
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     lines += linesIn(chunk)
     tail = Buffer.concat([tail, chunk]).subarray(-END_BYTES)
   }
   const end =
     tail.at(-1) === LINE_END ? parsedEnd(tail.toString().trimEnd().split('\n').at(-1) ?? '') : undefined
-  if (!end) throw new CommandFailure(`${path} was cut short: its last line does not say that it is the end`)
+  if (!end) throw new CommandFailure(`${path} is incomplete: its last line is not an end marker`)
   if (end.end !== lines - 1) {
     throw new CommandFailure(
-      `${path} is not whole: it has ${countText(lines - 1, 'line')}, and says ${end.end}`,
+      `${path} is incomplete: it has ${countText(lines - 1, 'line')} instead of ${end.end}`,
     )
   }
   return end
@@ -175,10 +178,10 @@ function linesIn(bytes: Uint8Array): number {
   return lines
 }
 
-/** The last line has so much at the most: filters have a few hundred characters. */
+/** Maximum length of the last line; filters have a few hundred characters. */
 const END_BYTES = 64 * 1024
 
-/** What a last line says; undefined for another line. */
+/** Parses a last line; undefined for any other line. */
 export function parsedEnd(line: string): End | undefined {
   try {
     const end: unknown = JSON.parse(line)

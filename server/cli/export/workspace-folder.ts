@@ -5,7 +5,7 @@ import type { Client, Problem, Schemas } from '../../../client/index.ts'
 import { FOLDER_MODE, writePrivateFile } from '../../storage/private-file.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** The files of an exported workspace, each ending with a line that says so. */
+/** The files of an exported workspace. Each ends with a line that marks the end. */
 export const WORKSPACE_FILES = {
   events: 'events.ndjson',
   customers: 'customers.ndjson',
@@ -13,15 +13,15 @@ export const WORKSPACE_FILES = {
   journeys: 'journeys.ndjson',
 } as const
 
-/** Who takes part in a journey. */
+/** A customer's enrolment in a journey. */
 export type Enrolment = Schemas['CustomerInitialization'] & { customer_id: string }
 
 const LIMIT = 500
 const LOOK_MS = 200
 
 /**
- * Writes what the lists of events and customers do not say: the journeys, and who takes part in them. It comes last, so that
- * whatever the others name is in it.
+ * Writes what the lists of events and customers do not contain: the journeys and the enrolments. It runs last, so that
+ * these files contain everything that the others refer to.
  */
 export async function writeJourneys(client: Client, folder: string, signal: AbortSignal): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
@@ -45,18 +45,18 @@ export async function writeJourneys(client: Client, folder: string, signal: Abor
       cursor = page.next_cursor
     }
   }
-  // In the order in which they were made.
+  // In order of creation.
   write(folder, 'enrolments', enrolments.reverse())
   write(folder, 'journeys', journeys.reverse())
 }
 
-/** Waits until who has been initialized by now is in the journey's lists. */
+/** Waits until every customer initialized so far is in the journey's lists. */
 async function untilCounted(client: Client, journey_id: string, signal: AbortSignal): Promise<void> {
   let begun_ms: number | undefined
   for (;;) {
     const answer = await client.getJourneyReport({ path: { journey_id }, signal })
     const { as_of } = dataOf(answer)
-    // By the clock of the server. The header has whole seconds.
+    // By the server's clock. The header has whole seconds.
     begun_ms ??= Date.parse(answer.response.headers.get('date') ?? '') + 1000
     if (as_of !== null && Date.parse(as_of) >= begun_ms) return
     await sleep(LOOK_MS, undefined, { signal })
@@ -68,12 +68,12 @@ function write(folder: string, list: 'enrolments' | 'journeys', items: readonly 
   writePrivateFile(join(folder, WORKSPACE_FILES[list]), lines.join(''))
 }
 
-/** Whether a folder has a workspace that was exported whole: the journeys are written last. */
+/** Whether the folder contains a complete export of a workspace: its journeys are written last. */
 export function isWorkspaceFolder(folder: string): boolean {
   return existsSync(join(folder, WORKSPACE_FILES.journeys))
 }
 
-/** @throws {CommandFailure} where the server refuses it */
+/** @throws {CommandFailure} if the server refused the request */
 export function dataOf<Data>(answer: {
   data?: Data | undefined
   error?: Problem | undefined

@@ -5,18 +5,18 @@ import { CommandFailure, ExitCode } from '../failure.ts'
 import { Pace } from './pace.ts'
 import { faultsText, type OwnCustomer, type Refusal } from './records.ts'
 
-/** What became of an event or a customer. */
+/** The outcome of an event. */
 export type Outcome = 'created' | 'duplicate' | Refusal
 
 export type CustomerOutcome = { customer_id: string; created: boolean } | Refusal
 
 export type DeliveryOptions = {
-  /** Without retries of its own. */
+  /** Must not retry by itself. */
   client: Client
   baseUrl: string
-  /** How long a server may be away before the import gives up. */
+  /** How long the server may be unavailable before the import gives up. */
   patience_ms: number
-  /** Ends every wait; what has been sent is waited for. */
+  /** Ends every wait; requests already sent are awaited. */
   signal: AbortSignal
 }
 
@@ -27,27 +27,27 @@ type Answer<Data> =
   | { data: Data; error?: undefined; response: Response }
   | { data?: undefined; error: Problem; response: Response }
 
-/** Sends to the server for as long as it takes: 429 without end, a server that is away for a bounded time. */
+/** Sends requests until they succeed: retries 429 without limit, and an unavailable server for a limited time. */
 export class Delivery {
   readonly pace = new Pace()
   readonly #options: DeliveryOptions
-  /** Since when nothing was answered; undefined while all is well. */
+  /** When the server became unavailable; undefined while it responds. */
   #awaySince_ms: number | undefined
-  /** A publishable key cannot look customers up. */
+  /** Set to false once the key turns out to be publishable: it cannot look up customers. */
   #canRead = true
 
   constructor(options: DeliveryOptions) {
     this.#options = options
   }
 
-  /** Whether the server is away now. */
+  /** Whether the server is unavailable now. */
   get isWaitingForServer(): boolean {
     return this.#awaySince_ms !== undefined
   }
 
   /**
-   * Makes the customer or finds it, and enters it in the journey.
-   * @throws {CommandFailure} where the import cannot go on
+   * Creates or finds the customer, and enrols it in the journey.
+   * @throws {CommandFailure} if the import cannot continue
    */
   async initialize(customer: OwnCustomer): Promise<CustomerOutcome> {
     const { customer_name = await this.#knownName(customer) } = customer
@@ -58,9 +58,10 @@ export class Delivery {
   }
 
   /**
-   * Sends events as one batch. Where the server refuses the batch for some of them, the others are sent again without.
-   * @returns an outcome for each, in order
-   * @throws {CommandFailure} where the import cannot go on
+   * Sends events as one batch. If the server refuses the batch because of some events, the others are sent again
+   * without them.
+   * @returns an outcome per event, in order
+   * @throws {CommandFailure} if the import cannot continue
    */
   async createEvents(events: Schemas['EventCreation'][]): Promise<Outcome[]> {
     const body = { events }
@@ -72,7 +73,7 @@ export class Delivery {
     const whole = refusalOf(error)
     if (events.length === 1) return [faulty.get(0) ?? whole]
     if (faulty.size === 0) {
-      // It is too large, or the server does not tell which event is at fault.
+      // The batch is too large, or the server does not say which event is at fault.
       const half = Math.ceil(events.length / 2)
       const first = await this.createEvents(events.slice(0, half))
       return [...first, ...(await this.createEvents(events.slice(half)))]
@@ -84,24 +85,24 @@ export class Delivery {
   }
 
   /**
-   * The name to send for a customer whose line has none: the one that it has, because another would replace it, or else
-   * its own identifier. Undefined where the key may not look it up.
+   * Returns the name to send for a customer whose line has none: its current name, because any other would replace it,
+   * or its own identifier if it is new. Undefined if the key may not look it up.
    */
   async #knownName({ customer_type, client_customer_id }: OwnCustomer): Promise<string | undefined> {
-    // What is no identifier is refused with the initialization.
+    // An invalid identifier will be refused by the initialization.
     if (typeof client_customer_id !== 'string') return ''
     if (!this.#canRead) return undefined
     const query = { customer_type, client_customer_id, limit: 1 }
     const { data, error } = await this.#request(1, () => this.#options.client.listCustomers({ query }))
     const known = data?.data[0]?.customer_name
-    // A name that nobody can see would be refused.
+    // A stored name without visible characters would be refused.
     if (data) return known !== undefined && isGivenName(known) ? known : client_customer_id
     if (error.code !== 'secret_key_required') return client_customer_id
     this.#canRead = false
     return undefined
   }
 
-  /** Sends until there is an answer that is about the request and not about the moment. */
+  /** Sends until the response is final, that is, neither a rate limit nor an outage. */
   async #request<Data>(events: number, send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
     const { signal } = this.#options
     for (let attempt = 0; ; attempt += 1) {
@@ -115,7 +116,7 @@ export class Delivery {
         response = answer.response
         reason = `${response.status} ${answer.error?.code}, request ${answer.error?.request_id}`
       } catch (error) {
-        // A proxy has its own words for 429 and 503.
+        // A proxy answers 429 and 503 in its own format.
         if (error instanceof UnexpectedResponseError) response = error.response
         reason = causeOf(error)
       }
@@ -127,7 +128,7 @@ export class Delivery {
       if (status < 500) this.#awaySince_ms = undefined
       if (answer?.error && (status === 401 || answer.error.code === 'origin_not_allowed')) {
         const { code, detail } = answer.error
-        throw new CommandFailure(`the server refuses the key: ${code}. ${detail} ${AGAIN}`, ExitCode.usage)
+        throw new CommandFailure(`the server refused the key: ${code}. ${detail} ${AGAIN}`, ExitCode.usage)
       }
       if (answer && status < 500 && status !== 429) return answer
       if (status >= 500)
@@ -135,7 +136,7 @@ export class Delivery {
     }
   }
 
-  /** @throws {CommandFailure} where the server has been away for too long */
+  /** @throws {CommandFailure} if the server has been unavailable for too long */
   async #wait(why: {
     attempt: number
     reason: string
@@ -147,33 +148,32 @@ export class Delivery {
     const left_ms = this.#awaySince_ms + patience_ms - now_ms
     if (left_ms <= 0) {
       const seconds = Math.round(patience_ms / 1000)
-      throw new CommandFailure(`${baseUrl} could not take anything for ${seconds} s: ${why.reason}. ${AGAIN}`)
+      throw new CommandFailure(`${baseUrl} was unavailable for ${seconds} s: ${why.reason}. ${AGAIN}`)
     }
     const backoff_ms = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(why.attempt, 10), LONGEST_BACKOFF_MS)
-    // With jitter, so that several do not come back together.
+    // With jitter, so that several imports do not retry together.
     const wait_ms = Math.max((Number(why.retryAfter) || 0) * 1000, backoff_ms * (0.5 + Math.random() / 2))
     await setTimeout(Math.min(wait_ms, left_ms), undefined, { signal })
   }
 }
 
-/** What a message ends with where the import did not come to its end. */
+/** Ends the message of an unfinished import. */
 export const AGAIN =
-  'Run the same command again to go on: what is stored already is recognised and not stored twice.'
+  'Run the same command again to resume: events that are already stored are not stored twice.'
 
 const nameRequired: Refusal = {
   code: 'customer_name_required',
-  detail:
-    'Give customer_name, or use a secret key, with which the name that the customer has can be looked up.',
+  detail: 'Add customer_name, or use a secret key, which can look up the current name.',
 }
 
 function outcomeOf(result: Schemas['EventResult']): Outcome {
   const { status, problem } = result
   if (problem) return { code: problem.code, detail: problem.detail }
-  if (status === 'rejected') throw new Error('the server rejected an event without saying why')
+  if (status === 'rejected') throw new Error('the server rejected an event without a reason')
   return status
 }
 
-/** Refusals of what was sent, as opposed to how: the line is at fault and the next one may be well. */
+/** Codes for a fault in one line, as opposed to the request: the next line may be valid. */
 const LINE_CODES: ReadonlySet<string> = new Set<Refusal['code']>([
   'invalid_request',
   'invalid_json',
@@ -182,18 +182,18 @@ const LINE_CODES: ReadonlySet<string> = new Set<Refusal['code']>([
   'journey_archived',
 ])
 
-/** @throws {CommandFailure} where every other line would be refused for the same */
+/** @throws {CommandFailure} if every other line would be refused for the same reason */
 function refusalOf({ code, detail, errors = [], request_id }: Problem): Refusal {
   if (!LINE_CODES.has(code)) {
     const advice = code === 'not_found' ? 'Check --base-url: it ends with /v1.' : AGAIN
     throw new CommandFailure(
-      `the server refuses the import: ${code}. ${detail} (request ${request_id}) ${advice}`,
+      `the server refused the import: ${code}. ${detail} (request ${request_id}) ${advice}`,
     )
   }
   return { code, detail: faultsText(errors) || detail }
 }
 
-/** The events of a batch that the problem points at, and what is wrong with each. */
+/** Returns the events of a batch that the problem points at, with what is wrong with each. */
 function faultyEvents({ code, errors = [] }: Problem): Map<number, Refusal> {
   const faults = Map.groupBy(errors, ({ pointer }) => /^\/events\/(\d+)(?:\/|$)/.exec(pointer ?? '')?.[1])
   const refusals = new Map<number, Refusal>()
@@ -208,7 +208,7 @@ function faultyEvents({ code, errors = [] }: Problem): Map<number, Refusal> {
   return refusals
 }
 
-/** Why fetch found no answer: its own error only says that it failed. */
+/** Returns the reason why fetch got no response: its own error says only that it failed. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)

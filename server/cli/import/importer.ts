@@ -4,51 +4,51 @@ import type { CustomerOutcome, Delivery } from './delivery.ts'
 import { type Line, readLines } from './lines.ts'
 import { LineReader, type LineRecord, type OwnCustomer, type Refusal } from './records.ts'
 
-/** Batches on their way at a time: one is written while the next is read. */
+/** Maximum batches in flight: the server writes one while the next is read. */
 const BATCHES = 3
 
-/** Customers on their way at a time. */
+/** Maximum customers in flight. */
 const CUSTOMERS = 16
 
-/** The contract's limits of a batch. */
+/** The contract's limits for a batch. */
 const BATCH_EVENTS = 1000
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** What an event may have beyond its line: a journey_id and a customer_id of 255 characters, and a message_id. */
+/** Bytes that may be added to an event: a journey_id and a customer_id of 255 characters each, and a message_id. */
 const ADDED_BYTES = 2048
 
-/** Initializations that are remembered, so that each is made once; a customer takes two places. */
+/** Maximum initializations cached, so that each is sent once; a customer takes two entries. */
 const KNOWN_CUSTOMERS = 200_000
 
-/** What has become of the lines so far. */
+/** The outcome of the lines so far. */
 export type Counts = {
-  /** Not counting blank ones. */
+  /** Without blank lines. */
   lines: number
   read_bytes: number
   created: number
   duplicate: number
   refused: number
-  /** Customers that were initialized, and how many of them were new. */
+  /** Customers that were initialized; `new_customers` of them were new. */
   customers: number
   new_customers: number
 }
 
-/** A line that was not taken. An event's `message_id` is its own or the one that was made for it. */
+/** A refused line. An event's `message_id` is its own or the generated one. */
 export type RefusedLine = Refusal & { line: Line; message_id?: string | undefined }
 
 export type ImporterOptions = {
   delivery: Delivery
-  /** For lines without a journey of their own. */
+  /** The journey for lines without one. */
   journeyId: string | undefined
-  /** Only reads: nothing is sent, and what the server would refuse is not found. */
+  /** Only reads: nothing is sent, so what the server would refuse is not detected. */
   dryRun: boolean
   onRefused: (refused: RefusedLine) => void
-  /** Ends the reading; what has been sent is waited for. */
+  /** Stops reading; requests already sent are awaited. */
   stop: AbortController
 }
 
 type Initialization = {
-  /** Undefined where the line left it as it was. */
+  /** Undefined if the line did not change the name. */
   name: string | undefined
   outcome: Promise<CustomerOutcome>
   isStored: boolean
@@ -57,14 +57,13 @@ type Initialization = {
 type Pending = {
   line: Line
   event: Schemas['EventCreation']
-  /** Whose customer_id the event needs. */
+  /** The initialization that provides the event's customer_id. */
   customer: Promise<CustomerOutcome> | undefined
 }
 
 /**
- * Brings a file's lines to the server: customers before the events that follow them, events in batches, some of them
- * on their way at a time. What it holds in memory does not grow with the file, but for the digests of lines without a
- * `message_id`.
+ * Sends a file's lines to the server: customers before the events that follow them, events in batches, several of them
+ * in flight. Its memory does not grow with the file, except for the digests of lines without a `message_id`.
  */
 export class Importer {
   readonly counts: Counts = {
@@ -78,13 +77,13 @@ export class Importer {
   }
   readonly #options: ImporterOptions
   readonly #reader: LineReader
-  /** By the customer alone and by the customer in a journey, the last initialization that was begun. */
+  /** The last initialization per customer, and per customer and journey. */
   readonly #customers = new Map<string, Initialization>()
   readonly #customerTasks: Tasks
   readonly #batchTasks: Tasks
   #batch: Pending[] = []
   #batchBytes = ADDED_BYTES
-  /** The first answer tells the key's rate; until then only one event is risked. */
+  /** The first response reveals the key's rate limit; until then only one event is sent. */
   #isFirst = true
 
   constructor(options: ImporterOptions) {
@@ -96,8 +95,8 @@ export class Importer {
   }
 
   /**
-   * Resolves when all lines have an outcome.
-   * @throws the reason for which `stop` was aborted, or an error of the input, when what was sent is answered
+   * Resolves when every line has an outcome.
+   * @throws the reason for which `stop` was aborted, or an input error, after the responses to what was sent
    */
   async run(input: Readable): Promise<void> {
     const { signal } = this.#options.stop
@@ -147,8 +146,8 @@ export class Importer {
   }
 
   /**
-   * Whether no line so far has entered the customer in the journey, or the last one to name the customer said another name.
-   * One that is on its way for another journey may be refused there, and its name with it.
+   * Whether no line so far has enrolled the customer in the journey, or the last line with the customer had another
+   * name. An initialization in flight for another journey does not count: it may be refused, and its name with it.
    */
   #isNews(customer: OwnCustomer): boolean {
     const { customer_name } = customer
@@ -159,9 +158,9 @@ export class Importer {
     return last?.name !== customer_name || (last !== entered && !last.isStored)
   }
 
-  /** @param line where it is a line of its own that names the customer, and not an event */
+  /** @param line set if the line is about the customer itself and not an event */
   #initialize(customer: OwnCustomer, line?: Line) {
-    // One after the other: a name takes the place of the one before in the order in which the server gets them.
+    // One after the other, because the server keeps the name that it receives last.
     const before = this.#customers.get(customerKey(customer))?.outcome
     const outcome = this.#customerTasks.start(async () => {
       await before?.catch(() => {})
@@ -175,7 +174,7 @@ export class Importer {
     this.#remember(enrolmentKey(customer), initialization)
   }
 
-  /** What was refused is forgotten: the next line may say it better. */
+  /** Caches an initialization; a refused one is removed again, because a later line may be correct. */
   #remember(key: string, initialization: Initialization) {
     this.#customers.delete(key)
     this.#customers.set(key, initialization)
@@ -199,7 +198,7 @@ export class Importer {
     this.#batch = []
     this.#batchBytes = ADDED_BYTES
     if (batch.length === 0) return
-    // An event may refer by customer_id to a customer that a line before it enters in the journey.
+    // An event's customer_id may refer to a customer that an earlier line enrols in the journey.
     const before = this.#customerTasks.ended()
     await this.#batchTasks.room()
     const sent = this.#batchTasks.start(async () => {
@@ -232,7 +231,7 @@ export class Importer {
   }
 }
 
-/** A customer has one name in all journeys. */
+/** Without the journey: a customer has one name in all journeys. */
 function customerKey({ customer_type, client_customer_id }: OwnCustomer): string {
   return JSON.stringify([customer_type, client_customer_id])
 }
@@ -241,7 +240,7 @@ function enrolmentKey({ journey_id, customer_type, client_customer_id }: OwnCust
   return JSON.stringify([journey_id, customer_type, client_customer_id])
 }
 
-/** Work that goes on at the same time, up to a limit. */
+/** Runs tasks concurrently, up to a limit. */
 class Tasks {
   readonly #limit: number
   readonly #onFailure: (error: unknown) => void
@@ -252,12 +251,12 @@ class Tasks {
     this.#onFailure = onFailure
   }
 
-  /** Resolves when another may be started. */
+  /** Resolves when another task may start. */
   async room(): Promise<void> {
     while (this.#running.size >= this.#limit) await Promise.race(this.#running)
   }
 
-  /** A failure is told to `onFailure` too: nobody need wait for the result. */
+  /** Starts a task. A failure is also reported to `onFailure`, so the result need not be awaited. */
   start<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = work()
     const settled = result
@@ -269,7 +268,7 @@ class Tasks {
     return result
   }
 
-  /** Resolves when all that run now have ended, well or not. */
+  /** Resolves when all tasks running now have ended, successfully or not. */
   async ended(): Promise<void> {
     await Promise.all(this.#running)
   }

@@ -1,23 +1,23 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
-/** A line of the file, without its end. Numbers begin with 1; blank lines count, but are not handed on. */
+/** A line of the file, without its line end. Numbers start at 1; blank lines count but are not returned. */
 export type Line = {
   number: number
-  /** Undefined where the line is longer than `LINE_BYTES`. */
+  /** Undefined if the line is longer than `LINE_BYTES`. */
   bytes: Buffer | undefined
 }
 
-/** Longer lines are not read: an event may have 64 KiB, and this leaves room for white space and escapes. */
+/** Maximum line length: an event may have 64 KiB, which leaves room for white space and escapes. */
 export const LINE_BYTES = 1024 * 1024
 
 const NEWLINE = 0x0a
 
 /**
- * The lines of NDJSON, plain or gzipped, some at a time. A byte order mark, CRLF, blank lines and a last line without
- * an end are all well.
- * @param onRead called with the bytes that were read, before inflating
- * @throws {Error} where the input cannot be read or inflated
+ * Reads lines of NDJSON, plain or gzipped, several at a time. Accepts a byte order mark, CRLF, blank lines and a last
+ * line without a line end.
+ * @param onRead called with the number of bytes read, before inflating
+ * @throws {Error} if the input cannot be read or inflated
  */
 export async function* readLines(input: Readable, onRead: (bytes: number) => void): AsyncGenerator<Line[]> {
   const splitter = new Splitter()
@@ -32,7 +32,7 @@ async function* counted(input: Readable, onRead: (bytes: number) => void): Async
   }
 }
 
-/** By the first two bytes and not by name: the standard input has none. */
+/** Detects gzip by the first two bytes, because standard input has no name. */
 async function inflated(input: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head = Buffer.alloc(0)
   while (head.length < 2) {
@@ -43,7 +43,7 @@ async function inflated(input: AsyncGenerator<Buffer>): Promise<AsyncIterable<Bu
   const whole = Readable.from(prepended(head, input), { objectMode: false })
   if (head[0] !== 0x1f || head[1] !== 0x8b) return whole
   const gunzip = createGunzip()
-  // Its errors reach whoever iterates over the last stream.
+  // Its errors surface in the iteration over the last stream.
   pipeline(whole, gunzip, () => {})
   return gunzip
 }
@@ -55,7 +55,7 @@ async function* prepended(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGene
 
 class Splitter {
   #number = 0
-  /** The beginning of a line whose end is in a later chunk. */
+  /** The start of a line whose end is in a later chunk. */
   #pending: Buffer[] = []
   #pendingBytes = 0
 
@@ -71,7 +71,7 @@ class Splitter {
     return lines
   }
 
-  /** Ends the line; nothing where it is blank. */
+  /** Ends the line; returns nothing if it is blank. */
   end(): Line[] {
     this.#number += 1
     const number = this.#number
@@ -87,12 +87,12 @@ class Splitter {
 
   #keep(part: Buffer) {
     this.#pendingBytes += part.length
-    // What is beyond the limit is counted and not kept.
+    // Bytes above the limit are counted but not kept.
     if (part.length > 0 && this.#pendingBytes <= LINE_BYTES) this.#pending.push(part)
   }
 }
 
-/** Space, tab and carriage return are white space to JSON. */
+/** Only space, tab and carriage return, which JSON treats as white space. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 }

@@ -1,14 +1,14 @@
-/** Contents told apart one by one: 8 bytes each in a table of at most 128 MiB. */
+/** Maximum number of distinct contents that are counted: 8 bytes each, in a table of at most 128 MiB. */
 const KNOWN_CONTENTS = 12_000_000
 
 const LEAST_SLOTS = 2 ** 16
 
-/** Counts how often each content came before, in bounded memory. */
+/** Counts how often each content has occurred, in bounded memory. */
 export class Occurrences {
-  /** Open addressing: a fingerprint stands in the first free slot from its own place on. 0: free. */
+  /** Hash table with open addressing: a fingerprint is in the first free slot from its own position on. 0: free. */
   #slots = new Float64Array(LEAST_SLOTS)
   #known = 0
-  /** Contents that came more than once. */
+  /** Contents that occurred more than once. */
   readonly #repeated = new Map<number, number>()
   readonly #limit: number
 
@@ -17,13 +17,13 @@ export class Occurrences {
   }
 
   /**
-   * Which occurrence of the content this is, from 0.
+   * Returns the number of earlier occurrences of the content.
    * @param digest a cryptographic digest of the content
-   * @returns undefined where more contents came than are told apart and this is none of them
+   * @returns undefined if the table is full and the content is not in it
    */
   next(digest: Buffer): number | undefined {
-    // 53 bits: among 12 million contents two are alike by chance once in a hundred runs, and then the second one has
-    // another number than it needs, the same in every run.
+    // 53 bits: among 12 million contents, two collide by chance in one of a hundred runs. The second then gets a wrong
+    // number, but the same one in every run.
     const fingerprint = digest.readUIntBE(0, 6) * 32 + (digest.readUInt8(6) >> 3) || 1
     const slot = this.#find(fingerprint)
     if (this.#slots[slot] === fingerprint) {

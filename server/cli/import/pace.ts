@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** What the server's headers tell of a key's rate. */
+/** A key's rate limit, as the server's headers report it. */
 type Allowance = { burst: number; perSecond: number; left: number; at_ms: number }
 
 const MOMENT_MS = 1000
 
-/** Keeps the sending within the key's rate, by what the answers' headers tell (`RateLimit`, `RateLimit-Policy`). */
+/** Keeps requests within the key's rate limit, as reported by the `RateLimit` and `RateLimit-Policy` headers. */
 export class Pace {
   #allowance: Allowance | undefined
-  /** Sent and not answered: what an answer says is left may not have counted it. */
+  /** Events in flight: the remaining quota in a response may not include them. */
   #inFlight = 0
   #heldUntil_ms = 0
   #waiting = 0
@@ -16,27 +16,27 @@ export class Pace {
   #held_ms = 0
   #heldLast_ms = 0
 
-  /** Events a second; undefined where the key has no limit. */
+  /** Events per second; undefined if the key has no limit. */
   get perSecond(): number | undefined {
     return this.#allowance?.perSecond
   }
 
-  /** Half of what the key may send at once, so that the other half fills up while one is on its way. */
+  /** Half of the key's burst, so that the other half refills while one batch is in flight. */
   get batchSize(): number {
     return Math.max(1, Math.floor((this.#allowance?.burst ?? Number.POSITIVE_INFINITY) / 2))
   }
 
-  /** Whether the key's rate holds the sending up: now, or a moment ago, so that who asks at times is told. */
+  /** Whether the rate limit delays requests now, or did a moment ago, so that periodic polling notices it. */
   get isHeld(): boolean {
     return this.#waiting > 0 || Date.now() - this.#heldLast_ms < MOMENT_MS
   }
 
-  /** How long it was held up so far. */
+  /** Total delay so far. */
   get held_ms(): number {
     return this.#held_ms + (this.#waiting > 0 ? Date.now() - this.#waitingSince_ms : 0)
   }
 
-  /** Waits until the key may send so many events. @throws the signal's reason */
+  /** Waits until the key may send this many events. @throws the signal's reason */
   async take(events: number, signal: AbortSignal): Promise<void> {
     let wait_ms = this.#wait_ms(events)
     if (wait_ms > 0) {
@@ -56,7 +56,7 @@ export class Pace {
     }
   }
 
-  /** Takes note of what an answer tells; undefined where there was none. */
+  /** Updates the quota from a response; undefined if there was none. */
   settle(events: number, response: Response | undefined): void {
     this.#inFlight -= events
     if (!response) return
@@ -73,7 +73,7 @@ export class Pace {
       this.#allowance = undefined
     }
     if (response.status === 429) {
-      // Others send with this key too. What they leave is found by trying again.
+      // Others use this key too. What they leave can only be found by trying again.
       this.#heldUntil_ms = Date.now() + Math.max(1, Number(response.headers.get('retry-after')) || 0) * 1000
     }
   }

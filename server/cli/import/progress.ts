@@ -3,27 +3,27 @@ import { countText } from '../count-text.ts'
 import type { Delivery } from './delivery.ts'
 import type { Importer } from './importer.ts'
 
-/** How often a terminal's line is drawn again, and how often another output gets a line. */
+/** Interval of redraws on a terminal, and of lines on any other output. */
 const REDRAW_MS = 200
 const LINE_MS = 5_000
 
-/** Rates are taken over this time: long enough to be steady, short enough to follow a change. */
+/** Rates are averaged over this time: long enough to be steady, short enough to follow a change. */
 const WINDOW_MS = 15_000
 
-/** A terminal's bar takes what the text leaves, between these; without so much room there is none. */
+/** Minimum and maximum width of a terminal's progress bar. With less space there is none. */
 const BAR_WIDTHS = { least: 8, greatest: 24 }
 
 export type ProgressOptions = {
   output: WriteStream
   importer: Importer
   delivery: Delivery
-  /** Undefined where the end is not known. */
+  /** Undefined if the size is unknown. */
   size_bytes: number | undefined
 }
 
 /**
- * Shows how far the import is: one line that is drawn again on a terminal, else a line every few seconds.
- * @returns ends it
+ * Shows the progress of the import: one line that is redrawn on a terminal, otherwise a new line every few seconds.
+ * @returns a function that stops it
  */
 export function showProgress(options: ProgressOptions): () => void {
   const { output } = options
@@ -70,11 +70,11 @@ function describe({ importer, delivery, size_bytes }: ProgressOptions, from: Sam
     if (bytesPerSecond > 0) parts.push(`${clock((size_bytes - now.read_bytes) / bytesPerSecond)} left`)
   }
   if (delivery.isWaitingForServer) parts.push('waiting for the server')
-  else if (delivery.pace.isHeld) parts.push(`held by the rate limit${rateText(delivery)}`)
+  else if (delivery.pace.isHeld) parts.push(`delayed by the rate limit${rateText(delivery)}`)
   return parts.join(', ')
 }
 
-/** The key's rate in words, where it is known. */
+/** Describes the key's rate limit; empty if unknown. */
 export function rateText({ pace }: Delivery): string {
   return pace.perSecond === undefined ? '' : ` of ${pace.perSecond} events/s`
 }
@@ -86,12 +86,12 @@ function bar({ importer, size_bytes }: ProgressOptions, room: number): string {
   return `[${'#'.repeat(filled)}${' '.repeat(width - filled)}] `
 }
 
-/** A file may grow while it is read. */
+/** At most 100, because a file may grow while it is read. */
 function percent(part: number, whole: number): number {
   return whole === 0 ? 100 : Math.min(100, Math.floor((part / whole) * 100))
 }
 
-/** Seconds as h:mm:ss or m:ss. */
+/** Formats seconds as h:mm:ss or m:ss. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds))
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]

@@ -9,13 +9,13 @@ import { Occurrences } from './occurrences.ts'
 
 type JsonObject = { [name: string]: JsonValue | undefined }
 
-/** Why a line was not taken: a code of the contract, or one that only a file can have. */
+/** Why a line was refused: a code of the contract, or one that exists only for files. */
 export type Refusal = {
   code: ProblemCode | 'line_too_long' | 'not_an_object' | 'ambiguous_line' | 'customer_name_required'
   detail: string
 }
 
-/** A customer by the caller's own identifiers. The server judges whether they are well formed. */
+/** A customer by the caller's own identifiers. The server validates them. */
 export type OwnCustomer = Pick<
   Schemas['CustomerInitialization'],
   'journey_id' | 'customer_type' | 'client_customer_id'
@@ -23,43 +23,43 @@ export type OwnCustomer = Pick<
   customer_name?: string
 }
 
-/** What a line says. */
+/** A parsed line. */
 export type LineRecord =
   | { kind: 'customer'; line: Line; customer: OwnCustomer }
   | { kind: 'event'; line: Line; event: Schemas['EventCreation']; customer: OwnCustomer | undefined }
   | { kind: 'refused'; line: Line; refusal: Refusal }
 
-/** Fields that only an event has. */
+/** Fields that only events have. */
 const EVENT_FIELDS = ['customer_id', 'custom_variables', 'occurred_at', 'message_id']
 
-/** Fields that name a customer by the caller's own identifiers. */
+/** Fields that identify a customer by the caller's own identifiers. */
 const OWN_FIELDS = ['client_customer_id', 'customer_type', 'customer_name']
 
 /**
- * Reads lines in their order, also those of a file of refused lines, of which it takes the `line`. What a line says about its event goes to the server as it stands: the contract is checked
- * there alone.
+ * Reads lines in order. For a line of a file of refused lines it takes the `line` in it. Events go to the server
+ * unchanged, because only the server checks them against the contract.
  *
- * An event without a `message_id` gets one that is the same whenever the file is read: a digest of its journey,
- * customer, name, time and variables, and how many lines said the same before. So what was stored in an earlier run is
- * recognised, also when the file was moved, was written again with its names in another order, or has grown at its end, and
- * two lines that say the same are two events.
+ * An event without a `message_id` gets an idempotency key that is the same whenever the file is read: a digest of its
+ * journey, customer, name, time and variables, plus the number of identical lines before it. Events stored in an
+ * earlier run are thus recognised, even if the file was moved, was rewritten with its fields in another order, or has
+ * grown at its end; and two identical lines are two events.
  */
 export class LineReader {
   readonly #journeyId: string | undefined
   readonly #occurrences = new Occurrences()
   #hasNamedJourney = false
 
-  /** @param options.journeyId for lines without a journey of their own */
+  /** @param options.journeyId the journey for lines without one */
   constructor({ journeyId }: { journeyId: string | undefined }) {
     this.#journeyId = journeyId
   }
 
-  /** @throws {CommandFailure} where lines need a journey and none so far has named its own: the option is missing */
+  /** @throws {CommandFailure} if a line has no journey and none before it had one: the option is missing */
   read(line: Line): LineRecord {
     const refused = (code: Refusal['code'], detail: string): LineRecord => {
       return { kind: 'refused', line, refusal: { code, detail } }
     }
-    if (!line.bytes) return refused('line_too_long', `A line may have ${LINE_BYTES} bytes at the most.`)
+    if (!line.bytes) return refused('line_too_long', `A line may have at most ${LINE_BYTES} bytes.`)
     let value: JsonValue
     try {
       value = parseJson(line.bytes)
@@ -76,21 +76,24 @@ export class LineReader {
     const own = OWN_FIELDS.filter((name) => name in value)
     const ofEvents = EVENT_FIELDS.filter((name) => name in value)
     if (!('event_id' in value) && own.length === 0) {
-      return refused('ambiguous_line', 'Has neither event_id nor client_customer_id.')
+      return refused('ambiguous_line', 'The line has neither event_id nor client_customer_id.')
     }
     if (!('journey_id' in fields)) {
       if (!this.#hasNamedJourney) throw journeyMissing(line)
-      return refused('invalid_request', 'journey_id: is required; --journey gives one to lines without.')
+      return refused('invalid_request', 'journey_id: is required; --journey sets it for lines without one.')
     }
     this.#hasNamedJourney = true
     if (!('event_id' in value)) {
       if (ofEvents.length === 0) return { kind: 'customer', line, customer: customerOf(fields) }
-      return refused('ambiguous_line', `Has ${ofEvents.join(', ')} like an event, but no event_id.`)
+      return refused('ambiguous_line', `The line has ${ofEvents.join(', ')} like an event, but no event_id.`)
     }
     if (own.length === 0)
       return { kind: 'event', line, event: this.#event(fields, line), customer: undefined }
     if ('customer_id' in value) {
-      return refused('ambiguous_line', `Names the customer twice: by customer_id and by ${own.join(', ')}.`)
+      return refused(
+        'ambiguous_line',
+        `The line identifies the customer twice: by customer_id and by ${own.join(', ')}.`,
+      )
     }
     const { client_customer_id, customer_type, customer_name, ...event } = fields
     const names = { client_customer_id, customer_type, journey_id: event.journey_id }
@@ -110,19 +113,21 @@ export class LineReader {
       custom_variables as JsonValue | undefined,
     ])
     const digest = createHash('sha256').update(content).digest()
-    // Beyond what can be counted the number of the line serves: it stays the same too while the file only grows.
+    // If the table is full, use the line number: it is stable too as long as the file only grows.
     const occurrence = this.#occurrences.next(digest) ?? `line-${line.number}`
     return { ...event, message_id: `import:${digest.toString('base64url')}:${occurrence}` }
   }
 }
 
-/** An instant in one form, whatever its offset and digits, as the server compares it; anything else as it is. */
+/**
+ * Normalizes an instant, whatever its offset and digits, as the server compares it; returns anything else unchanged.
+ */
 function instantOf(occurred_at: unknown): JsonValue | undefined {
   const ms = typeof occurred_at === 'string' ? instant_ms(occurred_at) : Number.NaN
   return Number.isNaN(ms) ? (occurred_at as JsonValue | undefined) : instantText(ms)
 }
 
-/** JSON text that is the same for equal values: RFC 8785, the JSON Canonicalization Scheme. What is absent is null. */
+/** Returns equal text for equal values: the JSON Canonicalization Scheme (RFC 8785). An absent value is null. */
 function canonicalText(value: JsonValue | undefined | (JsonValue | undefined)[]): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
@@ -131,11 +136,11 @@ function canonicalText(value: JsonValue | undefined | (JsonValue | undefined)[])
 }
 
 function journeyMissing({ number }: Line): CommandFailure {
-  const advice = 'Say with --journey JOURNEY_ID which one is that of lines without a journey_id.'
-  return new CommandFailure(`line ${number} names no journey. ${advice}`, ExitCode.usage)
+  const advice = 'Use --journey JOURNEY_ID to set it for lines without one.'
+  return new CommandFailure(`line ${number} has no journey_id. ${advice}`, ExitCode.usage)
 }
 
-/** What a line of a file of refused lines is about; any other line as it is. */
+/** Returns the original line from a line of a file of refused lines; any other line unchanged. */
 export function unwrapped(value: JsonValue): JsonValue {
   return isObject(value) && 'line_number' in value ? (value.line ?? null) : value
 }
@@ -144,7 +149,7 @@ function isObject(value: JsonValue): value is { [name: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The line as an event to send. Its form is the server's to judge, which names each fault. */
+/** The line as an event to send. The server validates it and names each fault. */
 function eventOf(fields: JsonObject): Schemas['EventCreation'] {
   return fields as Schemas['EventCreation']
 }
@@ -153,7 +158,7 @@ function customerOf(fields: JsonObject): OwnCustomer {
   return fields as OwnCustomer
 }
 
-/** Faults in a line's words: `event_id: is required`. */
+/** Describes faults by field, for example `event_id: is required`. */
 export function faultsText(faults: readonly Fault[]): string {
   const texts = faults.map(({ detail, pointer = '' }) => {
     const place = pointer.replace(/^\//, '')

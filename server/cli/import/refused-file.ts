@@ -13,33 +13,39 @@ import { CommandFailure, ExitCode } from '../failure.ts'
 import type { RefusedLine } from './importer.ts'
 import { unwrapped } from './records.ts'
 
-/** The file of refused lines. It is made with the first one, and takes the place of an earlier run's. */
+/** The file of refused lines. It is created with the first one, and replaces that of an earlier run. */
 export class RefusedFile {
   readonly path: string
   readonly #isNamed: boolean
   #descriptor: number | undefined
 
   /**
-   * @param path where it goes
-   * @param options.isNamed whether somebody gave that path; a path that we make up must not lead anywhere else
-   * @param options.input the file that is read meanwhile
-   * @throws {CommandFailure} where the file would be the one that is read, or where its place is taken
+   * @param path of the file
+   * @param options.isNamed whether the user gave the path; a default path must not lead to another file by a link
+   * @param options.input the file that is being imported
+   * @throws {CommandFailure} if it is the file being imported, or the path is taken by something else
    */
   constructor(path: string, { isNamed, input }: { isNamed: boolean; input: Stats | undefined }) {
     this.path = path
     this.#isNamed = isNamed
     const there = statSync(path, { throwIfNoEntry: false })
     if (there && input && there.ino === input.ino && there.dev === input.dev) {
-      throw new CommandFailure(`${path} is the file to import; name another with --refused`, ExitCode.usage)
+      throw new CommandFailure(
+        `${path} is the file being imported; choose another with --refused`,
+        ExitCode.usage,
+      )
     }
     if (!isNamed && lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
-      throw new CommandFailure(`${path} is no plain file; name another with --refused`, ExitCode.conflict)
+      throw new CommandFailure(
+        `${path} is not a regular file; choose another with --refused`,
+        ExitCode.conflict,
+      )
     }
   }
 
   /**
-   * Writes one line of JSON: `line_number`, `code`, `detail` and `line`, which is the object with its `message_id`, so
-   * that it can be imported from another file too; the text, where it cannot be read; null, where it is too long.
+   * Writes one line of JSON: `line_number`, `code`, `detail` and `line`. `line` is the object with its `message_id`, so
+   * that it can be imported from another file too; the text, if it is not valid JSON; or null, if it is too long.
    */
   write({ line, code, detail, message_id }: RefusedLine) {
     this.#descriptor ??= this.#open()
@@ -49,7 +55,7 @@ export class RefusedFile {
 
   #open(): number {
     if (!this.#isNamed) return createPrivateFile(this.path)
-    // Where somebody has named it a link may lead: `--refused /dev/stderr` is one.
+    // A path that the user gave may be a link: `--refused /dev/stderr` is one.
     const descriptor = openSync(this.path, 'w', FILE_MODE)
     if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, FILE_MODE)
     return descriptor
@@ -63,7 +69,7 @@ export class RefusedFile {
 function contentOf(bytes: Buffer | undefined, code: RefusedLine['code'], message_id: string | undefined) {
   if (!bytes) return null
   const text = bytes.toString('utf8').replace(/^\ufeff|\r$/g, '')
-  // What is not quite JSON would change if it were read and written again.
+  // Text that is not quite JSON would change if it were parsed and serialized again.
   if (code === 'invalid_json' || code === 'not_an_object') return text
   const object = unwrapped(JSON.parse(text))
   return message_id === undefined ? object : { ...Object(object), message_id }

@@ -16,19 +16,19 @@ import { dataOf, type Enrolment, WORKSPACE_FILES } from '../export/workspace-fol
 import { CommandFailure, ExitCode } from '../failure.ts'
 import { readLines } from './lines.ts'
 
-/** What something was called where it was exported, and what it is called where it was imported. */
+/** The old and new identifier of a journey or customer. */
 type Renamed = { kind: 'journey' | 'customer'; old: string; new: string }
 
 /**
- * A workspace that was exported, on its way into another one, which has none of its journeys yet. Identifiers are new there;
- * a table says which. Journeys that have a new one already were made in an earlier run.
+ * An import of an exported workspace into another one, which must not have its journeys yet. Identifiers are new; a
+ * table maps the old ones to them. Journeys in the table were created by an earlier run.
  */
 export class WorkspaceImport {
   readonly #client: Client
   readonly #folder: string
   readonly #tablePath: string
   readonly #journeys = new Map<string, string>()
-  /** By their identifiers where they were exported. */
+  /** By their old identifiers. */
   readonly #customers = new Map<string, Omit<Enrolment, 'journey_id' | 'customer_id'>>()
 
   constructor({ client, folder, tablePath }: { client: Client; folder: string; tablePath: string }) {
@@ -37,7 +37,7 @@ export class WorkspaceImport {
     this.#tablePath = tablePath
   }
 
-  /** Makes the journeys. @throws {CommandFailure} where the export is not whole, or the server refuses it */
+  /** Creates the journeys. @throws {CommandFailure} if the export is incomplete, or the server refuses a request */
   async makeJourneys(): Promise<void> {
     await endOf(join(this.#folder, WORKSPACE_FILES.events))
     for (const renamed of this.#table()) {
@@ -47,7 +47,7 @@ export class WorkspaceImport {
       const { journey_id, name, description, steps, status } = journey
       const known = this.#journeys.get(journey_id)
       if (known !== undefined) {
-        // An earlier run may have come to its end.
+        // An earlier run may have finished and archived it.
         if (status === 'archived') dataOf(await this.#client.restoreJourney({ path: { journey_id: known } }))
         continue
       }
@@ -57,20 +57,20 @@ export class WorkspaceImport {
     }
   }
 
-  /** The lines of a file to import: who takes part in the journeys, and the events. */
+  /** Returns the lines of a file to import: the enrolments and the events. */
   lines(): Readable {
     return Readable.from(this.#lines())
   }
 
   /**
-   * Archives the journeys that were, says for how long each keeps its events, and notes the identifiers of the customers,
-   * once all is imported.
+   * Finishes an import without refused lines: archives the journeys that were archived, sets their retention, and
+   * records the new identifiers of the customers.
    */
   async finish(): Promise<void> {
     for await (const journey of this.#items<Schemas['Journey']>('journeys')) {
       const { status, retention_days } = journey
       const path = { journey_id: this.#newJourney(journey.journey_id) }
-      // Of an export of an earlier version it is not told.
+      // An export of an earlier version does not have it.
       if (retention_days != null) {
         dataOf(await this.#client.updateJourney({ path, body: { retention_days } }))
       }
@@ -95,15 +95,16 @@ export class WorkspaceImport {
     for await (const event of this.#items<Schemas['Event']>('events')) {
       const { id, journey_id, customer_id, event_id, custom_variables, occurred_at, message_id } = event
       const customer = this.#customers.get(customer_id)
-      if (!customer) throw new CommandFailure(`${customer_id} of the event ${id} takes part in no journey`)
+      if (!customer)
+        throw new CommandFailure(`customer ${customer_id} of event ${id} is enrolled in no journey`)
       const line = {
         journey_id: this.#newJourney(journey_id),
         ...customer,
         event_id,
         ...(custom_variables !== null && { custom_variables }),
-        // Of an event that was sent without one it is the time of its receipt, which would be another here.
+        // For an event sent without one, it is the time of receipt, which would be different here.
         occurred_at,
-        // What had none gets one that is the same in every run, so that nothing is stored twice.
+        // An event without one gets an idempotency key that is the same in every run.
         message_id: message_id ?? `export:${id}`,
       }
       yield lineOf(line)
@@ -123,8 +124,7 @@ export class WorkspaceImport {
       if ('end' in item) isWhole = true
       else yield item
     }
-    if (!isWhole)
-      throw new CommandFailure(`${path} was cut short: its last line does not say that it is the end`)
+    if (!isWhole) throw new CommandFailure(`${path} is incomplete: its last line is not an end marker`)
   }
 
   #table(): Renamed[] {
@@ -133,7 +133,7 @@ export class WorkspaceImport {
     try {
       return lines.map((line) => JSON.parse(line))
     } catch {
-      throw new CommandFailure(`${this.#tablePath} is no table of identifiers`, ExitCode.conflict)
+      throw new CommandFailure(`${this.#tablePath} is not a table of identifiers`, ExitCode.conflict)
     }
   }
 

@@ -11,7 +11,7 @@ import { securityHeaders } from './security-headers.ts'
 import type { Coding, StaticFile } from './static-file.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 
-/** What an answer needs beside the request. */
+/** What an answer needs in addition to the request. */
 export type Answering = {
   answers: UnreadAnswers
   compression: AnswerCompression
@@ -22,8 +22,8 @@ export type Answering = {
 export type Headers = Record<string, string | string[]>
 
 /**
- * The headers of an answer with those that every answer carries, in the form in which Node writes them with the least work:
- * names and values in turns.
+ * Merges the headers of a response with those that every response has, in the form that costs Node the least:
+ * alternating names and values.
  */
 export function headerList(headers: Readonly<Headers>): (string | string[])[] {
   const list: (string | string[])[] = []
@@ -32,27 +32,27 @@ export function headerList(headers: Readonly<Headers>): (string | string[])[] {
   return list
 }
 
-/** For the answer. Not set one by one: that would take 10 µs of every request. */
+/** Adds headers to the response. They are set together at the end: one by one would take 10 µs per request. */
 export function addHeaders(res: Response, headers: Readonly<Headers>) {
   Object.assign(res.locals.headers, headers)
 }
 
-/** Nobody waits for the answer any more. */
+/** The client disconnected: nobody waits for the response. */
 export class CallerHasGone extends Error {}
 
-/** Who pays for the memory that a request takes: the key or the person, else the network. */
+/** Returns who is charged for the memory of a request: the key or the person, else the network. */
 export function ownerOf({ locals }: Response): string {
   return locals.owner ?? networkOf(locals.address)
 }
 
-/** Answers with a problem. */
+/** Responds with a problem. */
 export function refuse(res: Response, error: unknown, options: Answering) {
   if (error instanceof CallerHasGone) return
   const { log } = options
   const problem = problemOf(error)
   res.locals.code = problem.code
   res.locals.faults = problem.faults
-  // An overload or a stop has no cause to look for, and must not fill the log.
+  // An overload or a shutdown has no cause to look for and must not flood the log.
   if (problem.status >= 500 && problem.cause !== undefined) {
     log.error({ request_id: res.locals.requestId, code: problem.code, err: problem.cause }, 'request failed')
   }
@@ -65,14 +65,14 @@ export function refuse(res: Response, error: unknown, options: Answering) {
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Unavailable) return new Problem(error.reason, { cause: error.cause })
-  // Express could not decode a path: there is no such one.
+  // Express could not decode the path, so it does not exist.
   if (error instanceof URIError) return new Problem('not_found')
   return new Problem('internal_error', { cause: error })
 }
 
 type Reply = { status: number; body: unknown }
 
-/** What an operation answers: compressed where it is large and the caller takes that. */
+/** Sends the reply of an operation, compressed if it is large and the client accepts it. */
 export async function sendReply(req: Request, res: Response, { status, body }: Reply, options: Answering) {
   const { compression } = options
   const contentType = 'application/json'
@@ -81,7 +81,7 @@ export async function sendReply(req: Request, res: Response, { status, body }: R
     return sendText(res, { status, contentType, text }, options)
   }
   const compressed = req.acceptsEncodings('gzip') ? await compression.compress(text) : undefined
-  // Meanwhile it may have gone.
+  // The client may have disconnected meanwhile.
   if (res.closed) throw new CallerHasGone()
   const coding = { Vary: 'Accept-Encoding', ...(compressed && { 'Content-Encoding': 'gzip' }) }
   sendText(res, { status, contentType, text: compressed ?? text, coding }, options)
@@ -91,7 +91,7 @@ type Sent = { status: number; contentType: string; text: string | Uint8Array; co
 
 function sendText(res: Response, { status, contentType, text, coding }: Sent, options: Answering) {
   const bytes = Buffer.byteLength(text)
-  // Nothing is lost by it, and it is told. Answers to changes are written: refused now they would say the opposite.
+  // A read can be refused without loss. The response to a change must be written: a refusal would say the opposite.
   const isLargeList = res.req.method === 'GET' && bytes > LARGE_BYTES
   if (isLargeList && !options.answers.makeRoom(ownerOf(res), bytes)) throw new Unavailable('overloaded')
   addHeaders(res, {
@@ -103,22 +103,22 @@ function sendText(res: Response, { status, contentType, text, coding }: Sent, op
   answer(res, { status, body: text }, options)
 }
 
-/** More than a problem takes. */
+/** More than any problem takes. */
 const LARGE_BYTES = 64 * 1024
 
 type Static = { headers: Headers; file: StaticFile }
 
-/** Sent once to each browser, which asks at every visit whether it still is the same. */
+/** Sends a file with an ETag. Browsers cache it and revalidate it at every visit. */
 export async function sendStatic(req: Request, res: Response, { headers, file }: Static, options: Answering) {
   const accepts = (coding: Coding) => Boolean(req.acceptsEncodings(coding))
   const answered = await file.answer({ accepts, ifNoneMatch: req.headers['if-none-match'] })
-  // With 304 too: its headers take the place of those that the browser has kept.
+  // With 304 too, because its headers replace those that the browser has cached.
   addHeaders(res, { ...headers, 'Cache-Control': 'no-cache', ...answered.headers })
   if (answered.body) sendFile(res, { headers: {}, body: answered.body }, options)
   else answer(res, { status: answered.status }, options)
 }
 
-/** Sends what is no operation's reply as it is. */
+/** Sends a file that is not the reply of an operation. */
 export function sendFile(
   res: Response,
   { headers, body }: { headers: Headers; body: Buffer },
@@ -128,7 +128,7 @@ export function sendFile(
   answer(res, { status: 200, body }, options)
 }
 
-/** Sends the answer whole at once, also to a sender that is still sending. */
+/** Sends the complete response at once, even if the client is still sending. */
 export function answer(
   res: Response,
   { status, body = '' }: { status: number; body?: string | Uint8Array },
@@ -142,7 +142,7 @@ export function answer(
     if (body.length > 0) res.write(body)
     drain(res.req, () => res.end())
   }
-  // What the kernel has taken, as nearly every answer, needs no looking after.
+  // Nearly every response fits into the kernel's buffers and needs no watching.
   if (res.writableLength === 0) return
   const onCut = () => {
     res.locals.isCut = true

@@ -3,18 +3,18 @@ import { constants, crc32, deflateRaw } from 'node:zlib'
 
 const deflate = promisify(deflateRaw)
 
-/** Magic, deflate, no flags, no time, the fastest level, an unknown system (RFC 1952). */
+/** Magic number, deflate, no flags, no time, fastest level, unknown system (RFC 1952). */
 const HEAD = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255)
 
-/** An empty block that says that it is the last (RFC 1951). */
+/** An empty final block (RFC 1951). */
 const LAST_BLOCK = Uint8Array.of(0x03, 0x00)
 
-// A list shrinks to a third. Each part ends at a byte, so that the next can follow.
+// A list shrinks to a third. Each part ends at a byte boundary, so that the next can follow.
 const options = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 
 /**
- * Compresses what is sent part by part, as one gzip member: browsers ignore all behind the first. Parts know nothing of each
- * other, which costs nothing where each has half a megabyte.
+ * Compresses a stream part by part into one gzip member, because browsers ignore everything after the first member. The
+ * parts share no dictionary, which costs nothing with half a megabyte each.
  */
 export class GzipStream {
   #crc = 0

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import helmet from 'helmet'
 
-/** What every answer carries: what helmet sets, found out once, because to ask it takes 10 µs of every request. */
+/** The headers of every response: those of helmet, computed once, because to call it takes 10 µs per request. */
 export const securityHeaders: Readonly<Record<string, string>> = headersOf(
   helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } },
-    // Of what else runs under this name we know nothing: it may not speak TLS.
+    // Other services may run on subdomains of this host without TLS.
     strictTransportSecurity: { includeSubDomains: false },
   }),
 )

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** The content codings that are spoken, the best first. */
+/** The supported content codings, best first. */
 export const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
 
-/** Smaller ones gain nothing. */
+/** Minimum size that is worth compressing. */
 const LEAST_BYTES = 1024
 
-// Of a megabyte of script 9 would leave 2 % less in three times the time, 11 another 8 % in sixty.
+// For a megabyte of script, quality 9 would save another 2 % in three times the time, and 11 another 8 % in sixty
+// times.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
@@ -18,8 +19,8 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 }
 
 /**
- * A file that stays as it is while the server runs, compressed for who takes it: at the first request that asks for a
- * coding, in zlib's threads, and kept.
+ * A file that does not change while the server runs. It is compressed at the first request that accepts a coding, in
+ * zlib's threads, and cached.
  */
 export class StaticFile {
   readonly #body: Buffer
@@ -32,10 +33,10 @@ export class StaticFile {
   }
 
   /**
-   * The answer to a request for the file.
-   * @param options.accepts whether the caller takes a coding
+   * Returns the response to a request for the file.
+   * @param options.accepts whether the client accepts a coding
    * @param options.ifNoneMatch the request's header
-   * @returns without body, and with status 304, where the caller has this very answer
+   * @returns status 304 without a body if the client already has this response
    */
   async answer({
     accepts,
@@ -45,10 +46,10 @@ export class StaticFile {
     ifNoneMatch?: string | undefined
   }) {
     const coding = this.#body.length < LEAST_BYTES ? undefined : codings.find(accepts)
-    // Of each coding another, since they are other bytes (RFC 9110, section 8.8.3.3).
+    // A different tag per coding, because the bytes differ (RFC 9110, section 8.8.3.3).
     const etag = `"${this.#digest}${coding ? `-${coding}` : ''}"`
     const headers = { ETag: etag, Vary: 'Accept-Encoding' }
-    // A proxy that compresses makes weak tags of ours.
+    // A proxy that compresses turns the tag into a weak one.
     const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
     if (known.includes(etag)) return { status: 304, headers, body: undefined }
     if (!coding) return { status: 200, headers, body: this.#body }

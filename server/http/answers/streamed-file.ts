@@ -3,28 +3,28 @@ import { type Answering, addHeaders, CallerHasGone, headerList, ownerOf } from '
 import type { AnswerCompression } from './answer-compression.ts'
 import { GzipStream } from './gzip-stream.ts'
 
-/** A file that is sent while it is made. */
+/** A file that is streamed while it is produced. */
 export type StreamedFile<ContentType extends string = string> = {
   contentType: ContentType
-  /** How it might be called where it is kept. */
+  /** Suggested file name. */
   name: string
-  /** All of it. Where it fails, the connection is broken off: nobody may take what was sent for the whole. */
+  /** The content. If it fails, the connection is closed, so that nobody takes a part for the whole. */
   parts: AsyncIterable<Uint8Array>
-  /** What is said behind the file, when all of it has been made (RFC 9110, 6.5). HTTP/1.0 has no place for it. */
+  /** Trailer field, evaluated after all parts (RFC 9110, section 6.5). HTTP/1.0 has none. */
   trailer?: { name: string; value: () => string | undefined } | undefined
 }
 
 type Sending = {
   status: number
   file: StreamedFile
-  /** Throws where no more may be sent. */
+  /** Throws if sending must stop. */
   assertAllowed: () => Promise<void>
 }
 
 /**
- * Sends a file. The next part is made while its peer takes the one before; a peer that is too slow is cut off, as with any
- * answer.
- * @throws {Error} what making the first part has thrown, before anything is sent; after that the connection must be ended
+ * Sends a file. The next part is produced while the client takes the previous one (backpressure); a client that is too
+ * slow is disconnected, as for any response.
+ * @throws {Error} if the first part fails, before anything is sent; after that the caller must close the connection
  */
 export async function sendStreamed(
   req: Request,
@@ -55,7 +55,7 @@ export async function sendStreamed(
     while (!part.done) {
       await assertAllowed()
       const next = parts.next()
-      // It is looked at when the peer has taken this part.
+      // Its error is handled after the client has taken this part.
       next.catch(() => {})
       if (part.value.length > 0 && !res.write(part.value)) {
         await answers.taken(res, { owner: ownerOf(res), onCut })

@@ -2,41 +2,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Places } from '../places.ts'
 
-/** All answers together that are written and that their peers have not taken yet. */
+/** Maximum bytes of all responses that are written but not yet taken by their clients. */
 const ANSWERS_BYTES = 64 * 1024 * 1024
 
-/** A peer may take so long for any answer, and a second more for so many bytes of it. */
+/** Time that a client may take for any response, plus one second per this many bytes. */
 const PATIENCE_MS = 10_000
 const LEAST_BYTES_A_SECOND = 32 * 1024
 
 type Peer = {
-  /** Whose it is: a key, a person or a network. */
+  /** The owner of the memory: a key, a person or a network. */
   owner: string
-  /** Called before the connection is destroyed, because its peer is too slow or has too many. */
+  /** Called before the connection is closed because its client is too slow or has too much pending. */
   onCut: () => void
 }
 
-/** Bounds what waits for peers that do not read: the kernel takes what fits into its buffers, the rest is here. */
+/** Limits the memory of responses to clients that do not read: the kernel buffers a part, the rest is held here. */
 export class UnreadAnswers {
   readonly #places = new Places(ANSWERS_BYTES)
-  /** The last answer of each connection whose requests go in turn. */
+  /** The last response of each connection, for pipelined requests. */
   readonly #last = new WeakMap<Socket, ServerResponse>()
 
-  /** Whether an answer of this size may be written, where need be in the place of those whose peers are slow. */
+  /** Whether a response of this size may be written; if necessary it evicts responses of slow clients. */
   makeRoom(owner: string, bytes: number): boolean {
     return this.#places.makeRoom(owner, bytes)
   }
 
   /**
-   * Looks after an answer that has been written and of which the kernel has not taken all.
-   * @param peer who is to take it
+   * Watches a response that the kernel has not taken completely.
+   * @param peer the client that is to take it
    */
   watch(res: ServerResponse, peer: Peer): void {
     const place = this.#enter(res, peer)
     if (place) res.once('close', () => place.leave())
   }
 
-  /** Waits until the connection has taken what of an answer was written, or has closed; meanwhile it looks after it. */
+  /** Waits until the connection has taken what was written or has closed, and watches it meanwhile. */
   async taken(res: ServerResponse, peer: Peer): Promise<void> {
     const place = this.#enter(res, peer)
     await new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ export class UnreadAnswers {
     place?.leave()
   }
 
-  /** @returns undefined where there is no room for what it has not taken: it is cut off */
+  /** @returns undefined if there is no memory for the response; it is then cut off */
   #enter(res: ServerResponse, { owner, onCut }: Peer) {
     const bytes = res.writableLength
     const cut = () => {
@@ -65,8 +65,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Calls back when the connection has taken the answers to the requests that were here before, which may be now; never
-   * where it closes. Hundreds of requests fit into what a connection reads at once; each may ask for a megabyte.
+   * Calls back once the responses to earlier requests on the connection have been taken, perhaps immediately; never if
+   * it closes. Hundreds of pipelined requests fit into one read, and each may ask for a megabyte.
    */
   inTurn({ socket }: IncomingMessage, res: ServerResponse, begin: () => void): void {
     const before = this.#last.get(socket)

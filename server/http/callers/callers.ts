@@ -10,7 +10,7 @@ import { readCookies } from './cookies.ts'
 import { type Credentials, unauthorized } from './credentials.ts'
 import { isFromOwnPage, type Reached } from './origins.ts'
 
-/** The last request of a session is noted at most this often. */
+/** Minimum interval between updates of a session's last request. */
 const LAST_SEEN_MS = 60_000
 
 type CallersOptions = {
@@ -21,7 +21,7 @@ type CallersOptions = {
   onError: (error: unknown) => void
 }
 
-/** Tells from the headers who calls, and whether the caller may. */
+/** Authenticates and authorizes the caller from the headers. */
 export class Callers {
   readonly #options: CallersOptions
 
@@ -30,8 +30,8 @@ export class Callers {
   }
 
   /**
-   * The caller of an operation. Where a key and a cookie are both sent, the key decides.
-   * @param reach how the request reached the server, which costs some time to find out
+   * Returns the caller of an operation. If both a key and a cookie are sent, the key decides.
+   * @param reach returns how the request reached the server, which takes some time to determine
    * @throws {Problem} 401 and 403, in this order
    */
   async check(
@@ -60,8 +60,8 @@ export class Callers {
   }
 
   /**
-   * The caller that `check` has found, as it is inside a transaction. Until that has its turn much can happen: who calls
-   * may be signed out, removed, demoted or revoked, by a request that was answered before this one changes anything.
+   * Checks a caller again inside a transaction. While it waited for its turn, the person may have been signed out,
+   * removed or demoted, or the key revoked, by a request that was answered before this one changes anything.
    * @throws {Problem} 401 and 403, in this order
    */
   async recheck(
@@ -115,8 +115,8 @@ function assertRole(membership: Membership | undefined, roles: readonly Role[]) 
 }
 
 /**
- * The membership of a person in the workspace, or the only one it has.
- * @throws {Problem} `workspace_required` where the person has several
+ * Returns the person's membership in the workspace, or its only one if no workspace is named.
+ * @throws {Problem} `workspace_required` if the person has several
  */
 async function findMembership(
   db: Database,

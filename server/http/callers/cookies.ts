@@ -2,18 +2,18 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import { isBehindHttps, type Reached } from './origins.ts'
 
 /**
- * What becomes of the cookies: of the session's, null removes it; `device` is by which the browser is known again. What is
- * absent stays.
+ * Cookies to set. `session`: null removes it. `device` recognises the browser at the next sign-in. An absent cookie is
+ * left unchanged.
  */
 export type Cookies = { session?: { token: string; maxAge_s: number } | null; device?: string }
 
 const SESSION = 'cairn_session'
 const DEVICE = 'cairn_device'
 
-/** Browsers keep a cookie for 400 days at the most. */
+/** Lifetime of the device cookie; browsers keep a cookie for at most 400 days. */
 const DEVICE_S = 180 * 86_400
 
-/** The cookies that a request carries; behind HTTPS only those that no other host can have set. */
+/** Reads the cookies of a request; with HTTPS only those that no other host can have set. */
 export function readCookies(
   reached: Reached,
   publicUrl: URL | undefined,
@@ -26,7 +26,7 @@ export function readCookies(
   return { ...(session !== undefined && { session }), ...(device !== undefined && { device }) }
 }
 
-/** The values of `Set-Cookie`. */
+/** Returns the values of `Set-Cookie`. */
 export function writeCookies(
   { session, device }: Cookies,
   reached: Reached,

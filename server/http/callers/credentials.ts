@@ -12,24 +12,24 @@ import {
 } from '../../storage/tables/service-keys.ts'
 import { originOf } from './origins.ts'
 
-/** `last_used` is written at most this often. */
+/** Minimum interval between updates of `last_used`. */
 const LAST_USED_MS = 60_000
 
-/** Keys that have been used are kept in memory; a store with more keys than this looks some up again. */
+/** Maximum keys cached; with more, some are looked up again. */
 const CACHED_KEYS = 10_000
 
-/** So many keys are read again at a time, in less than a millisecond. */
+/** Keys read per query during a refresh, which takes less than a millisecond. */
 const REFRESHED_KEYS = 100
 
 type CredentialsOptions = {
   storage: ServedStorage
   now: () => number
   onError: (error: unknown) => void
-  /** Called when a key is looked up in the store, because it is not in memory. */
+  /** Called when a key is looked up in the store, because it is not cached. */
   onLookUp?: () => void
 }
 
-/** Tells from the header `x-service-key` who calls. */
+/** Authenticates the `x-service-key` header. */
 export class Credentials {
   readonly #storage: ServedStorage
   readonly #now: () => number
@@ -37,9 +37,11 @@ export class Credentials {
   readonly #onLookUp: () => void
   /** By digest. */
   #keys = new Map<string, CallingKey>()
-  /** When the use of a key was last noted, by `key_id`. Outlives `forget`: what was noted may not be stored yet. */
+  /**
+   * When the use of a key was last recorded, by `key_id`. Survives `forget`, because the record may not be stored yet.
+   */
   readonly #noted_ms = new Map<string, number>()
-  /** Raised by each change: what was looked up before it may be old. */
+  /** Incremented by each change: an earlier lookup may be stale. */
   #generation = 0
   #isRefreshDue = false
   #isRefreshing = false
@@ -52,8 +54,8 @@ export class Credentials {
   }
 
   /**
-   * Reads the keys again, because another program may have changed one of them. Until that is done, in some
-   * milliseconds, they are believed: to forget them would let every sender wait for each commit of any program.
+   * Reads the cached keys again, because another process may have changed one. Until that is done, in some
+   * milliseconds, the cache stays valid: dropping it would make every sender wait at each commit of any process.
    */
   refresh(): void {
     this.#generation += 1
@@ -61,7 +63,7 @@ export class Credentials {
     if (!this.#isRefreshing) void this.#refreshWhileDue()
   }
 
-  /** Drops every cached key. To be called when this process has changed a key, before the change is acknowledged. */
+  /** Drops every cached key. Must be called when this process has changed a key, before the change is acknowledged. */
   forget(): void {
     this.#generation += 1
     // A new map rather than clear(): a refresh that is running still writes to the old one.
@@ -69,10 +71,10 @@ export class Credentials {
   }
 
   /**
-   * The valid key of a request.
-   * @param origin the header `Origin`, which only browsers send
-   * @throws {Problem} `unauthorized` without saying why; `session_required`, `secret_key_required`, `origin_not_allowed`
-   * @throws {KeyRejected} where the key is known: its workspace may be told
+   * Returns the valid key of a request.
+   * @param origin the `Origin` header, which only browsers send
+   * @throws {Problem} `unauthorized` without a reason; `session_required`, `secret_key_required`, `origin_not_allowed`
+   * @throws {KeyRejected} if the key exists, so that its workspace can be shown the rejection
    */
   async check(
     token: string | undefined,
@@ -92,8 +94,8 @@ export class Credentials {
   }
 
   /**
-   * The key of a request as it is inside a transaction.
-   * @throws {Problem} `unauthorized` where it has ended since it was checked
+   * Returns the key of a request as it is inside a transaction.
+   * @throws {Problem} `unauthorized` if it has expired or was revoked since it was checked
    */
   async recheck(
     db: Transaction,
@@ -105,7 +107,7 @@ export class Credentials {
     return key
   }
 
-  /** "Unknown" is never answered from memory: a key that a finished command made works at once. */
+  /** Unknown keys are not cached: a key that a finished command created is valid immediately. */
   async #find(token: string): Promise<CallingKey | undefined> {
     if (!isServiceKey(token)) return undefined
     const digest = tokenDigest(token)
@@ -114,7 +116,7 @@ export class Credentials {
     const generation = this.#generation
     this.#onLookUp()
     const key = await findServiceKeyByDigest(this.#storage.db, digest)
-    // A change during the look-up may have made the answer old.
+    // A change during the lookup may have made the result stale.
     if (key && generation === this.#generation) {
       if (this.#keys.size >= CACHED_KEYS) this.#keys.clear()
       this.#keys.set(digest, key)
@@ -129,7 +131,7 @@ export class Credentials {
       try {
         await this.#refreshOnce(this.#keys)
       } catch {
-        // Whether the store is overloaded or closed: what cannot be confirmed is not believed.
+        // The store is overloaded or closed. What cannot be confirmed is dropped.
         this.forget()
       }
     }
@@ -159,8 +161,8 @@ export class Credentials {
 }
 
 /**
- * A known key that does not open the operation: it was revoked or has expired, or is not for pages of this origin. The
- * reply is that of the problem alone.
+ * A key that exists but may not call the operation: it was revoked, has expired, or does not allow the page's origin.
+ * The response is that of the problem only.
  */
 export class KeyRejected extends Problem {
   readonly key: CallingKey
@@ -172,13 +174,16 @@ export class KeyRejected extends Problem {
 }
 
 function isAllowed(origin: string, { allowed_origins }: CallingKey): boolean {
-  // First as text, which is how browsers send it and nearly every list has it.
+  // Compared as text first, which is how browsers send it and how nearly every list has it.
   if (allowed_origins.length === 0 || allowed_origins.includes(origin)) return true
   const page = originOf(origin)
   return page !== undefined && allowed_origins.some((allowed) => originOf(allowed) === page)
 }
 
-/** No valid credential of those that an operation accepts. It says no more, on purpose. */
+/**
+ * Returns the problem for a request without a valid credential that the operation accepts. It deliberately gives no
+ * reason.
+ */
 export function unauthorized(accepts: readonly Credential[]): Problem {
   return isForKeys(accepts)
     ? new Problem('unauthorized', { headers: { 'WWW-Authenticate': 'ServiceKey header="x-service-key"' } })

@@ -1,10 +1,10 @@
 import { type Fault, LISTED_FAULTS } from '../../problems.ts'
 
-/** How large the contract lets a body be. Its values are not looked into. */
+/** The bounds of a body in the contract. Its values are not inspected. */
 export type BodyShape = {
   /** The names of the fields. */
   names: ReadonlySet<string>
-  /** The field that is a list, where there is one, and the names of an item's fields where it is an object. */
+  /** The field that is a list, if there is one, and the field names of its items if they are objects. */
   list: { field: string; maxItems: number; names: ReadonlySet<string> | undefined } | undefined
 }
 
@@ -16,19 +16,19 @@ type BodySchema = {
   maxItems?: number
 }
 
-/** A part of a body that is a body itself, and the place of its first item in the list of the whole. */
+/** A part of a body that is itself a body, and the index of its first item in the complete list. */
 export type BodyPart = { body: unknown; from: number }
 
 /**
- * So many items are checked at once. Each may have ten faults, and to find out one and to tell it takes 3 µs; a good
- * item takes 1 µs, and each part 5 µs more.
+ * Maximum items validated at once. Each may have ten faults, and finding and formatting one takes 3 µs; a valid item
+ * takes 1 µs, and each part 5 µs more.
  */
 const ITEMS_AT_ONCE = 50
 
 /**
- * The bounds of a body by its schema; an operation may have none.
- * @param resolve gives the schema that a reference is to
- * @throws {Error} where the contract leaves open what the check must be able to bound
+ * Returns the bounds of a body from its schema, which an operation may lack.
+ * @param resolve returns the schema that a reference points to
+ * @throws {Error} if the contract sets no bound where the check needs one
  */
 export function bodyShape(schema: unknown, resolve: (schema: unknown) => unknown): BodyShape {
   if (schema === undefined) return { names: new Set(), list: undefined }
@@ -49,7 +49,7 @@ export function bodyShape(schema: unknown, resolve: (schema: unknown) => unknown
   return { names: new Set(Object.keys(properties)), list: lists[0] }
 }
 
-/** The items of the body's list; undefined where there is none. */
+/** Returns the items of the body's list; undefined if there is none. */
 export function itemsOf(body: unknown, field: string | undefined): unknown[] | undefined {
   if (field === undefined || !isObject(body) || !Object.hasOwn(body, field)) return undefined
   const items = body[field]
@@ -57,9 +57,9 @@ export function itemsOf(body: unknown, field: string | undefined): unknown[] | u
 }
 
 /**
- * A body in parts to be checked one after the other until enough faults are known, so that a bad body takes not much
- * longer than a good one. What is in none of them is more of the same: there are as many fields that the contract does
- * not know as can be told, and as many items as may be.
+ * Splits a body into parts that are validated one after the other until enough faults are found, so that a bad body
+ * takes not much longer than a good one. The parts omit only more of the same: they contain as many unknown fields as a
+ * response lists, and as many items as are allowed.
  */
 export function* bodyParts(body: unknown, { names, list }: BodyShape): Generator<BodyPart> {
   const trimmer = new Trimmer(LISTED_FAULTS + 1)
@@ -73,36 +73,38 @@ export function* bodyParts(body: unknown, { names, list }: BodyShape): Generator
   for (let from = 0; from === 0 || from < last; from += ITEMS_AT_ONCE) {
     const some = items.slice(from, Math.min(from + ITEMS_AT_ONCE, last))
     const kept = list.names ? some.map((item) => trimmer.trim(item, list.names)) : some
-    // What faults the other fields have is known from the first part.
+    // The faults of the other fields are known from the first part.
     const others = from === 0 ? whole : new Trimmer(0).trim(whole, names)
     yield { body: { ...(others as object), [list.field]: kept }, from }
   }
 }
 
-/** The fault of a list that is too long, which none of its parts is. */
+/** Returns the fault of a list that is too long, which none of its parts shows. */
 export function lengthFaults(body: unknown, { list }: BodyShape): Fault[] {
   const items = itemsOf(body, list?.field)
   if (!list || !items || items.length <= list.maxItems) return []
   return [{ detail: `must NOT have more than ${list.maxItems} items`, pointer: `/${list.field}` }]
 }
 
-/** The fault of a part, with the place that the item has in the whole body. */
+/** Converts the fault of a part to the position in the complete body. */
 export function inWhole(fault: Fault, { list }: BodyShape, { from }: BodyPart): Fault {
   const [, name, index, ...rest] = fault.pointer?.split('/') ?? []
   if (from === 0 || name !== list?.field || index === undefined) return fault
   return { ...fault, pointer: ['', name, Number(index) + from, ...rest].join('/') }
 }
 
-/** Cuts off fields that the contract does not know, where there are too many of them. */
+/** Removes fields unknown to the contract if there are too many of them. */
 class Trimmer {
   #left: number
 
-  /** @param left how many unknown fields may stay in all objects together, beside as many as an object has known ones */
+  /**
+   * @param left number of unknown fields to keep in all objects together, beyond as many as an object has known ones
+   */
   constructor(left: number) {
     this.#left = left
   }
 
-  /** The same object where nothing is cut off. */
+  /** Returns the same object if nothing is removed. */
   trim(value: unknown, known: ReadonlySet<string> = new Set()): unknown {
     if (!isObject(value)) return value
     const names = Object.keys(value)

@@ -2,14 +2,14 @@ import { pointerTo } from '../../domain/pointers.ts'
 import type { Fault } from '../../problems.ts'
 import { type BodyShape, itemsOf } from './body-parts.ts'
 
-/** A fault as express-openapi-validator tells it; `path` begins with `/body`, `/query` or `/params`. */
+/** A fault as express-openapi-validator reports it; `path` starts with `/body`, `/query` or `/params`. */
 export type ValidatorError = { path: string; message: string; errorCode?: string }
 
 type Schema = { pattern?: string; format?: string; 'x-refusal'?: string }
 
 /**
- * A fault as the API tells it. Never holds what the caller sent, but the names of fields.
- * @param options.refusals what to say instead of a pattern or a format, see `refusalTexts`
+ * Converts a fault to the form of the API. It contains nothing that the caller sent, except field names.
+ * @param options.refusals texts that replace those of a pattern or format, see `refusalTexts`
  */
 export function faultOf(
   { path, message, errorCode = '' }: ValidatorError,
@@ -29,14 +29,14 @@ export function faultOf(
 
 const DETAILS: Record<string, string> = {
   required: 'is required',
-  // The contract has no other least length than 1.
+  // The contract has no other minLength than 1.
   minLength: 'must not be empty',
   additionalProperties: 'is not a field that the contract knows; remove it or correct its name',
 }
 
 /**
- * Of an unknown field with an empty name the validator does not tell the place: it is the one nearest to the root. Only
- * the body and the items of its list take no others.
+ * Returns the position of an unknown field with an empty name, which the validator does not report: the one nearest to
+ * the root. Only the body and the items of its list refuse unknown fields.
  */
 function namelessField(body: unknown, { list }: BodyShape): string {
   const isNamed = !Object.hasOwn(Object(body), '')
@@ -44,7 +44,9 @@ function namelessField(body: unknown, { list }: BodyShape): string {
   return typeof index === 'number' ? `/${list?.field}/${index}/` : '/'
 }
 
-/** The validator gives an unknown field's parent as a pointer, and then the field's name as it stands. */
+/**
+ * Returns the pointer to an unknown field. The validator gives a pointer to its parent, followed by the unescaped name.
+ */
 function unknownField(body: unknown, path: string): string {
   let parent = body
   let at = 0
@@ -59,14 +61,14 @@ function unknownField(body: unknown, path: string): string {
   return path
 }
 
-/** The faults without repetitions: a pattern and a format that fail together say the same. */
+/** Removes duplicates: a pattern and a format that fail together have the same text. */
 export function distinct(faults: Fault[]): Fault[] {
   if (faults.length < 2) return faults
   const seen = new Map(faults.map((fault) => [`${fault.pointer} ${fault.parameter} ${fault.detail}`, fault]))
   return [...seen.values()]
 }
 
-/** What to say instead of a pattern or a format, by the validator's message: the contract's `x-refusal`. */
+/** Returns the contract's `x-refusal` texts for patterns and formats, by the validator's message. */
 export function refusalTexts(components: unknown): Map<string, string> {
   const texts = new Map<string, string>()
   const visit = (value: unknown) => {

@@ -4,8 +4,8 @@ export type Parameter = { name: string; schema: { type?: unknown } }
 export type Query = { values: Record<string, string>; faults: Fault[] }
 
 /**
- * The query as the contract's parameters have it. What the validator would let through or change in silence is a
- * fault: unknown and repeated names, `0x10` as an integer, broken percent-encoding.
+ * Parses the query by the contract's parameters. Reports as faults what the validator would accept or silently change:
+ * unknown and repeated names, `0x10` as an integer, invalid percent-encoding.
  */
 export function readQuery(url: string, parameters: Parameter[]): Query {
   const values: Record<string, string> = {}
@@ -42,7 +42,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A parameter's name as a reply may hold it (contract: `Fault.parameter`). */
+/** Returns a parameter's name in a form that a response may contain (contract: `Fault.parameter`). */
 function shown(name: string): string {
   return name.slice(0, 255).toWellFormed().replaceAll('\0', '\ufffd')
 }

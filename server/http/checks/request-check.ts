@@ -8,7 +8,7 @@ import { type Parameter, readQuery } from './query.ts'
 import { requestPart } from './request-part.ts'
 import { operationMetadata, refusedBy, validatorSteps } from './validator.ts'
 
-/** What of a request is checked beside its body. */
+/** The parts of a request that are checked besides its body. */
 type CheckedRequest = Pick<ExpressRequest, 'method' | 'originalUrl' | 'headers' | 'params'>
 
 /** What the contract allows of a request. */
@@ -16,9 +16,9 @@ type Allowed = { body: unknown; path: Record<string, unknown>; query: Record<str
 
 /**
  * Checks a request to one operation against the contract.
- * @param loop the time of the event loop, which a long list gives up between its parts
- * @throws {Problem} `invalid_request` with every fault, up to some more than are told, where the contract does not allow
- *   the request
+ * @param loop time of the event loop; a long list is checked in slices
+ * @throws {Problem} `invalid_request` with every fault, up to a limit slightly above what the response lists, if the
+ *   request violates the contract
  */
 export type RequestCheck<Request = Allowed> = (
   req: CheckedRequest,
@@ -26,7 +26,7 @@ export type RequestCheck<Request = Allowed> = (
   loop: LoopTime,
 ) => Promise<Request>
 
-/** Of a path without any; one for all requests, since nobody writes there. */
+/** Shared by all requests whose path has no parameters; nothing writes to it. */
 const NO_PARAMETERS = Object.freeze({})
 
 /**
@@ -35,7 +35,7 @@ const NO_PARAMETERS = Object.freeze({})
  */
 export function requestChecks(document: ContractDocument) {
   const refusals = refusalTexts(document.components)
-  // Its own: the validator changes the document that it is given.
+  // A copy, because the validator modifies the document that it gets.
   const validator = validatorSteps(requestPart(document))
   return async (method: string, template: string, declared: DeclaredOperation): Promise<RequestCheck> => {
     const metadata = await operationMetadata(validator.metadata, method, template)
@@ -55,8 +55,8 @@ export function requestChecks(document: ContractDocument) {
     return async (req, body, loop) => {
       const { values, faults: ofQuery } = readQuery(req.originalUrl, query)
       const pathParams: Record<string, unknown> = hasPathParams ? { ...req.params } : NO_PARAMETERS
-      // An object of its own: to redefine properties of Express's request takes longer than the check. The
-      // validator parses the URL for the query alone, which takes 5 µs.
+      // A separate object: redefining properties of Express's request takes longer than the check. The validator
+      // parses the URL only for its query, which takes 5 µs.
       const request = {
         method: req.method,
         headers: req.headers,
@@ -85,7 +85,7 @@ export function requestChecks(document: ContractDocument) {
   }
 }
 
-/** What stands in the contract, or what it refers to in `components`. */
+/** Resolves a `$ref` into `components`; returns any other value unchanged. */
 function resolve<T>(document: ContractDocument, place: 'parameters' | 'schemas', value: unknown): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
   const name = String(value.$ref).replace(`#/components/${place}/`, '')

@@ -4,13 +4,13 @@ type Contract = {
 }
 type Components = Record<string, Record<string, unknown>>
 
-/** A part of `components`, as it is referred to. */
+/** A reference to a part of `components`. */
 const REFERENCE = /^#\/components\/(\w+)\/(.+)$/
 
 /**
- * What of the contract says which requests are allowed, as a document of its own. The validator goes through all of its
- * document, each reference in it written out, whenever an operation is called for the first time: a tenth of a second of
- * the whole, a few milliseconds of this.
+ * Returns the part of the contract that describes requests. The validator processes its whole document, with references
+ * dereferenced, at the first call of each operation: a tenth of a second for the whole contract, a few milliseconds for
+ * this.
  */
 export function requestPart<Document extends Contract>(document: Document): Document {
   const paths = Object.entries(document.paths).map(([path, methods]) => {

@@ -5,10 +5,10 @@ import type { ContractDocument } from '../../contract-document.ts'
 import type { ValidatorError } from './faults.ts'
 
 /**
- * The two steps of express-openapi-validator that are used. Each operation has its own route in Express, so that the
- * validator's search for the path, which compiles every path's expression on each request, is done once at boot:
- * 49 µs a request with 30 operations, 5 µs without it. The steps are known by name only, hence the exact version in
- * package.json.
+ * Returns the two middlewares of express-openapi-validator that are used. Each operation has its own route in Express,
+ * so the validator's path search, which compiles every path's expression on each request, runs once at start: with 30
+ * operations a request takes 49 µs with it and 5 µs without. The middlewares are known by name only, hence the exact
+ * version in package.json.
  */
 export function validatorSteps(apiSpec: ContractDocument): {
   metadata: RequestHandler
@@ -17,15 +17,16 @@ export function validatorSteps(apiSpec: ContractDocument): {
   warnSilentlyOfUrlParse()
   const steps = middleware({
     apiSpec: apiSpec as never,
-    // At a reference the compiled check copies all faults so far: 2.6 s for 20,000 wrong items, 0.1 s without.
+    // With references kept, the compiled check copies all previous faults at each one: 2.6 s for 20,000 invalid items,
+    // 0.1 s without.
     $refParser: { mode: 'dereference' },
-    // The lint has done it. Here it would take a tenth of a second of every start.
+    // The lint checks it. Here it would add a tenth of a second to every start.
     validateApiSpec: false,
     validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
     validateResponses: false,
     validateSecurity: false,
     validateFormats: true,
-    // The fast formats accept 2023-02-30.
+    // The fast formats accept the date 2023-02-30.
     ajvFormats: { mode: 'full' },
     fileUploader: false,
   })
@@ -39,8 +40,9 @@ export function validatorSteps(apiSpec: ContractDocument): {
 }
 
 /**
- * Until it has warned once that `url.parse` is deprecated, Node looks at the call stack each time to see who calls: 8 µs
- * of every request, in the validator. The warning is for the validator's authors.
+ * Triggers Node's deprecation warning for `url.parse` once, silently. Until it has been issued, Node inspects the call
+ * stack on every call to find the caller: 8 µs per request, in the validator. Only the validator's authors can act on
+ * it.
  */
 function warnSilentlyOfUrlParse() {
   const { noDeprecation = false } = process
@@ -49,7 +51,10 @@ function warnSilentlyOfUrlParse() {
   process.noDeprecation = noDeprecation
 }
 
-/** What the validator finds out about an operation, by a request that it would match. Fails with a bad contract. */
+/**
+ * Runs the validator's metadata middleware once with a matching request and returns the result. Fails for an invalid
+ * contract.
+ */
 export async function operationMetadata(metadata: RequestHandler, method: string, template: string) {
   const app = { enabled: () => true }
   const req = { method, path: template, originalUrl: template, baseUrl: '', app, openapi: undefined }
@@ -62,7 +67,7 @@ export async function operationMetadata(metadata: RequestHandler, method: string
 
 const NO_FAULTS: readonly ValidatorError[] = []
 
-/** What the validator refuses of a request, with all its faults. @throws what is no fault of the request */
+/** Returns all faults that the validator finds in a request. @throws any error that is not a fault of the request */
 export async function refusedBy(step: RequestHandler, request: object): Promise<readonly ValidatorError[]> {
   try {
     await new Promise<void>((resolve, reject) => {

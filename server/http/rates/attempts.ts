@@ -8,13 +8,15 @@ import {
   type OpenCounts,
 } from '../../storage/guess-counts.ts'
 
-/** How many wrong guesses are free, and how long those after them must wait: a second, then twice as long each time. */
+/**
+ * Number of free wrong guesses; after that each must wait: one second, then twice as long each time up to the maximum.
+ */
 type Allowance = { free: number; longestWait_s: number }
 
 /**
- * By what guesses are counted, each wrong one: one account from one network; one account from a browser that has signed
- * in to it before, which is counted by nothing else, so that nobody locks out its owner by guessing; the tokens of
- * links, from one network.
+ * Own counts of wrong guesses: one account from one network; one account from a browser that has signed in to it
+ * before, which counts towards nothing else, so that nobody can lock out the owner by guessing; the tokens of links
+ * from one network.
  */
 const OWN = {
   pair: { free: 5, longestWait_s: 60 },
@@ -23,9 +25,9 @@ const OWN = {
 } as const satisfies Record<string, Allowance>
 
 /**
- * What many of them have in common: one network, which tries accounts; one account, which networks try. Each pair counts
- * once, with its first wrong guess. Were every guess counted, five networks that go on guessing, each as often as its own
- * count lets it, would keep the account's count above any bound and every new browser out for ever.
+ * Counts that many pairs share: one network that tries accounts; one account that networks try. Each pair counts once,
+ * with its first wrong guess. If every guess counted, five networks that keep guessing, each as often as its own count
+ * allows, would keep the account's count above any limit and lock out every new browser permanently.
  */
 const SHARED = {
   network: { free: 30, longestWait_s: 300 },
@@ -38,34 +40,34 @@ type Kind = keyof typeof allowances
 
 type Name = CountName & { by: Kind }
 
-/** So many wrong guesses of a kind are free. */
+/** Returns the number of free wrong guesses of a kind. */
 export function freeGuesses(by: string): number {
   return allowances[by as Kind].free
 }
 
-/** Who guesses at what. The values are kept as digests. */
+/** The caller and target of a guess. Values are stored as digests. */
 export type Guesser = {
   own: { by: keyof typeof OWN; value: string }
   shared?: readonly { by: keyof typeof SHARED; value: string }[]
 }
 
-/** A guess that has begun: what was counted for it, or how long whoever guesses must wait. */
+/** A guess in progress: what was counted for it, or how long the caller must wait. */
 type Begun = { counted: readonly Failure[] } | { wait_s: number }
 
-/** Lets people guess, as often as they may. */
+/** Throttles guesses of passwords and tokens with exponential backoff. */
 export class Attempts {
   readonly #ledger: Pick<GuessLedger, 'begin' | 'end'>
 
-  /** @param ledger where guesses are counted; it may be in another thread */
+  /** @param ledger counts the guesses */
   constructor(ledger: Pick<GuessLedger, 'begin' | 'end'>) {
     this.#ledger = ledger
   }
 
   /**
-   * Lets somebody guess. Until it is known how it ends the guess counts as wrong: guesses side by side must not slip
-   * through. One that must wait does not count, nor does one that fails: an outage is no wrong guess.
-   * @param find undefined where the guess is wrong
-   * @throws {Problem} `too_many_attempts` where further guesses must wait
+   * Runs a guess. It counts as wrong until its result is known, so that concurrent guesses cannot slip through. A guess
+   * that must wait is not counted, nor is one that fails: an outage is not a wrong guess.
+   * @param find returns undefined if the guess is wrong
+   * @throws {Problem} `too_many_attempts` if further guesses must wait
    */
   async guess<Found>(guesser: Guesser, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
     const begun = await this.#ledger.begin(guesser)
@@ -95,7 +97,7 @@ export class GuessLedger {
     this.#counts = counts
   }
 
-  /** Counts a guess as wrong, where it may be made. */
+  /** Counts a guess as wrong, if it is allowed. */
   async begin({ own, shared = [] }: Guesser): Promise<Begun> {
     const now_ms = this.#now()
     const one = nameOf(own)
@@ -117,18 +119,18 @@ export class GuessLedger {
   }
 
   /**
-   * Takes back what was counted for a guess that was not wrong.
-   * @param options.isRight nothing counts any more against who has guessed
+   * Reverts what was counted for a guess that was not wrong.
+   * @param options.isRight whether to clear the own count of the caller
    */
   async end(counted: readonly Failure[], { isRight }: { isRight: boolean }): Promise<void> {
     const names = counted.map(({ name }) => name)
     const changed = this.#counts.change(names, (counts) => {
-      // Of those that are shared it takes back its own alone: who has an account must not clear the count of others.
+      // Of shared counts it reverts only its own part: the owner of one account must not clear the count of others.
       const [own] = names
       if (isRight && own) counts.put(own, undefined)
       for (const failure of counted) takeBack(counts, failure)
     })
-    // Where the store cannot be written the guess goes on counting for a while; what came of it is told all the same.
+    // If the store cannot be written, the guess stays counted for a while; its result is returned all the same.
     await changed.catch(() => {})
   }
 }
@@ -138,7 +140,7 @@ function current(counts: OpenCounts, name: Name, now_ms: number): GuessCount | u
   return count && now_ms - count.since_ms <= FORGET_MS ? count : undefined
 }
 
-/** A guess that was counted: what the count was before, and what was made of it. */
+/** A counted guess: the count before it, and the count that it made. */
 type Failure = { name: Name; count: 0 | 1; before: GuessCount | undefined; made: GuessCount }
 
 function fail(
@@ -149,26 +151,26 @@ function fail(
   const { free, longestWait_s } = allowances[name.by]
   const before = current(counts, name, now_ms)
   const failures = (before?.failures ?? 0) + count
-  // Not `now_ms` where nobody waits: a clock that is set back would make them.
+  // 0 and not `now_ms` if no wait applies: a clock that is set back would turn it into one.
   const until_ms = failures < free ? 0 : now_ms + Math.min(2 ** (failures - free), longestWait_s) * 1000
   const made: GuessCount = { failures, since_ms, until_ms }
   counts.put(name, made)
   return { name, count, before, made }
 }
 
-/** Takes a failure back, and the wait that it made. */
+/** Reverts a failure, and the wait that it caused. */
 function takeBack(counts: OpenCounts, { name, count, before, made }: Failure) {
   const now = counts.get(name)
   if (now === undefined) return
   const isUntouched = now.failures === made.failures && now.until_ms === made.until_ms
   if (isUntouched) return counts.put(name, before)
-  // Others have guessed meanwhile; what they have added stays.
+  // Others have guessed meanwhile; what they added stays.
   const failures = now.failures - count
   const { free } = allowances[name.by]
   counts.put(name, { ...now, failures, until_ms: failures < free ? 0 : now.until_ms })
 }
 
-/** A digest, because names have no bound worth the name: an email of 254 characters can be 9 KB as it is compared. */
+/** Digests a name, which has no useful bound: an email of 254 characters can have 9 KB in the form that is compared. */
 function nameOf({ by, value }: { by: Kind; value: string }): Name {
   return { by, digest: hash('sha256', value, 'base64') }
 }

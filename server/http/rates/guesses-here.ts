@@ -3,9 +3,9 @@ import { freeGuesses } from './attempts.ts'
 import { RecentMap } from './recent-map.ts'
 
 /**
- * So many counts of each kind are remembered at least, and apart from them so many of those that have come half the way to
- * a wait. So names that are made up for the purpose put only each other out: with one guess each nothing that has come
- * half the way; and to guess so often at each takes longer than the waiting that is saved by it.
+ * Minimum number of counts kept per kind, and separately of those that are half way to a wait. So invented names evict
+ * only each other: with one guess each they evict nothing that is half way, and guessing several times at each takes
+ * longer than the wait that it would avoid.
  */
 const COUNTS = 50_000
 
@@ -32,7 +32,7 @@ class Counts {
   }
 }
 
-/** Counts of this process, which are all there are where it alone serves the store. */
+/** Counts in this process, enough if it alone serves the store. */
 export class GuessesHere implements GuessCounts {
   readonly #kinds = new Map<string, Counts>()
   readonly #open: OpenCounts = {

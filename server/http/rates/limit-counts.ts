@@ -1,18 +1,21 @@
 import { RecentMap } from './recent-map.ts'
 
-/** So many networks are remembered at least; one that is forgotten has its full share. */
+/** Minimum number of networks remembered; a forgotten one has its full share. */
 const NETWORKS = 50_000
 
-/** When there are so many buckets, those that are full again are forgotten. */
+/** At this number of buckets, full ones are forgotten. */
 const BUCKETS = 10_000
 
-/** `kept` is filled up first. `open` is for all, and can be in debt. All is in events; `rate` a second. */
+/**
+ * A token bucket in two parts, in events; `rate` per second. `kept` refills first. `open` is for everyone and can be in
+ * debt.
+ */
 export type Bucket = { open: number; kept: number; filled_ms: number; rate: number }
 
-/** What a network may still take of what is kept, and how many of its events may still be refused. */
+/** The remaining share of a network: of what is kept, and of its events that may still be refused. */
 export type Share = { kept: number; refused: number; filled_ms: number }
 
-/** What a rate limiter remembers. */
+/** The state of a rate limiter. */
 export class LimitCounts {
   readonly #buckets = new Map<string, Bucket>()
   #mostBuckets = BUCKETS
@@ -23,20 +26,20 @@ export class LimitCounts {
   }
 
   /**
-   * Keeps a bucket. One that is not full is never forgotten.
-   * @param isFull whether another one would be full by now: it need not be remembered
+   * Stores a bucket. A bucket that is not full is never forgotten.
+   * @param isFull whether another bucket would be full by now, and need not be remembered
    */
   keepBucket(name: string, bucket: Bucket, isFull: (bucket: Bucket) => boolean): void {
     if (this.#buckets.has(name)) return
     if (this.#buckets.size >= this.#mostBuckets) {
       for (const [other, bucket] of this.#buckets) if (isFull(bucket)) this.#buckets.delete(other)
-      // Not before there are twice as many: each key that is new pays for the look at one or two.
+      // The next time at twice as many: then each new key pays for the check of one or two.
       this.#mostBuckets = Math.max(BUCKETS, 2 * this.#buckets.size)
     }
     this.#buckets.set(name, bucket)
   }
 
-  /** A copy of what was kept of a network; undefined where that has its full share. */
+  /** Returns a copy of a network's share; undefined if the network has its full share. */
   share(name: string): Share | undefined {
     const share = this.#shares.get(name)
     return share && { ...share }

@@ -3,53 +3,55 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { FairQueue, type Owner } from '../../domain/fair-queue.ts'
 import { Unavailable } from '../../storage/unavailable.ts'
 
-/** Who has used how much is looked at after so long; what was used before counts half as much each time. */
+/** Window of accounting; earlier use counts half as much per window (exponential decay). */
 const WINDOW_MS = 100
 
-/** From this part of its time in use, the event loop has to be shared. */
+/** Utilization of the event loop above which its time is shared. */
 const BUSY = 0.7
 
-/** A workspace takes turns when it uses so many times as much as those that are active do on average. */
+/** A workspace takes turns if it uses this many times the average of the active ones. */
 const FAR_ABOVE = 1.5
 
-/** Of what waits, about so much is done at a time; what comes in meanwhile, of those who use less, goes first. */
+/** Length of a slice of queued work. Between slices, requests of those who use less go first. */
 const SLICE_MS = 2
 
-/** What a request takes of the event loop beside what is measured: its head, its line in the log. */
+/** Estimated time of a request outside of what is measured: its head, its log line. */
 const REQUEST_MS = 0.15
 
-/** What waits has been taken from no connection yet, or is a body that holds a place of its own. */
+/** Maximum waiting. A waiting request is still in its connection, or its body has its own reservation. */
 const WAITING = { perCaller: 1_000, inAll: 5_000 }
 
-/** What one workspace uses, or all who have shown no credential: in this window, and on average in a window and a turn. */
+/**
+ * The use of a workspace, or of all callers without a credential: in this window, and averages per window and per turn.
+ */
 type Use = { now_ms: number; turns: number; usual_ms: number; turn_ms: number }
 
-/** Less than this is forgotten. */
+/** A use below this is forgotten. */
 const NOTHING_MS = 0.01
 
 type Waiting = { owner: Owner; resolve: () => void }
 
 /**
- * Shares the time of the event loop, which is one for all. As long as it has time left, or one workspace alone uses it,
- * nobody waits. Else a workspace that uses far more than the others takes turns, its callers among themselves, and
- * between two slices of that all others are served. Nothing is held back that could be done.
+ * Shares the time of the event loop fairly. While it has time left, or only one workspace uses it, nobody waits.
+ * Otherwise a workspace that uses far more than the others takes turns, and its callers among themselves; between two
+ * slices of them all others are served. It is work-conserving: nothing waits while the loop is idle.
  */
 export class LoopScheduler {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #uses = new Map<string, Use>()
   #windowEnds_ms = performance.now() + WINDOW_MS
   #utilization = performance.eventLoopUtilization()
-  /** What a workspace may use in a window without taking turns. */
+  /** Maximum use of a workspace per window without taking turns. */
   #most_ms = Number.POSITIVE_INFINITY
   #isServing = false
 
-  /** Begins a request. */
+  /** Starts the accounting of a request. */
   begin(owner: Owner): LoopTime {
     this.spend(owner, REQUEST_MS)
     return new LoopTime(this, owner)
   }
 
-  /** For a `LoopTime` alone. @returns what ends when it is the owner's turn, where it has to wait */
+  /** Called by `LoopTime` only. @returns a promise for the owner's turn, if it must wait */
   turn(owner: Owner): Promise<void> | undefined {
     const use = this.#use(owner)
     use.turns += 1
@@ -62,7 +64,7 @@ export class LoopScheduler {
     })
   }
 
-  /** For a `LoopTime` alone: counts time that the owner's workspace has used. */
+  /** Called by `LoopTime` only: records time used by the owner's workspace. */
   spend(owner: Owner, time_ms: number): void {
     const now_ms = performance.now()
     if (now_ms >= this.#windowEnds_ms) this.#look(now_ms)
@@ -97,7 +99,7 @@ export class LoopScheduler {
     this.#most_ms = isShared ? (FAR_ABOVE * used_ms) / this.#uses.size : Number.POSITIVE_INFINITY
   }
 
-  /** Does a slice of what waits. */
+  /** Runs a slice of queued work. */
   #serve() {
     let expected_ms = 0
     while (expected_ms < SLICE_MS) {
@@ -107,13 +109,13 @@ export class LoopScheduler {
       item.resolve()
       expected_ms += this.#use(item.owner).turn_ms
     }
-    // In the next round of the loop, after what has come in.
+    // In the next iteration of the loop, after new arrivals.
     if (this.#waiting.size > 0) setImmediate(() => this.#serve())
     else this.#isServing = false
   }
 }
 
-/** The time of the event loop that one request uses. It counts but for what is awaited by a method of this class. */
+/** The event loop time of one request. Everything counts except what is awaited by a method of this class. */
 export class LoopTime {
   readonly #scheduler: LoopScheduler
   readonly #owner: Owner
@@ -125,9 +127,9 @@ export class LoopTime {
   }
 
   /**
-   * Lets others go before who have used less. To be awaited between pieces of work of a millisecond or so.
-   * @returns undefined where nobody need wait
-   * @throws {Unavailable} `overloaded` where too much waits
+   * Yields to callers who have used less. Await it between pieces of work of about a millisecond.
+   * @returns undefined if there is no need to wait
+   * @throws {Unavailable} `overloaded` if too much is waiting
    */
   next(): Promise<void> | undefined {
     this.end()
@@ -137,7 +139,7 @@ export class LoopTime {
     return undefined
   }
 
-  /** As `next`, and lets at least go before what has come in, whoever it is of: for long work of one request. */
+  /** Like `next`, but always yields at least to new arrivals of any workspace: for long work of one request. */
   async pass(): Promise<void> {
     await this.away(this.#scheduler.turn(this.#owner) ?? nextRound())
   }

@@ -1,41 +1,42 @@
 import { Problem } from '../../problems.ts'
 import { type Bucket, LimitCounts, type Share } from './limit-counts.ts'
 
-/** The burst is what a key may send at once: this many seconds of its rate. */
+/** The burst: this many seconds of a key's rate. */
 const BURST_SECONDS = 2
 
 /**
- * Of the burst of a key that anybody can read, this part is kept for networks that have sent little, and one network may
- * have so much of it: a visitor sends a handful at once, and twenty of them find room beside one that sends all it can.
+ * For a publishable key, which anyone can read, this part of the burst is kept for networks that have sent little, and
+ * one network may take this share of it: a visitor sends a handful at once, so twenty of them fit beside one that sends
+ * all it can.
  */
 const KEPT = 1 / 2
 const SHARE_OF_KEPT = 1 / 20
 const VISIT_EVENTS = 10
 
-/** Of a key that is not shared. Nothing is ever taken of it. */
+/** For a key that is not shared. Nothing is ever taken from it. */
 const NO_SHARE: Share = { kept: 0, refused: Number.POSITIVE_INFINITY, filled_ms: 0 }
 
-/** What buckets and shares hold when they are full. */
+/** Sizes of full buckets and shares. */
 type Sizes = { rate: number; open: number; kept: number; share: number }
 
-/** What a request is measured by. */
+/** The bucket and share that a request is measured by. */
 type Measure = { bucket: Bucket; share: Share; sizes: Sizes }
 
-/** Whose rate it is: a key, or a person who is signed in. */
+/** The owner of a rate: a key, or a signed-in person. */
 export type LimitedKey = {
   key_id: string
   rate_limit: number | null
-  /** From where it sends, for a key that many share: a publishable one. */
+  /** The sender's network, for a key that many share: a publishable one. */
   network?: string
 }
 
-/** A token bucket for each key, in this process, counted in events. A rate of 0 means no limit. */
+/** A token bucket per key, in this process, counted in events. A rate of 0 means no limit. */
 export class RateLimiter {
   readonly #defaultRate: number
   readonly #now: () => number
   readonly #counts = new LimitCounts()
 
-  /** @param options.defaultRate events a second, for keys without a rate of their own */
+  /** @param options.defaultRate events per second, for keys without a rate of their own */
   constructor({ defaultRate, now }: { defaultRate: number; now: () => number }) {
     this.#defaultRate = defaultRate
     this.#now = now
@@ -43,28 +44,29 @@ export class RateLimiter {
 
   /**
    * Takes one event from the key's bucket.
-   * @returns the headers `RateLimit` and `RateLimit-Policy`; none where the key has no limit
-   * @throws {Problem} `rate_limited` where nothing is left
+   * @returns the headers `RateLimit` and `RateLimit-Policy`; none if the key has no limit
+   * @throws {Problem} `rate_limited` if nothing is left
    */
   take(key: LimitedKey): Record<string, string> {
     return this.#take(key, 1, { taken: 0, refusal: 0 })
   }
 
   /**
-   * Takes the rest of a request that counts as so many events and for which `take` has taken one; all or nothing. One
-   * that is larger than the burst passes when the bucket is full before, and leaves it in debt.
-   * @param refusal what is charged where it is refused, see `charge`; who waits as long as it is told need not wait more
-   * @returns the headers as they are now
-   * @throws {Problem} `rate_limited` where too little is left
+   * Takes the rest of a request that counts as `count` events, of which `take` has taken one; all or nothing. A request
+   * larger than the burst passes if the bucket is full, and leaves it in debt.
+   * @param refusal what to charge if it is refused, see `charge`; a client that waits as long as it is told need not
+   *   wait longer
+   * @returns the current headers
+   * @throws {Problem} `rate_limited` if too little is left
    */
   takeRest(key: LimitedKey, { count, refusal }: { count: number; refusal: number }): Record<string, string> {
     return this.#take(key, count, { taken: 1, refusal })
   }
 
   /**
-   * Gives back what a network has spent for events that were refused for what they refer to, and counts them for the
-   * network alone, at the key's rate: whoever sends nonsense spends nothing of others.
-   * @returns the headers as they are now
+   * Refunds what a network has spent on events that were refused because of what they refer to, and counts them for the
+   * network alone, at the key's rate: a sender of invalid events uses up nothing of the others'.
+   * @returns the current headers
    */
   giveBack(key: LimitedKey, count: number): Record<string, string> {
     const { network } = key
@@ -79,8 +81,8 @@ export class RateLimiter {
   }
 
   /**
-   * Takes more for a request that was refused and took as much time as so many events, also where less is left: what
-   * follows must wait. Of a key that many share it counts for the network alone.
+   * Charges more for a refused request that took as much time as this many events, even if less is left: following
+   * requests must wait. For a shared key it counts for the network only.
    * @param cost in events, rounded down
    */
   charge(key: LimitedKey, cost: number): void {
@@ -97,7 +99,7 @@ export class RateLimiter {
     }
   }
 
-  /** @param options.taken how many of them have been taken before */
+  /** @param options.taken number of these events taken before */
   #take(
     key: LimitedKey,
     count: number,
@@ -125,7 +127,7 @@ export class RateLimiter {
     return headers ?? {}
   }
 
-  /** Measures a request of a key. @returns undefined where the key has no limit */
+  /** Measures a request of a key. @returns undefined if the key has no limit */
   #measured<Result>(key: LimitedKey, work: (measure: Measure) => Result): Result | undefined {
     const { key_id, network } = key
     const rate = key.rate_limit ?? this.#defaultRate
@@ -150,7 +152,7 @@ export class RateLimiter {
     return bucket
   }
 
-  /** Full for a network of which nothing is known. */
+  /** Returns the share of a network; full if nothing is known of it. */
   #share(keyId: string, network: string, { rate, share: most }: Sizes, now_ms: number): Share {
     const known = this.#counts.share(nameOf(keyId, network))
     const share = known ?? { kept: most, refused: rate * BURST_SECONDS, filled_ms: now_ms }
@@ -162,7 +164,7 @@ export class RateLimiter {
   }
 }
 
-/** A key of which nothing is known has a full bucket. */
+/** Whether a bucket would be full by now. A key without a bucket has a full one. */
 function isFull(bucket: Bucket, now_ms: number): boolean {
   const missing = bucket.rate * BURST_SECONDS - bucket.open - bucket.kept
   return (elapsed_ms(bucket, now_ms) * bucket.rate) / 1000 >= missing
@@ -175,12 +177,12 @@ function nameOf(keyId: string, network: string): string {
 function sizesOf(rate: number, isShared: boolean): Sizes {
   const burst = rate * BURST_SECONDS
   const kept = isShared ? burst * KEPT : 0
-  // In whole events, so that a full bucket is full however it was added up.
+  // In whole events, so that a full bucket is exactly full however it was refilled.
   const share = Math.ceil(Math.min(kept / 2, Math.max(VISIT_EVENTS, kept * SHARE_OF_KEPT)))
   return { rate, open: burst - kept, kept, share }
 }
 
-/** A clock that steps back must not take tokens away. */
+/** Not negative, because a clock that steps back must not take tokens away. */
 function elapsed_ms({ filled_ms }: { filled_ms: number }, now_ms: number): number {
   return Math.max(0, now_ms - filled_ms)
 }
@@ -191,12 +193,12 @@ function fill(bucket: Bucket, { open, kept }: Sizes, tokens: number) {
   bucket.open = Math.min(open, bucket.open + tokens - toKept)
 }
 
-/** How many events may be sent now, by one network where the key is shared. */
+/** Returns the number of events that may be sent now, for a shared key by this network. */
 function available({ bucket, share }: Measure): number {
   return share.refused < 1 ? 0 : Math.max(0, bucket.open) + Math.min(bucket.kept, share.kept)
 }
 
-/** @param needed what must be there for the same request to pass */
+/** @param needed what must be available for the same request to pass */
 function limited(measure: Measure, needed: number): Problem {
   const wait_s = Math.max(1, Math.ceil(waitOf(measure, needed)))
   return new Problem('rate_limited', {
@@ -204,7 +206,7 @@ function limited(measure: Measure, needed: number): Problem {
   })
 }
 
-/** In seconds, if nobody else sends. */
+/** Returns the wait in seconds if nobody else sends. */
 function waitOf({ bucket, share, sizes }: Measure, needed: number): number {
   const { rate } = sizes
   const shareRate = sizes.share / BURST_SECONDS
@@ -217,7 +219,10 @@ function waitOf({ bucket, share, sizes }: Measure, needed: number): number {
   return Math.max((1 - share.refused) / rate, Math.min(Math.max(byOpen, beyondOpen), byShare))
 }
 
-/** The header fields of the IETF draft "RateLimit header fields for HTTP", for the network that gets them. */
+/**
+ * Returns the header fields of the IETF draft "RateLimit header fields for HTTP", as they apply to the requesting
+ * network.
+ */
 function rateHeaders(measure: Measure): Record<string, string> {
   const { bucket, share, sizes } = measure
   const { rate, open, kept } = sizes

@@ -1,8 +1,11 @@
-/** A map that forgets what was set longest ago: it keeps so many at least, and less than twice as many. */
+/**
+ * A map that evicts the least recently set entries in two generations: it keeps at least `least` and less than twice as
+ * many.
+ */
 export class RecentMap<Value> {
   readonly #least: number
   #recent = new Map<string, Value>()
-  /** Those that were not set again since there were too many. */
+  /** Entries that were not set again since the previous generation was full. */
   #earlier = new Map<string, Value>()
 
   constructor(least: number) {
@@ -16,7 +19,7 @@ export class RecentMap<Value> {
   set(name: string, value: Value): void {
     this.#recent.set(name, value)
     if (this.#recent.size < this.#least) return
-    // All of the earlier at once: to find and remove the oldest one for each that is new took 37 µs.
+    // The whole earlier generation at once: finding and removing the oldest entry for each new one took 37 µs.
     this.#earlier = this.#recent
     this.#recent = new Map()
   }

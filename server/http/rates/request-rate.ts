@@ -2,13 +2,13 @@ import type { Response } from 'express'
 import { addHeaders } from '../answers/answer.ts'
 import type { LimitedKey, RateLimiter } from './rate-limit.ts'
 
-/** Bytes of a body rejected for its form that count as one event: the size of a small event in a batch. */
+/** Bytes of a malformed body that are charged as one event: the size of a small event in a batch. */
 const REJECTED_EVENT_BYTES = 4 * 1024
 
-/** The same of a body that is rejected for its rate: it was read and checked too, which takes as long as an event of this size. */
+/** Bytes of a rate-limited body that are charged as one event: it was parsed and validated too. */
 const LIMITED_EVENT_BYTES = 16 * 1024
 
-/** What one request takes of the rate of its caller. The headers of the answer say what is left. */
+/** The rate limit accounting of one request. The headers of the response say what is left. */
 export class RequestRate {
   readonly #limiter: RateLimiter
   readonly #key: LimitedKey
@@ -36,12 +36,12 @@ export class RequestRate {
     addHeaders(this.#res, this.#limiter.takeRest(this.#key, { count, refusal }))
   }
 
-  /** Charges the time that it took to find out that the body is wrong. @param bytes its length */
+  /** Charges the time that it took to reject a malformed body. @param bytes its length */
   chargeRejected(bytes: number): void {
     this.#limiter.charge(this.#key, bytes / REJECTED_EVENT_BYTES)
   }
 
-  /** Refunds events that were rejected for what they refer to: they must not use up a rate that others share. */
+  /** Refunds events rejected because of what they refer to: they must not use up a rate that others share. */
   refund(count: number): void {
     addHeaders(this.#res, this.#limiter.giveBack(this.#key, count))
   }

@@ -14,29 +14,29 @@ import {
 } from './activity.ts'
 import { addCounts, eachCounts, totalOf } from './event-counts.ts'
 
-/** What is kept of a period. */
+/** The stored counts of a period. */
 export type KeptPeriod = { start_ms: number; counts: Uint8Array }
 
-/** What is counted and in no period yet. */
+/** Counts that are not in any stored period yet. */
 export type OpenCounts = Series & ActivityCounts & { minute_ms: number }
 
-/** All that an answer is made of, as one commit left it. */
+/** Everything that an answer is made of, as of one commit. */
 export type Counted = {
-  /** Of the length that was asked for, in the span, in order. */
+  /** Of the requested length, within the span, in order. */
   periods: readonly KeptPeriod[]
   open: readonly OpenCounts[]
-  /** Those of the blocks in the span; needed only where `needsSeries`. */
+  /** The series of the blocks in the span; needed only if `needsSeries`. */
   series: readonly NumberedSeries[]
-  /** When counting began in this store. */
+  /** When counting started in this store. */
   since_ms: number
 }
 
-/** Whether an answer tells one series from another. */
+/** Whether the answer distinguishes series. */
 export function needsSeries({ journey_id, event_id, key_id, group_by }: ActivityRequest): boolean {
   return [journey_id, event_id, key_id, group_by].some((condition) => condition !== undefined)
 }
 
-/** Adds up what was counted. */
+/** Sums up what was counted. */
 export function activityOf(
   request: ActivityRequest,
   { periods, open, series, since_ms }: Counted,
@@ -70,7 +70,7 @@ class Sums {
     }
   }
 
-  /** To be called in the order of the periods. */
+  /** Must be called in the order of the periods. */
   addPeriod({ start_ms, counts }: KeptPeriod): void {
     const period = this.#periodAt(start_ms)
     if (this.#needsSeries) this.#blocks.get(blockOf(start_ms))?.add(period, counts)
@@ -88,7 +88,7 @@ class Sums {
     const { by } = this.#request
     for (const block of this.#blocks.values()) {
       for (const { series, start_ms, counts } of block.sums()) {
-        // The last minute of a series is known only of the last period.
+        // The last minute of a series is known only for its last period.
         const last_ms = periodOf(series.last_ms, by) === start_ms ? series.last_ms : start_ms
         this.#addToGroup(series, last_ms, counts)
       }
@@ -136,19 +136,19 @@ class Sums {
   }
 }
 
-/** What `BlockSums` keeps of a series: what was created, duplicate and rejected, and the last period with any of it. */
+/** Fields per series in `BlockSums`: created, duplicate, rejected, and the last period with any of them. */
 const KEPT = 4
 
 /**
- * The series of a block that are asked for, and their sums over its periods. By number: where a thousand names come in each
- * minute, a day has a million and a half counts, and to look each up by its name took most of the time.
+ * The requested series of a block and their sums over its periods. Addressed by number: with a thousand names per
+ * minute, a day has a million and a half counts, and looking each up by name took most of the time.
  */
 class BlockSums {
   readonly #series: readonly NumberedSeries[]
   readonly #isAsked: Uint8Array
   readonly #sums: Float64Array
 
-  /** @param series those that are asked for */
+  /** @param series the requested ones */
   constructor(series: readonly NumberedSeries[]) {
     const size = series.reduce((size, { number }) => Math.max(size, number + 1), 0)
     this.#series = series
@@ -174,7 +174,7 @@ class BlockSums {
     })
   }
 
-  /** Of each series that was counted, with the last period in which it was. */
+  /** Yields each series that was counted, with the last period in which it was. */
   *sums(): Generator<{ series: NumberedSeries; start_ms: number; counts: ActivityCounts }> {
     for (const series of this.#series) {
       const at = series.number * KEPT
@@ -189,7 +189,7 @@ function sizeOf({ created, duplicate, rejected }: ActivityCounts): number {
   return created + duplicate + rejected
 }
 
-/** Those of one size by their names, so that the same is told each time. */
+/** Sorts by size, then by name, so that the order is stable. */
 function bySize(a: ActivityGroup, b: ActivityGroup): number {
   return sizeOf(b) - sizeOf(a) || ((a.group ?? '') < (b.group ?? '') ? -1 : 1)
 }

@@ -4,13 +4,13 @@ import { type Activity, type ActivityGroup, type ActivityRequest, PERIOD_MS, spa
 
 type Schemas = components['schemas']
 
-/** In a group the field that it is grouped by says which it is. */
+/** In a group, the field that it is grouped by identifies it. */
 const NO_GROUP = { journey_id: null, event_id: null, key_id: null }
 
-/** Behind the instant of a period without events. */
+/** Follows the instant of a period without events. */
 const NOTHING = JSON.stringify({ created: 0, duplicate: 0, rejected: 0 }).slice(1)
 
-/** The contract's `Activity` as JSON. To be made where it is read: of a day of minutes it has 1,440 periods. */
+/** Formats the contract's `Activity` as JSON. Call it in the thread that reads: a day of minutes has 1,440 periods. */
 export function activityText(request: ActivityRequest, activity: Activity): string {
   const { by, group_by } = request
   const { from_ms, to_ms } = spanOf(request)
@@ -39,7 +39,7 @@ function groupOf(
   }
 }
 
-/** Each period of the span, those without events too. */
+/** Formats each period of the span, including those without events. */
 function periodTexts(request: ActivityRequest, { periods }: Activity): string[] {
   const { from_ms, to_ms } = spanOf(request)
   const counted = periods.values()

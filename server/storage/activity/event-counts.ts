@@ -1,10 +1,10 @@
 import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../domain/varint.ts'
 import type { ActivityCounts } from './activity.ts'
 
-/** What was counted of one series. */
+/** The counts of one series. */
 export type SeriesCounts = ActivityCounts & { number: number }
 
-/** The counts of a period as it is kept: what was counted in all, and then of each series. */
+/** Encodes the counts of a period: the total, followed by each series. */
 export function packCounts(counts: readonly SeriesCounts[]): Uint8Array {
   const writer = new ByteWriter((3 + 4 * counts.length) * NUMBER_BYTES)
   const total = { created: 0, duplicate: 0, rejected: 0 }
@@ -17,15 +17,15 @@ export function packCounts(counts: readonly SeriesCounts[]): Uint8Array {
   return writer.take()
 }
 
-/** What was counted in all is in so many bytes at the beginning. */
+/** Length of the encoded total at the start. */
 export const TOTAL_BYTES = 3 * NUMBER_BYTES
 
-/** What was counted in all. @param packed or its first `TOTAL_BYTES` */
+/** Decodes the total. @param packed or its first `TOTAL_BYTES` */
 export function totalOf(packed: Uint8Array): ActivityCounts {
   return readCounts(new ByteReader(packed))
 }
 
-/** Calls for each series. */
+/** Calls back for each series. */
 export function eachCounts(
   packed: Uint8Array,
   visit: (number: number, created: number, duplicate: number, rejected: number) => void,
@@ -35,7 +35,7 @@ export function eachCounts(
   while (!reader.isAtEnd) visit(reader.number(), reader.number(), reader.number(), reader.number())
 }
 
-/** Adds what was counted to what is kept of a period. */
+/** Adds counts to those of a stored period. */
 export function addedCounts(packed: Uint8Array | undefined, added: readonly SeriesCounts[]): Uint8Array {
   const sums = new Map<number, SeriesCounts>()
   if (packed) {

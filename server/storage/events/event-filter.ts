@@ -1,6 +1,6 @@
-/** Which events of a workspace are listed, counted or exported. All conditions hold together. */
+/** A filter of events for lists, counts and exports. All conditions must hold. */
 export type EventFilter = {
-  /** The one event that has it, or none. */
+  /** The only event with this identifier. */
   id?: string
   journey_id?: string
   customer_id?: string
@@ -11,9 +11,9 @@ export type EventFilter = {
   from_ms?: number
   /** Received before this instant. */
   to_ms?: number
-  /** Dated at this instant or later; an event without a time of its own is dated when it was received. */
+  /** Occurred at this instant or later; an event without a time of its own occurred when it was received. */
   occurred_from_ms?: number
-  /** Dated before this instant. */
+  /** Occurred before this instant. */
   occurred_to_ms?: number
 }
 

@@ -6,15 +6,15 @@ import { type ForwardRows, PAGE_BYTES, type Page, type PageRows } from '../../do
 /** Events, each as the JSON of the contract's `Event`. */
 export type EventTexts = PageRows<string>
 
-/** The same, walking forward. */
+/** The same for a forward walk. */
 export type ForwardTexts = ForwardRows<string>
 
-/** An event as it is listed. */
+/** An event with what a list shows. */
 export type ListedEvent = {
   id: string
   journey_id: string
   customer_id: string
-  /** As it is now. */
+  /** The current name. */
   customer_name: string
   client_customer_id: string
   event_id: string
@@ -23,17 +23,17 @@ export type ListedEvent = {
   occurred_ms: number | null
   received_ms: number
   message_id: string | null
-  /** Null where it is not known. */
+  /** Null if unknown. */
   key_id: string | null
 }
 
-/** What an event takes in a page beside its variables, about: names may be longer. */
+/** Approximate size of an event in a page besides its variables; names may be longer. */
 export const OTHER_BYTES = 400
 
-/** The page of a list in which nothing was found. */
+/** The page of a list without results. */
 export const END: EventTexts = { rows: [], next: null }
 
-/** The rows of a page of events as they are found. */
+/** Collects the rows of a page of events. */
 export class PageTexts {
   readonly #limit: number
   readonly #rows: string[] = []
@@ -44,7 +44,7 @@ export class PageTexts {
     this.#limit = limit
   }
 
-  /** @returns false: there is no room for it. There is always room for one. */
+  /** @returns false if it does not fit; the first always does */
   add(event: ListedEvent, position: Position): boolean {
     const text = eventText(event)
     this.#bytes += Buffer.byteLength(text)
@@ -54,28 +54,28 @@ export class PageTexts {
     return true
   }
 
-  /** What stands there is not in the list any more; it goes on behind it. */
+  /** Skips an item that is no longer in the list, and continues after it. */
   skip(position: Position): void {
     this.#last = position
   }
 
-  /** The list ends here. */
+  /** Ends the page at the end of the list. */
   ending(): EventTexts {
     return { rows: this.#rows, next: null }
   }
 
-  /** Others follow the last row. */
+  /** Ends the page with more rows to follow. */
   endingBehindLast(): EventTexts {
     return { rows: this.#rows, next: this.#last }
   }
 
-  /** Nobody knows whether others follow what was looked at last. */
+  /** Ends the page early, when it is unknown whether more rows follow. */
   endingEarly(next: Position): EventTexts {
     return { rows: this.#rows, next }
   }
 }
 
-/** The event as the contract has it, as JSON. Variables are kept so. */
+/** Formats an event as the contract's JSON. Variables are stored as JSON already. */
 export function eventText(event: ListedEvent): string {
   const fields = {
     id: `"${event.id}"`,
@@ -90,7 +90,7 @@ export function eventText(event: ListedEvent): string {
     message_id: JSON.stringify(event.message_id),
     key_id: event.key_id === null ? 'null' : `"${event.key_id}"`,
   } satisfies Record<keyof components['schemas']['Event'], string>
-  // Written out: to join names and texts takes three times as long, and most of what a row of an export takes.
+  // Written out: joining names and texts takes three times as long, most of the time for a row of an export.
   return (
     `{"id":${fields.id},"journey_id":${fields.journey_id},"customer_id":${fields.customer_id},` +
     `"customer_name":${fields.customer_name},"client_customer_id":${fields.client_customer_id},` +

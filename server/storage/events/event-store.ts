@@ -9,21 +9,21 @@ import type { CountFilter, EventFilter } from './event-filter.ts'
 type Customer = components['schemas']['CustomerInitialization']
 type EventPage = components['schemas']['EventPage']
 
-/** An event as it is to be stored; null is what was not sent. */
+/** An event to store; null means not sent. */
 export type NewEvent = EventContent & {
   message_id: string | null
-  /** It is larger than an event may be: it is refused, and counted. What makes it large need not be in it. */
+  /** It exceeds the size limit: it is rejected and counted. What makes it large may be omitted. */
   isTooLarge?: true
-  /** Its time is that of an earlier receipt and was not sent: it is the same event as one with another time. */
+  /** Its time is that of an earlier receipt and was not sent: an event with another time is still the same. */
   isUndated?: true
 }
 
 /**
- * A customer is registered by somebody who may neither change nor recognize one who is known. Where only the answer is asked
- * for it is the same for everybody whom the journey takes.
+ * For a caller who may neither change nor recognise known customers. If only the answer is requested (dry run), it is
+ * the same for every customer that the journey accepts.
  */
 export type Discretion = {
-  /** A new customer gets an identifier with a random time since then: the true one would tell that it is new. */
+  /** A new customer's identifier gets a random time since this instant: the true one would reveal that it is new. */
   since_ms: number
 }
 
@@ -45,20 +45,20 @@ export type EventRejection =
   | 'occurred_at_in_future'
   | 'event_too_large'
 
-/** `isAll`: false where counting has ended before all were looked at; there are so many at least. */
+/** `isAll`: false if counting stopped early; there are at least `events`. */
 export type CountedEvents = { events: number; isAll: boolean }
 
-/** Counting ends after so long: some million events. */
+/** Maximum time for counting: some million events. */
 export const COUNTING_MS = 2_000
 
 /**
- * Where customers are registered and events are kept, one implementation for each engine. What a method has answered
- * is on disk, and every later read sees it.
+ * Registers customers and stores events; one implementation per engine. What a method has answered is on disk, and
+ * every later read sees it.
  *
- * @throws {Unavailable} from every method where the store cannot take the work now; nothing was acknowledged
+ * @throws {Unavailable} from every method if the store cannot accept the work now; nothing was acknowledged
  */
 export type EventStore = {
-  /** Makes the customer or finds it, updates its name, unless with discretion, and enters it in the journey. */
+  /** Creates or finds the customer, updates its name (unless with discretion), and enrols it in the journey. */
   initializeCustomer(
     workspaceId: string,
     customer: Customer,
@@ -66,9 +66,9 @@ export type EventStore = {
   ): Promise<InitializeOutcome>
 
   /**
-   * Stores events, committed together, each with an outcome of its own, in order.
-   * @param keyId the key with which they were sent, if they were sent with one: what became of them is counted by it
-   * @param isDiscreet what is refused is refused alike for every customer without an event (see `brokenEventRule`)
+   * Stores events, committed together, and returns an outcome for each, in order.
+   * @param keyId the key that sent them, if any; their outcomes are counted by it
+   * @param isDiscreet whether refusals are the same for every customer without an event (see `brokenEventRule`)
    */
   insertEvents(
     workspaceId: string,
@@ -78,20 +78,20 @@ export type EventStore = {
   ): Promise<EventOutcome[]>
 
   /**
-   * What `initializeCustomer` would answer now. Nothing is stored; who would be made is the `unmadeId`, and with discretion so
-   * is everybody.
+   * Returns what `initializeCustomer` would answer now, without storing anything. A customer that would be created is
+   * the `unmadeId`; with discretion every customer is.
    */
   checkCustomer(workspaceId: string, customer: Customer, discretion?: Discretion): Promise<InitializeOutcome>
 
   /**
-   * What `insertEvents` would answer now. Nothing is stored, and nothing counted; what would be created is the `unmadeId`,
-   * received now.
-   * @param isDiscreet nothing is said of what is stored: every customer is as if it took part in the journey, and every
-   * `message_id` is new
+   * Returns what `insertEvents` would answer now, without storing or counting anything. An event that would be created
+   * is the `unmadeId`, received now.
+   * @param isDiscreet whether to reveal nothing about what is stored: every customer counts as enrolled in the journey,
+   *   and every `message_id` as new
    */
   checkEvents(workspaceId: string, events: readonly NewEvent[], isDiscreet?: boolean): Promise<EventOutcome[]>
 
-  /** Events of the workspace in the order of their arrival, which is the order of `id`, newest first. */
+  /** Events of the workspace by arrival, which is the order of `id`, newest first. */
   newestEvents(
     workspaceId: string,
     filter: EventFilter,
@@ -100,8 +100,8 @@ export type EventStore = {
   ): Promise<JsonBytes<EventPage>>
 
   /**
-   * Events of the workspace in the order of their arrival, oldest first: each once, whatever else is stored meanwhile and
-   * wherever. On several replicas that is not quite the order of `id`.
+   * Events of the workspace by arrival, oldest first: each exactly once, whatever else is stored meanwhile. With
+   * several replicas this is not quite the order of `id`.
    */
   oldestEvents(
     workspaceId: string,
@@ -110,23 +110,23 @@ export type EventStore = {
     reading: Reading,
   ): Promise<JsonBytes<EventPage>>
 
-  /** Where a walk forward over the events of the workspace ends that begins now. */
+  /** The end of a forward walk over the workspace's events that starts now. */
   eventsBound(workspaceId: string, reading: Reading): Promise<WalkBound>
 
-  /** The next events of an export in the order of `oldestEvents`; it may have none and not be the last. */
+  /** The next events of an export in the order of `oldestEvents`. A slice may be empty without being the last. */
   eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice>
 
-  /** How many events a filter lets through: all of them, unless counting takes too long. */
+  /** Number of events that match a filter: all of them, unless counting takes too long. */
   countEvents(workspaceId: string, filter: CountFilter, reading: Reading): Promise<CountedEvents>
 
-  /** When the oldest event was received that a filter lets through; null where there is none, or not found in seconds. */
+  /** When the oldest matching event was received; null if there is none, or it is not found within seconds. */
   oldestReceived(
     workspaceId: string,
     filter: Pick<EventFilter, 'journey_id' | 'from_ms'>,
     reading: Reading,
   ): Promise<number | null>
 
-  /** Events of a customer by (`occurred_at`, `id`), latest first; empty for a customer that does not exist. */
+  /** Events of a customer by (`occurred_at`, `id`), latest first; empty for an unknown customer. */
   customerEvents(
     workspaceId: string,
     customerId: string,

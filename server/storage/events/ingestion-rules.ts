@@ -2,11 +2,11 @@ import type { EventRejection, InitializeOutcome } from './event-store.ts'
 
 type InitializeRejection = Extract<InitializeOutcome, { status: 'refused' }>['code']
 
-/** What the rules on events look at. */
+/** The facts that the rules for events depend on. */
 export type EventFacts = {
-  /** Undefined where there is no such journey. */
+  /** Undefined if the journey does not exist. */
   journeyStatus: string | undefined
-  /** Why the customer can have no event in the journey; undefined if it can. */
+  /** Why the customer cannot have an event in the journey; undefined if it can. */
   customer: 'customer_not_found' | 'customer_erased' | 'customer_not_in_journey' | undefined
   isInFuture: boolean
   /** See `insertEvents`. */
@@ -14,9 +14,10 @@ export type EventFacts = {
 }
 
 /**
- * The first rule that an event breaks (contract: "Problems"). What the sender cannot correct comes first: an erased customer,
- * then an archived journey, as initializing a customer for that is refused. With discretion the customer comes last: any rule
- * after it would tell, by an event that is never stored, who takes part in the journey.
+ * Returns the first rule that an event breaks (contract: "Problems"). What the sender cannot correct comes first: an
+ * erased customer, then an archived journey, because initializing a customer for that is refused. With discretion the
+ * customer comes last: any rule after it would reveal, by an event that is never stored, who is enrolled in the
+ * journey.
  */
 export function brokenEventRule({
   journeyStatus,
@@ -33,14 +34,14 @@ export function brokenEventRule({
 }
 
 type InitializeFacts = Pick<EventFacts, 'journeyStatus' | 'isDiscreet'> & {
-  /** Asked only where it decides. */
+  /** Called only if it decides. */
   isErased: () => boolean
 }
 
 /**
- * The first rule that an initialization breaks (contract: "Problems"). An erased customer comes before an archived journey,
- * because restoring the journey would not help. With discretion it comes after: in an archived journey nobody is registered, so
- * that asking would leave no trace.
+ * Returns the first rule that an initialization breaks (contract: "Problems"). An erased customer comes before an
+ * archived journey, because restoring the journey would not help. With discretion it comes after: nobody can be
+ * registered in an archived journey, so asking would leave no trace.
  */
 export function brokenInitializeRule({
   journeyStatus,

@@ -1,16 +1,19 @@
-/** What waits to be written, and whose it is; '' for what is the server's own, few and small. */
+/** A queued unit and its workspace; '' for the server's own work, which is little. */
 type Queued = { workspaceId: string; rows: number }
 type Line<Item> = { items: Item[]; rows: number }
 
-/** So many rows and transactions may wait, half of the rows of one workspace: what waits must be committed within a second or so. */
+/**
+ * Maximum rows and transactions waiting, half of them per workspace: what waits must be committed within about a
+ * second.
+ */
 const WAITING_ROWS = 40_000
 
 /**
- * Units that wait to be written: those of a workspace in the order in which they came, workspaces in turns. So one that
- * sends batch after batch neither stands before the single event of another nor takes its place.
+ * Write queue with fair scheduling: units of a workspace are in order of arrival, and workspaces take turns. A
+ * workspace that sends batch after batch neither delays the single event of another nor takes its place.
  */
 export class UnitQueue<Item extends Queued> {
-  /** By workspace, in the order of their turns. None is empty. */
+  /** Per workspace, in the order of their turns. None is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #rows = 0
 
@@ -18,20 +21,20 @@ export class UnitQueue<Item extends Queued> {
     return this.#rows
   }
 
-  /** A unit without rows is one that waits, too. */
+  /** A unit without rows counts too. */
   get isEmpty(): boolean {
     return this.#lines.size === 0
   }
 
   /**
-   * Whether there is room for more of a workspace: it may have as much waiting as it leaves free, alone half of it.
-   * @param transactions so many wait besides; each counts as a row
+   * Whether the queue accepts more from a workspace: it may have as much waiting as it leaves free, at most a half.
+   * @param transactions number of waiting transactions; each counts as a row
    */
   hasRoom(workspaceId: string, transactions: number): boolean {
     return this.rowsOf(workspaceId) < WAITING_ROWS - this.#rows - transactions
   }
 
-  /** How many rows of a workspace wait. */
+  /** Number of waiting rows of a workspace. */
   rowsOf(workspaceId: string): number {
     return this.#lines.get(workspaceId)?.rows ?? 0
   }
@@ -44,7 +47,7 @@ export class UnitQueue<Item extends Queued> {
     this.#rows += item.rows
   }
 
-  /** Takes out what is written together: one unit of each workspace after the other while they fit, one at the least. */
+  /** Takes the units of the next group commit: one per workspace in turn while they fit, at least one. */
   take(mostRows: number): Item[] {
     const taken: Item[] = []
     let rows = 0
@@ -58,14 +61,14 @@ export class UnitQueue<Item extends Queued> {
         rows += next.rows
       }
     }
-    // Whoever had the first place has the last one next time.
+    // The workspace that was first goes last the next time.
     if (first !== undefined) this.#moveToEnd(first)
     return taken
   }
 
   /**
-   * Takes out what is written together of one workspace, whose turn it is: as many units as fit, one at the least.
-   * @param isBusy tells of which workspaces nothing can be taken now
+   * Takes the units of the next group of the one workspace whose turn it is: as many as fit, at least one.
+   * @param isBusy whether nothing can be taken from a workspace now
    */
   takeOfOne(mostRows: number, isBusy: (workspaceId: string) => boolean): Item[] {
     for (const [workspaceId, line] of this.#lines) {
@@ -83,7 +86,7 @@ export class UnitQueue<Item extends Queued> {
     return []
   }
 
-  /** Takes out all. */
+  /** Takes all units. */
   takeAll(): Item[] {
     return this.take(Number.POSITIVE_INFINITY)
   }

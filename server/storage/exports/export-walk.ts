@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 
 type End = components['schemas']['ExportEnd']
 
-/** What is exported, and how its next slice is read. */
+/** What is exported, and how its slices are read. */
 type Export = {
   list: End['list']
   filter: End['filter']
@@ -18,16 +18,16 @@ type Export = {
   limit: number | undefined
   format: ExportFormat
   bound: Pick<WalkBound, 'caughtUp_ms'>
-  /** Of whoever waits for it. */
+  /** The caller's. */
   signal: AbortSignal
   read: (after: Position, most: number) => Promise<Slice>
-  /** Throws where what is exported may have gone while it was read. */
+  /** Throws if what is exported may have been removed while it was read. */
   assertThere: () => Promise<void>
-  /** Hears where it ends, behind the last line. */
+  /** Called with the end, after the last line. */
   onEnd: (end: End) => void
 }
 
-/** The slices of an export, and its last line where the format has one. */
+/** Yields the slices of an export, and its last line if the format has one. */
 export async function* exportLines({
   list,
   filter,
@@ -49,7 +49,7 @@ export async function* exportLines({
     next = slice.next
     count += slice.lines
     isLast = slice.isLast
-    // Behind the first read: what that fails with is answered.
+    // After the first read, so that its failure can still be answered with an error status.
     if (head !== '') yield encoder.encode(head)
     head = ''
     yield slice.bytes
@@ -62,7 +62,7 @@ export async function* exportLines({
   onEnd(end)
 }
 
-/** Slices up to the last one. */
+/** Yields the slices up to the last one. */
 export async function* exportSlices(
   after: Position,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export async function* exportSlices(
   }
 }
 
-/** Half of an export would be worth nothing: what has no turn within its deadline is tried again for about a minute. */
+/** Retries of a slice that gets no turn before its deadline, for about a minute: half of an export would be useless. */
 const ATTEMPTS = 12
 const PAUSE_MS = 500
 
@@ -93,15 +93,15 @@ async function patiently<Read>(signal: AbortSignal, read: () => Promise<Read>): 
   }
 }
 
-/** Replicas agree on the order within a second or so. */
+/** Replicas agree on the order within about a second. */
 const SETTLED_WITHIN_MS = 5_000
 const LOOK_MS = 100
 
 type CaughtUp = Pick<WalkBound, 'caughtUp_ms'>
 
 /**
- * Looks until all is in it that was acknowledged before an instant: for example where an export ends that begins then.
- * @throws {Unavailable} where that takes longer than replicas need: what is behind would be missing, and nobody would see it
+ * Polls until everything acknowledged before an instant is visible, for example the end of an export that starts then.
+ * @throws {Unavailable} if that takes longer than replicas should need: what comes late would be missing unnoticed
  */
 export async function settled<Seen extends CaughtUp>(
   begun_ms: number,
@@ -117,7 +117,7 @@ export async function settled<Seen extends CaughtUp>(
   )
 }
 
-/** The same, with the last that was seen where it takes too long. */
+/** The same, but returns the last result if it takes too long. */
 export async function settledIfSoon<Seen extends CaughtUp>(
   begun_ms: number,
   signal: AbortSignal,

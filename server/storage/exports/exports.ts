@@ -7,18 +7,18 @@ import { eventText, type ListedEvent } from '../events/event-json.ts'
 
 type Customer = components['schemas']['Customer']
 
-/** A slice has so many bytes, or a little more: it is read in some milliseconds, and held once for each export. */
+/** Approximate size of a slice: it is read in some milliseconds and held once per export. */
 export const SLICE_BYTES = 512 * 1024
 
-/** Where a walk forward ends that has begun at an instant. */
+/** The end of a forward walk that started at an instant. */
 export type WalkBound = {
-  /** As the engine numbers places in the order of arrival. */
+  /** A position in the engine's order of arrival. */
   place: number
-  /** What was acknowledged by then is before the place. */
+  /** A watermark: everything acknowledged by then is before the position. */
   caughtUp_ms: number
 }
 
-/** What of the events a slice is to have: those behind a position and before a bound, so many at the most. */
+/** The events of a slice: after a position and before a bound, up to a maximum number. */
 export type EventSliceRequest = {
   workspace_id: string
   filter: EventFilter
@@ -28,21 +28,21 @@ export type EventSliceRequest = {
   format: SliceFormat
 }
 
-/** How rows are written: as lines of an export, or as items of a JSON array, each behind a comma. */
+/** The format of rows: lines of an export, or items of a JSON array, each after a comma. */
 export type SliceFormat = ExportFormat | 'items'
 
-/** Successive rows of an export. */
+/** Consecutive rows of an export. */
 export type Slice = {
-  /** The lines, with memory of their own. */
+  /** The lines, in memory of their own. */
   bytes: Uint8Array<ArrayBuffer>
   lines: number
-  /** Behind it the next slice begins. */
+  /** Where the next slice starts. */
   next: Position
   /** Whether nothing is left before the bound. */
   isLast: boolean
 }
 
-/** The lines of a slice as its rows are found. */
+/** Collects the lines of a slice. */
 export class SliceLines {
   readonly #most: number
   readonly #format: SliceFormat
@@ -54,7 +54,7 @@ export class SliceLines {
     this.#format = format
   }
 
-  /** Whether no further row belongs to it. */
+  /** Whether the slice accepts no further row. */
   get isFull(): boolean {
     return this.#lines >= this.#most || this.#text.length >= SLICE_BYTES
   }
@@ -83,7 +83,7 @@ export class SliceLines {
   }
 }
 
-/** An item of a JSON array behind others, or behind what stands in their place. */
+/** Formats an item of a JSON array with the comma before it. */
 export function itemText(json: string): string {
   return `,\n    ${json}`
 }

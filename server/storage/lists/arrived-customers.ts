@@ -11,22 +11,22 @@ import { bytes, readPage, unindexed, WALKED_ROWS } from './page-query.ts'
 
 type Customer = components['schemas']['Customer']
 
-/** Customers in the order of their arrival, as an engine keeps it. */
+/** An engine's order of arrival of customers. */
 export type Arrived = {
   /**
-   * A query of the places of some customers behind a position, as `ms` and `id`, the first ones in their order. Between
-   * those nothing appears any more.
+   * A query of the positions of customers after a given one, as `ms` and `id`, in order. Nothing will appear between
+   * them any more.
    */
   places: (after: Position, limit: number) => RawBuilder<Position>
-  /** Where they end for now. */
+  /** The current end of the order. */
   end: Position
-  /** Everything that was acknowledged by then is before that. */
+  /** A watermark: everything acknowledged by then is before the end. */
   caughtUp_ms: number
 }
 
 /**
- * Customers in the order of arrival, oldest first: each once, whoever else is made meanwhile and wherever. A page of those
- * that a filter asks for ends after so many that were looked at.
+ * Returns customers by arrival, oldest first: each exactly once, even if others are created meanwhile. A filtered page
+ * ends after a maximum number of rows scanned.
  */
 export async function oldestCustomers(
   db: Kysely<DB>,
@@ -49,7 +49,7 @@ export async function oldestCustomers(
         .limit(1)
         .execute()
     : []
-  // A cross join, because SQLite takes its sides in this order.
+  // A cross join, because SQLite then keeps this join order.
   let keys = arrived
     .crossJoin('customers')
     .whereRef('customer_id', '=', 'arrived.id')
@@ -64,10 +64,10 @@ export async function oldestCustomers(
   return next ? { rows, next, caughtUp_ms: null } : { rows, next: end, caughtUp_ms }
 }
 
-/** So many customers are looked at for a slice of an export; their longest texts would take some megabytes. */
+/** Maximum customers scanned per slice of an export; their longest texts would take some megabytes. */
 const SLICE_CUSTOMERS = 1_000
 
-/** The next customers of an export, in the same order. @param arrived as it was when the export began */
+/** Returns the next customers of an export, in the same order. @param arrived as it was when the export started */
 export async function customerSlice(
   db: Kysely<DB>,
   workspaceId: string,
@@ -91,13 +91,13 @@ export async function customerSlice(
   const lines = new SliceLines({ most: limit, format })
   for (const row of rows) if (row.is_wanted) lines.addCustomer(customerOf(row))
   const last = rows.at(-1)
-  // A stray that was removed since is not among them, so that only none is sure to be the end.
+  // A late arrival that was removed since is missing, so only an empty slice is certainly the last.
   return last
     ? lines.ending({ ms: last.ms, id: last.id }, { isLast: false })
     : lines.ending(end, { isLast: true })
 }
 
-/** What a filter asks of each customer. */
+/** Returns the conditions of a filter. */
 function conditionsOf({ customer_type, client_customer_id, search }: CustomerFilter) {
   const conditions: RawBuilder<boolean>[] = []
   if (customer_type !== undefined) conditions.push(sql`customer_type = ${customer_type}`)

@@ -3,13 +3,13 @@ import type { Reading } from '../database.ts'
 import type { ListReads } from '../storage.ts'
 import { Unavailable } from '../unavailable.ts'
 
-/** At the 50 ms that a page takes at most, as many lists of one caller may wait as its deadline lets through. */
+/** Maximum waiting per caller, as many as finish before the deadline at 50 ms per page, and in total. */
 const WAITING = { perCaller: 100, inAll: 1_000 }
 
-/** What is not read for a list by then is refused: whoever asked has lost patience, and others wait behind it. */
+/** Deadline of a list read: after that the caller has lost patience, and others are waiting. */
 export const LIST_DEADLINE_MS = 5_000
 
-/** What is read for lists in turns of more than one kind. */
+/** Sums up the reads of two queues. */
 export function sumOfReads(one: ListReads, other: ListReads): ListReads {
   return {
     waiting: one.waiting + other.waiting,
@@ -20,7 +20,7 @@ export function sumOfReads(one: ListReads, other: ListReads): ListReads {
   }
 }
 
-/** How a read for a list can end. */
+/** How a list read can end. */
 type ListEnd = keyof Omit<ListReads, 'waiting'>
 
 type Waiting = {
@@ -29,15 +29,15 @@ type Waiting = {
   reject: (error: Error) => void
 }
 
-/** The turns in which lists are read: workspaces take turns, and in each its callers; what nobody wants is not read. */
+/** Fair queue of list reads: workspaces take turns, and within each its callers; aborted reads are skipped. */
 export class ListTurns {
   readonly #waiting = new FairQueue<Waiting>(WAITING)
   readonly #ended: Record<ListEnd, number> = { answered: 0, refused: 0, overdue: 0, abandoned: 0 }
-  /** How many can still begin. */
+  /** Number of reads that can still start. */
   #free: number
   #closed: Unavailable | undefined
 
-  /** @param readers so many lists are read at a time, each of another workspace */
+  /** @param readers number of concurrent reads, each of another workspace */
   constructor(readers: number) {
     this.#free = readers
   }
@@ -47,10 +47,11 @@ export class ListTurns {
   }
 
   /**
-   * Reads for a list, when it is its caller's turn. The turn ends when the read does, also where nobody waits for it.
-   * @param read is told by the signal when nobody waits for it any more
-   * @throws {Unavailable} `overloaded` where too much waits, or it is not done by its deadline
-   * @throws the reason of the caller's signal once that has gone
+   * Reads for a list when it is its caller's turn. The turn ends when the read does, even if nobody waits for it any
+   * more.
+   * @param read gets a signal that is aborted when nobody waits for it any more
+   * @throws {Unavailable} `overloaded` if too much is waiting, or it is not finished by its deadline
+   * @throws the reason of the caller's signal if that is aborted
    */
   take<Read>(owner: Reading, read: (signal: AbortSignal) => Promise<Read>): Promise<Read> {
     return new Promise((resolve, reject) => {
@@ -84,7 +85,7 @@ export class ListTurns {
     })
   }
 
-  /** Refuses what waits, and whatever comes. What is being read goes on. */
+  /** Refuses waiting and new reads. Reads in progress continue. */
   close(error: Unavailable): void {
     this.#closed ??= error
     for (const { reject } of this.#waiting.items()) reject(error)

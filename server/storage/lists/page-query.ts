@@ -2,19 +2,19 @@ import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kyse
 import type { Position } from '../../domain/cursors.ts'
 import { PAGE_BYTES, type Page, type PageRows } from '../../domain/paging.ts'
 
-/** Where no index answers, a page ends after so many rows that were looked at. In memory that takes 2 ms. */
+/** Maximum rows scanned per page where no index answers. In memory that takes 2 ms. */
 export const WALKED_ROWS = 10_000
 
-/** What a row has besides its texts at the most: the names of its fields, identifiers, instants, a request id. */
+/** Maximum size of a row besides its texts: field names, identifiers, instants, a request id. */
 const ROW_BYTES = 1024
 
-/** A character takes so many bytes in JSON at the most, as `\u0001`. */
+/** Maximum bytes per character in JSON, as `\u0001`. */
 const ESCAPED_BYTES = 6
 
-/** Where a row stands in its list, and how many bytes of JSON it has at the most. */
+/** The position of a row in its list, and its maximum size in bytes of JSON. */
 export type PageKey = Position & { bytes: number }
 
-/** A query of keys in the order of their list, built upon with Kysely. */
+/** A query of keys in list order, extended with Kysely. */
 type KeyQuery = {
   limit(rows: number): KeyQuery
   offset(rows: number): KeyQuery
@@ -22,10 +22,10 @@ type KeyQuery = {
 }
 
 /**
- * How many bytes of JSON a row has at the most, as `bytes`. SQLite takes the length of a text from the head of its row and
- * does not read the text.
- * @param columns.json the columns that hold JSON
- * @param columns.text the columns that hold other text that somebody chose
+ * The maximum size of a row in bytes of JSON, as `bytes`. SQLite takes the length of a text from the row header without
+ * reading the text.
+ * @param columns.json the columns with JSON
+ * @param columns.text the columns with other user-defined text
  */
 export function bytes({
   json = [],
@@ -40,12 +40,12 @@ export function bytes({
 }
 
 /**
- * Reads a page of a list in two statements: the keys of its rows, and then only those rows that fit. What is removed
- * between the two is left out.
- * @param keys in the order of the list, beginning where the page does
- * @param read reads the rows of some identifiers, in whatever order, each with its identifier
+ * Reads a page of a list in two statements: the keys of its rows, and then only those rows that fit. Rows removed in
+ * between are omitted.
+ * @param keys in list order, starting at the page
+ * @param read reads the rows with some identifiers, in any order, each with its identifier
  * @param options.foremost keys that come before all others and are not among them
- * @param options.end where the keys end though more may follow, as `walkEnd` found it
+ * @param options.end where the keys end although more may follow, as `walkEnd` found it
  */
 export async function readPage<Row>(
   keys: KeyQuery,
@@ -62,7 +62,7 @@ export async function readPage<Row>(
   return { rows: fitting.flatMap(({ id }) => rows.get(id) ?? []), next }
 }
 
-/** The first keys whose rows are no longer than a page; one at the least. */
+/** Returns the first keys whose rows fit into a page; at least one. */
 function fittingKeys(keys: PageKey[]): PageKey[] {
   let sum = 0
   const excess = keys.findIndex(({ bytes }, index) => {
@@ -73,8 +73,8 @@ function fittingKeys(keys: PageKey[]): PageKey[] {
 }
 
 /**
- * Where a page ends at the latest if its rows have to be looked at one by one; undefined where the list ends before. The
- * page is then read `upTo` it and has `unindexed` conditions.
+ * Returns where a page must end if its rows are scanned one by one; undefined if the list ends earlier. The page is
+ * then read `upTo` it, with `unindexed` conditions.
  * @param keys without these conditions
  */
 export async function walkEnd(keys: KeyQuery): Promise<Position | undefined> {
@@ -85,7 +85,7 @@ export async function walkEnd(keys: KeyQuery): Promise<Position | undefined> {
   return end
 }
 
-/** A condition that no index is used for: the rows are walked in the order of the list, which has one of its own. */
+/** Keeps an index from being used for a condition: the rows are walked in the order of the list, by its own index. */
 export function unindexed(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
   return sql`CASE WHEN ${condition} THEN 1 END = 1`
 }

@@ -1,12 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { nameWords } from '../../domain/name-words.ts'
 
-/** Sorts behind every text that begins with what stands before it. */
+/** Sorts after every text that starts with the prefix. */
 const LAST_CHARACTER = '\u{10ffff}'
 
 /**
- * What begins with a text, as a range that an index finds. SQLite compares text by its bytes; on PostgreSQL the columns
- * that are searched so need the collation "C".
+ * A prefix search as a range, for which an index is used. SQLite compares text by bytes; on PostgreSQL the searched
+ * columns need the collation "C".
  */
 export function startsWith(column: string, prefix: string): RawBuilder<SqlBool> {
   const { ref } = sql
@@ -14,9 +14,9 @@ export function startsWith(column: string, prefix: string): RawBuilder<SqlBool> 
 }
 
 /**
- * Whether each word of a text is the beginning of a word of a name; nothing where the text has no word. No index is used
- * for it.
- * @param column the words of the name as `wordsText` has them
+ * Whether each word of a text is a prefix of a word of a name; matches nothing if the text has no word. No index is
+ * used.
+ * @param column the words of the name in the form of `wordsText`
  */
 export function hasWords(column: string, text: string): RawBuilder<SqlBool> {
   const words = nameWords(text).map((word) => {

@@ -19,31 +19,31 @@ import type { Pool, Servers } from './connection/pool.ts'
 /** Reads one statement. */
 export type Read = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>
 
-/** What others have to hear of a transaction. */
+/** What other processes must learn of a transaction. */
 export type Change = {
   /** Whether it may have changed service keys. */
   ofKeys: boolean
-  /** The number of the change in `cairn_store`; null where that is not known. */
+  /** The number of the change in `cairn_store`; null if unknown. */
   number: number | null
 }
 
 type PoolDialectOptions = {
   read: Read
   /**
-   * Where transactions take turns, and what refuses one before it begins; undefined where there are only reads. Where the
-   * store may be served, each declares what it changes.
+   * Where transactions run, and a check before they start; undefined if there are only reads. If the store may be served,
+   * their statements declare what they change.
    */
   transactions?: { pool: Pool; servers: Servers; assertAvailable?: () => void; areServed?: boolean }
-  /** Called when a transaction that others must obey may be on disk, before whoever asked for it is answered. */
+  /** Called when a transaction that others must obey may be on disk, before its caller gets the answer. */
   onChange?: (change: Change) => void
 }
 
 /**
- * Kysely over the pools: what runs outside a transaction only reads, each statement for itself; a transaction has a
- * connection of its own.
+ * Kysely over the pools. Statements outside a transaction can only read, each by itself; a transaction has a connection
+ * of its own.
  *
- * Transactions are rare and short, and written for one writer at a time: they count owners, or use a link once. So they
- * take turns among all replicas, and each statement sees what the turn before has committed.
+ * Transactions are rare and short, and are written for a single writer: they count owners, or use a link once. So they
+ * take turns among all replicas, and each statement sees what the previous turn has committed.
  */
 export class PoolDialect implements Dialect {
   readonly #options: PoolDialectOptions
@@ -69,7 +69,10 @@ export class PoolDialect implements Dialect {
   }
 }
 
-/** A transaction has the turn to migrate, too. A lock of the session would not pass a pooler, and end before the commit. */
+/**
+ * A transaction has the turn for migrations too. A session lock would not work through a pooler, and would end before
+ * the commit.
+ */
 class TurnAdapter extends PostgresAdapter {
   override async acquireMigrationLock() {}
 
@@ -77,8 +80,8 @@ class TurnAdapter extends PostgresAdapter {
 }
 
 /**
- * `synchronous_commit` for this transaction alone: whatever the server, the role or a pooler has it set to, a commit that
- * is answered is on disk. What is stronger than that stays.
+ * Sets `synchronous_commit` for this transaction: whatever the server, the role or a pooler sets, an answered commit is
+ * on disk. A stronger setting is kept.
  */
 export const DURABLE = `set_config('synchronous_commit',
   CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
@@ -123,11 +126,11 @@ class PoolDriver implements Driver {
 
 class PoolConnection implements DatabaseConnection {
   readonly #options: PoolDialectOptions
-  /** While it is in a transaction. */
+  /** Set during a transaction. */
   #connection: Connection | undefined
   /** Those of the transaction. */
   readonly #effects = new Set<Effect>()
-  /** What the first statement that failed was refused with, whatever was made of it. */
+  /** The error of the first failed statement, even if it was caught. */
   #failure: unknown
 
   constructor(options: PoolDialectOptions) {
@@ -141,7 +144,7 @@ class PoolConnection implements DatabaseConnection {
     await this.#translated(async () => {
       const connection = await transactions.pool.acquire()
       this.#connection = connection
-      // Kysely rolls nothing back that has not begun, and a connection that waits in a failed transaction is of no use.
+      // Kysely does not roll back what has not started, and a connection in a failed transaction is useless.
       await connection.run(BEGIN).catch((error) => {
         connection.close()
         throw error
@@ -162,18 +165,18 @@ class PoolConnection implements DatabaseConnection {
           change = { ...change, number: rows[0]?.changes ?? null }
         }
         const { command } = await connection.run('COMMIT')
-        // What PostgreSQL makes of it where a statement has failed before.
+        // PostgreSQL turns COMMIT into ROLLBACK if a statement has failed before.
         if (command === 'ROLLBACK') throw this.#failure ?? new Error('the transaction has failed before')
       })
     } finally {
-      // Where the connection was lost, it may be on disk all the same.
+      // Even if the connection was lost, because the transaction may be on disk all the same.
       if (isHeard) this.#options.onChange?.(change)
     }
   }
 
   async rollback() {
     const connection = this.#connection
-    // One that was lost is rolled back by the server.
+    // The server rolls back the transaction of a lost connection.
     if (!connection?.isUsable) return
     await connection.run('ROLLBACK').catch(() => connection.close())
   }
@@ -196,7 +199,7 @@ class PoolConnection implements DatabaseConnection {
     return { rows, numAffectedRows: BigInt(changes) }
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely wants a generator; a page at a time is read instead
+  // biome-ignore lint/correctness/useYield: Kysely requires a generator; pages are read instead
   async *streamQuery(): AsyncGenerator<never> {
     throw new Error('Streaming is not supported; read page by page.')
   }

@@ -13,10 +13,10 @@ import {
 import type { ListReader } from './reader/list-reader.ts'
 import type { Writer } from './writer/write-scheduler.ts'
 
-/** An export takes one part in so many of the time where others write: the same thread makes its lines and answers them. */
+/** Denominator of an export's share of the time beside writes: the same thread makes its lines and answers senders. */
 const PART = 3
 
-/** Events in PostgreSQL: written in groups, read in turns. */
+/** Events in PostgreSQL: written in groups (group commit), read in turns. */
 export function postgresEventStore(lists: ListReader, writer: Writer): EventStore {
   return {
     initializeCustomer: (workspaceId, customer, discretion) =>

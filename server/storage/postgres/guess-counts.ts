@@ -9,12 +9,12 @@ import type { Connection } from './connection/connection.ts'
 import { seenFromOutside } from './connection/outages.ts'
 import type { Pool } from './connection/pool.ts'
 
-/** Each change removes so many that are of no use any more, so that they do not pile up. */
+/** Each change removes this many expired counts, so that they do not accumulate. */
 const FORGOTTEN = 20
 
 type Row = { counted_by: string; digest: string; failures: number; since_ms: number; until_ms: number }
 
-/** Wrong guesses, counted for all processes on the store. */
+/** Counts wrong guesses for all processes on the store. */
 export class PostgresGuessCounts implements GuessCounts {
   readonly #pool: Pool
   readonly #now: () => number
@@ -80,8 +80,8 @@ function countOf({ failures, since_ms, until_ms }: Row): GuessCount {
 }
 
 /**
- * The counts, which nobody else reads or writes until the transaction ends: also those that are not there yet, as rows
- * without failures. In an order, so that two guesses wait for each other and never in a circle.
+ * Locks the counts until the transaction ends, also those that do not exist yet, as rows without failures. In a fixed
+ * order, so that two guesses never deadlock.
  */
 const LOCK = `
   INSERT INTO wrong_guesses AS known (counted_by, digest, failures, since_ms, until_ms)
@@ -90,7 +90,7 @@ const LOCK = `
   ON CONFLICT (counted_by, digest) DO UPDATE SET failures = known.failures
   RETURNING counted_by, digest, failures, since_ms, until_ms`
 
-/** Writes counts, and removes some that are of no use any more. */
+/** Writes counts, and removes some expired ones. */
 const PUT = `
   WITH put AS (
     SELECT * FROM json_to_recordset($1::json)

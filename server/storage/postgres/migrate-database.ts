@@ -4,10 +4,10 @@ import { Pool, type Servers } from './connection/pool.ts'
 import { PoolDialect } from './dialect.ts'
 import { migrations } from './migrations/index.ts'
 
-/** A migration may take long, and waits for another one. */
+/** Timeout of a migration, which may take long and wait for another one. */
 const STATEMENT_MS = 3_600_000
 
-/** Brings the schema of a database up to date; makes it where there is none. */
+/** Migrates the schema of a database; creates it if there is none. */
 export async function migrateDatabase(servers: Servers, released: Migrations = migrations): Promise<void> {
   const pool = new Pool({ servers, most: 1, mostWaiting: 0, statement_ms: STATEMENT_MS })
   try {
@@ -21,8 +21,8 @@ export async function migrateDatabase(servers: Servers, released: Migrations = m
 }
 
 /**
- * Whether a database has had all migrations. They only add: while replicas are replaced one by one, one of the version
- * before may start on a newer schema.
+ * Whether a database has all migrations. They only add: while replicas are replaced one by one, one of the previous
+ * version may start on a newer schema.
  */
 export function isUpToDate(
   applied: ReadonlySet<string> | undefined,
@@ -31,7 +31,7 @@ export function isUpToDate(
   return Object.keys(released).every((name) => applied?.has(name))
 }
 
-/** The migrations that a database has had; undefined where it has no store. */
+/** Returns the applied migrations of a database; undefined if it has no store. */
 export async function appliedMigrations(pool: Pool): Promise<Set<string> | undefined> {
   const [found] = await pool.read<{ migrations: string | null }>(
     "SELECT to_regclass('kysely_migration')::text AS migrations",

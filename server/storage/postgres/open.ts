@@ -39,27 +39,27 @@ import { WritableProbe } from './writer/writable-probe.ts'
 import { Writer } from './writer/write-scheduler.ts'
 
 /**
- * Connections of a process, by what they are for, and how long a statement of each may take. What ingestion and signing in
- * look up never waits for a list, nor for a transaction; transactions take turns among all replicas, so one is enough.
+ * The connections of a process by purpose, with statement timeouts. Lookups for ingestion and sign-in never wait for a
+ * list or a transaction. Transactions take turns among all replicas, so one connection is enough.
  */
 const POOLS = {
   lookUps: { most: 4, mostWaiting: 1_000, statement_ms: 2_000 },
-  /** Their deadline is before that, and is told as what it is. */
+  /** Their deadline is earlier, and is reported as such. */
   lists: { most: 2, mostWaiting: 1_000, statement_ms: 6_000 },
   ingestion: { most: 4, mostWaiting: 1_000, statement_ms: 5_000, prepares: true },
   transactions: { most: 1, mostWaiting: 1_000, statement_ms: 5_000 },
   guesses: { most: 2, mostWaiting: 100, statement_ms: 5_000 },
-  /** One group after the other; what is removed with it may be a day's. */
+  /** One group after the other; the retention that runs with it may remove a day's. */
   refusals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
   removals: { most: 1, mostWaiting: 10, statement_ms: 10_000 },
-  /** Whether others have changed something, and whether anything can be written, is asked beside all else. */
+  /** Polls for changes by others and for writability, independently of everything else. */
   watch: { most: 2, mostWaiting: 10, statement_ms: 1_000 },
 } as const
 
-/** How often it is seen to that the events of the next months have a partition. */
+/** Interval in which partitions for the next months are created. */
 const PARTITIONS_MS = 3_600_000
 
-/** The store of a serving process, of which there may be many on one database. */
+/** Opens the store of a serving process, of which there may be many on one database. */
 export async function openPostgres(url: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onGroup = () => {}, onIndexingFailure = () => {} } = options
   const journal = options.erasuresFile === undefined ? undefined : new ErasureJournal(options.erasuresFile)
@@ -83,7 +83,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     },
   )
   const partitions = setInterval(() => {
-    // What fails now is done in an hour; until then there is a partition for all others, and one that is empty.
+    // A failure is retried in an hour; until then there is the default partition, and an empty one may stay.
     makePartitions(pools.transactions, now()).catch(() => {})
     dropEmptyPartitions(pools.removals).catch(() => {})
   }, PARTITIONS_MS)
@@ -131,7 +131,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
       }),
     })
   const db = database((sql, parameters) => pools.lookUps.read(sql, parameters))
-  // Is there until the last of them is kept.
+  // Stays open until the last refusals are written.
   const refusalsDb = database((sql, parameters) => pools.refusals.read(sql, parameters))
   const remover = new EventRemover(pools.removals, message_salt)
   const workspaces = {
@@ -162,7 +162,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
   })
   return {
     db,
-    // What only reads has no transaction; the type says so.
+    // Read-only; the type has no transactions.
     lists: (reading: Reading) =>
       database((sql, parameters) => lists.rows(sql, parameters, reading)) as ReadingDatabase,
     events: postgresEventStore(lists, writer),
@@ -206,7 +206,7 @@ export async function openPostgres(url: string, options: Omit<StorageOptions, 'u
     async close() {
       clearInterval(partitions)
       const { ingestion, refusals: _, ...others } = pools
-      // At once, so that nothing new is taken by any of them; the writer finishes first what it was given.
+      // All at once, so that none accepts new work; the writer finishes what it was given.
       const closing = [
         removing.close(),
         watch.end(),
@@ -227,7 +227,7 @@ type Opening = {
   journal: ErasureJournal | undefined
 }
 
-/** Sees to it that a database can be served. @returns what is in it about the store itself */
+/** Makes sure that a database can be served. @returns the row about the store itself */
 async function madeReady({ pools: { lookUps, transactions }, servers, journal }: Opening, now_ms: number) {
   await assertWhole(lookUps)
   const [store] = await lookUps.read<{ message_salt: string }>('SELECT message_salt FROM cairn_store', [])
@@ -238,7 +238,7 @@ async function madeReady({ pools: { lookUps, transactions }, servers, journal }:
   return store
 }
 
-/** A database of which nobody is told what changes. */
+/** Returns a database whose changes nobody is notified of. */
 function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: Servers): Database {
   const read: Read = (sql, parameters) => lookUps.read(sql, parameters)
   const transactions = { pool, servers, areServed: true }
@@ -246,8 +246,8 @@ function databaseOn({ lookUps, transactions: pool }: Opening['pools'], servers: 
 }
 
 /**
- * The database of a command, beside running servers or without one, its schema up to date.
- * @returns undefined where it has no store and none is to be made
+ * Opens the database of a command, with or without running servers, and migrates its schema.
+ * @returns undefined if it has no store and none is to be created
  */
 export async function openPostgresDatabase(
   url: string,
@@ -270,7 +270,7 @@ export async function openPostgresDatabase(
   return { db: databaseOn({ lookUps: pool, transactions: pool }, servers), close }
 }
 
-/** What PostgreSQL sees to itself. */
+/** Statistics that do not apply, because PostgreSQL handles it itself. */
 const NOT_HERE = {
   unindexedEvents: 0,
   longestIndexingPause_ms: 0,
@@ -290,15 +290,14 @@ async function outward<Result>(work: Promise<Result>): Promise<Result> {
 const SEARCH_PATH =
   'Check the search_path of the role and of the database: it must name the schema of the tables, and the role needs USAGE on it'
 
-/** What helps where the tables cannot be made or found, by the code that PostgreSQL refuses it with. */
+/** Advice if the tables cannot be created or found, by PostgreSQL's error code. */
 const ADVICE: Record<string, string> = {
-  '42501':
-    'The owner of the schema gives the role what it needs by GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
+  '42501': 'As the owner of the schema, run GRANT USAGE, CREATE ON SCHEMA public TO cairn, with your names',
   '3F000': SEARCH_PATH,
   '42P01': SEARCH_PATH,
 }
 
-/** What a person reads who has started a server or a command. */
+/** Converts an error to a message for a person who starts a server or a command. */
 async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work

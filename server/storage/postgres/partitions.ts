@@ -2,23 +2,23 @@ import { isRefused } from './connection/outages.ts'
 import type { Pool } from './connection/pool.ts'
 import { firstUuidOf } from './connection/uuids.ts'
 
-/** So many months ahead of now have a partition of events. */
+/** Number of months ahead that have a partition of events. */
 const MONTHS_AHEAD = 2
 
-/** A list that is being read holds this up at most so long; it is tried again. While it waits, other lists do too. */
+/** Maximum wait for a list that is being read; then it is retried. Other lists wait meanwhile. */
 const LOCK_WAIT_MS = 2_000
 
 const MAKING_LOCK = 0x63617274
 
-/** Whoever writes or reads waits at most so long for a partition that is dropped; it is tried again. */
+/** Maximum time that reads and writes wait for a partition to be dropped; then it is retried. */
 const DROP_LOCK_WAIT_MS = 100
 
-/** A month of events, and the UUIDs that begin it and the next. */
+/** A month of events, and the UUIDs at which it and the next one start. */
 type Partition = { name: string; from: string; to: string }
 
 /**
- * Makes the partitions of this month and the next ones where they are missing. Several processes may do so at once.
- * One whose events are in the partition for all others already is left out.
+ * Creates missing partitions for this month and the next ones. Several processes may do so at once. A month whose
+ * events are in the default partition already is skipped.
  */
 export async function makePartitions(pool: Pool, now_ms: number): Promise<void> {
   const wanted = partitionsFrom(now_ms)
@@ -44,7 +44,7 @@ const CHECK_VIOLATION = '23514'
 
 function partitionsFrom(now_ms: number): Partition[] {
   const now = new Date(now_ms)
-  // A clock beyond all calendars; what it dates goes where all others do.
+  // The clock is beyond the range of dates; its events go into the default partition.
   if (Number.isNaN(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + MONTHS_AHEAD + 1))) return []
   const month_ms = (ahead: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)
   return Array.from({ length: MONTHS_AHEAD + 1 }, (_, ahead) => ({
@@ -55,8 +55,8 @@ function partitionsFrom(now_ms: number): Partition[] {
 }
 
 /**
- * Attached and not made as a partition, which would wait for all that is read and written, and keep it waiting: this
- * waits only for what reads the partition without bounds, which has no events.
+ * Attaches a table instead of creating a partition directly, which would wait for all reads and writes and block them
+ * meanwhile. This waits only for reads of the default partition without bounds, which has no events.
  */
 function making({ name, from, to }: Partition): string {
   return `BEGIN;
@@ -72,8 +72,8 @@ function making({ name, from, to }: Partition): string {
 }
 
 /**
- * Drops the partitions of months before the last one, by the clock of the database, of which all events have been removed:
- * what they took of the disk is free at once. What comes for such a month later goes where all others do.
+ * Drops the empty partitions of months before the last one, by the clock of the database, which frees their disk space
+ * immediately. What arrives later for such a month goes into the default partition.
  */
 export async function dropEmptyPartitions(pool: Pool): Promise<void> {
   const past = await pool.read<{ name: string }>(PAST, [])
@@ -97,7 +97,7 @@ const PAST = `
     AND relname < 'events_' || to_char(now() AT TIME ZONE 'UTC' - interval '1 month', 'YYYY_MM')
   ORDER BY relname`
 
-/** Looked at before anybody is kept waiting, and again when nobody can write. */
+/** Checked before anything is blocked, and again under the lock. */
 function dropping(name: string): string {
   return `BEGIN;
     SET LOCAL lock_timeout = ${DROP_LOCK_WAIT_MS};

@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import type { RefusalRow, RefusalTable } from './refusal-table.ts'
 
-/** How much is kept of each workspace; any of them 0: nothing. */
+/** Limits on what is kept per workspace; if any of them is 0, nothing is. */
 export type RefusalLimits = { days: number; bytes: number; rows: number }
 
 export const DEFAULT_LIMITS: RefusalLimits = { days: 7, bytes: 50_000_000, rows: 100_000 }
 
-/** So many are removed at a time. */
+/** Rows removed at a time. */
 const REMOVED_AT_ONCE = 500
 
-/** What is counted here is counted anew after so long: other processes write and remove too. */
+/** Maximum age of counts in this process: other processes write and remove too. */
 const COUNTED_MS = 60_000
 
-/** Workspaces whose counts are remembered. */
+/** Maximum workspaces whose counts are cached. */
 const COUNTED_WORKSPACES = 1_000
 
 type Sum = { rows: number; bytes: number }
@@ -20,8 +20,8 @@ type Sum = { rows: number; bytes: number }
 type Counted = { at_ms: number; keys: Map<string, Sum> }
 
 /**
- * Keeps the refusals of each workspace within its limits. Where they are more, those of the key that has the most go first,
- * the oldest of them: a key that floods pushes out its own and nobody else's.
+ * Keeps the refusals of each workspace within its limits. The oldest of the key with the most are removed first: a key
+ * that floods evicts only its own.
  */
 export class RefusalBounds {
   readonly #table: RefusalTable
@@ -33,7 +33,7 @@ export class RefusalBounds {
     this.#limits = limits
   }
 
-  /** Removes what is too much. @param written what has been added since */
+  /** Removes what exceeds the limits. @param written what was added since */
   async keep(written: readonly RefusalRow[]): Promise<void> {
     for (const workspaceId of new Set(written.map(({ workspace_id }) => workspace_id))) {
       const counted = await this.#counted(
@@ -95,7 +95,7 @@ export class RefusalBounds {
       .returning('bytes')
     const [removed = []] = await this.#table.run([removal.compile()])
     for (const { bytes } of removed) add(keys, key_id, { rows: -1, bytes: -bytes })
-    // Another process has removed them meanwhile: what is known here is not so any more.
+    // Another process has removed them meanwhile, so the counts here are wrong.
     if (removed.length === 0) this.#workspaces.delete(workspaceId)
     return removed.length > 0
   }

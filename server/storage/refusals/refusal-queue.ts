@@ -3,45 +3,45 @@ import { fieldOf } from './refusal-summary.ts'
 import type { RefusalRow } from './refusal-table.ts'
 
 /**
- * Of one key and code so many are kept at once, and then so many a second: a batch that is wrong as a whole is kept as a
- * whole, and a flood is told by its count.
+ * Sampling per key and code (a token bucket): this many at once, then this many per second. A batch that is entirely
+ * wrong is kept entirely, and a flood is counted.
  */
 const BURST = 1_000
 const PER_SECOND = 5
 
-/** Keys and codes that are told apart; when there are more, all are forgotten. Each takes about 200 bytes. */
+/** Maximum keys and codes distinguished; above it all are forgotten. Each takes about 200 bytes. */
 const SAMPLES = 5_000
 
-/** What is left out is counted with a refusal that came within the same span, so that it is counted at its time. */
+/** What is left out is counted on a refusal of the same span, so that its time is about right. */
 const SPAN_MS = 60_000
 
 /**
- * What is left out is counted by operation, field, journey and event name: so many combinations per key and code in a span,
- * and so many in all. Without a bound, a sender that makes up a field for each request would have all of them kept.
+ * What is left out is counted by operation, field, journey and event name: maximum combinations per key and code in a
+ * span, and in total. Otherwise a sender that invents a field for each request would have all of them kept.
  */
 const SERIES = 20
 const SERIES_IN_ALL = 10_000
 
-/** What may wait to be written. A key may have as much waiting as it leaves free, alone half of it. */
+/** Memory budget for what waits to be written. A key may have as much waiting as it leaves free, at most a half. */
 const QUEUE_BYTES = 16 * 1024 * 1024
 
-/** What is written together. */
+/** Maximum size of a group that is written together. */
 const GROUP_ROWS = 500
 const GROUP_BYTES = 2 * 1024 * 1024
 
-/** A refusal on its way: with the head of what was sent as it was, which may hold secrets, and not as it is kept. */
+/** A queued refusal, with the unredacted head of what was sent. */
 export type WaitingRefusal = Omit<RefusalRow, 'sent' | 'bytes'> & {
   head: Uint8Array
-  /** What it takes of memory. */
+  /** Memory that it takes. */
   held_bytes: number
 }
 
 export type RefusalName = Pick<RefusalRow, 'workspace_id' | 'refusal_id'>
 
-/** So many more were refused after one that is kept. */
+/** Number of further refusals after one that is kept. */
 export type LeftOut = RefusalName & { count: number }
 
-/** By what refusals are told apart. */
+/** The fields that distinguish refusals. */
 type Offered = Pick<
   RefusalRow,
   'key_id' | 'code' | 'operation' | 'item' | 'received_ms' | 'journey_id' | 'event_id'
@@ -50,37 +50,37 @@ type Offered = Pick<
 /** Refusals of one key and code. */
 type Sample = { tokens: number; filled_ms: number; span: number; series: number }
 
-/** Refusals of a sample that are counted together, with one of them that has a row. */
+/** Refusals of a sample that are counted together on the row of one of them. */
 type Series = RefusalName & { count: number }
 
-/** Refusals on their way to where they are kept: sampled, in bounded memory, and counted where they are left out. */
+/** Queues refusals to be written: sampled, within a memory budget, and counted if they are left out. */
 export class RefusalQueue {
   readonly #samples = new Map<string, Sample>()
   /** Those of the current span. */
   readonly #series = new Map<string, Series>()
   #span = 0
-  /** Series of which some were left out since that was last told. */
+  /** Series with counts that were not written yet. */
   readonly #untold = new Set<Series>()
   readonly #rows: WaitingRefusal[] = []
   readonly #bytesOfKeys = new Map<string, number>()
   #bytes = 0
-  /** How many were left out since the process began. */
+  /** Number left out since the process started. */
   leftOut = 0
 
   get rows(): number {
     return this.#rows.length
   }
 
-  /** Whether there is anything to write. */
+  /** Whether there is nothing to write. */
   get isEmpty(): boolean {
     return this.#rows.length === 0 && this.#untold.size === 0
   }
 
   /**
-   * Takes a refusal in, or counts it. The first of each series in a span has a row, so that what is left out is counted with
-   * one of its own kind; what is in no series is counted with a row that has no content.
-   * @param isSaved whether its content may be kept; else it is only counted
-   * @param row makes it, with or without what was sent
+   * Enqueues or counts a refusal. The first of each series in a span has a row, so that what is left out is counted
+   * with its own kind; what belongs to no series is counted on a row without content.
+   * @param isSaved whether its content may be kept; otherwise it is only counted
+   * @param row creates the row, with or without what was sent
    */
   offer(refused: Offered, isSaved: boolean, row: (isSaved: boolean) => WaitingRefusal): void {
     const { key_id, code, operation, item, received_ms } = refused
@@ -118,7 +118,7 @@ export class RefusalQueue {
     return { workspace_id, refusal_id, count: 0 }
   }
 
-  /** Takes out what is written together, and what is to be told of those left out. */
+  /** Takes the next group, and the counts of those left out. */
   take(): { rows: WaitingRefusal[]; leftOut: LeftOut[] } {
     let bytes = 0
     const excess = this.#rows.findIndex((row, index) => {
@@ -132,7 +132,7 @@ export class RefusalQueue {
       if (rest > 0) this.#bytesOfKeys.set(key_id, rest)
       else this.#bytesOfKeys.delete(key_id)
     }
-    // It may stand with one that is still in the queue.
+    // Counts only if the queue is empty: their row may still be in it.
     return { rows, leftOut: this.#rows.length === 0 ? this.#takeLeftOut() : [] }
   }
 

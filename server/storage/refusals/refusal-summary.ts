@@ -4,38 +4,38 @@ import type { RefusalRow, RefusalTables } from './refusal-table.ts'
 
 type Fault = components['schemas']['Fault']
 
-/** More groups than these are only counted: whoever makes up a new field each time does not make the answer larger. */
+/** Maximum groups; further ones are only counted, so that a sender that invents fields does not enlarge the answer. */
 export const GROUPS = 100
 
-/** A field is told up to so many characters, however long the names in a pointer are. */
+/** Maximum length of a field, however long the names in a pointer are. */
 const FIELD_LENGTH = 255
 
-/** A span in parts of equal length. */
+/** A span divided into equal periods. */
 export type SummarySpan = { from_ms: number; to_ms: number; periods: number }
 
 /**
- * Refusals by what was refused: events that the counters of events have as `rejected`; requests that send events and were
- * refused as a whole, whose events are in no counter; and requests that register a customer.
+ * Number of refusals by subject: events that the event counts include as `rejected`; requests with events that were
+ * refused as a whole, whose events are in no count; and registrations of customers.
  */
 export type RefusalKinds = { events: number; requests: number; customers: number }
 
-/** Refusals of one code, one field and one key. */
+/** Refusals of one code, field and key. */
 export type RefusalGroup = Pick<RefusalRow, 'code' | 'key_id' | 'field'> & {
-  /** With those that were left out. */
+  /** Including those left out. */
   count: number
   left_out: number
   first_ms: number
   last_ms: number
-  /** The last of those that are kept. */
+  /** The latest one that is kept. */
   example_id: string
-  /** What its first fault says; null where it has none. */
+  /** The detail of its first fault; null if it has none. */
   detail: string | null
   kinds: RefusalKinds
-  /** How many in each period. */
+  /** Number per period. */
   counts: number[]
 }
 
-/** Refusals of one code and one key of which nothing but their number is known. */
+/** Refusals of one code and key of which only the number is known. */
 export type UnsavedRefusals = Pick<RefusalRow, 'code' | 'key_id'> & {
   count: number
   first_ms: number
@@ -47,9 +47,9 @@ export type RefusalSummary = {
   count: number
   left_out: number
   kinds: RefusalKinds
-  /** Of each period. */
+  /** Per period. */
   period_kinds: RefusalKinds[]
-  /** How many in each period, those of groups that are omitted too. */
+  /** Number per period, including omitted groups. */
   counts: number[]
   /** The largest first. */
   groups: RefusalGroup[]
@@ -59,23 +59,23 @@ export type RefusalSummary = {
 }
 
 /**
- * The field that a refusal is about, by its first fault: its JSON Pointer, without the place in a batch, so that an event has
- * the same alone and in a batch; or `?` and the name of a parameter. '' where it is about no field.
+ * Returns the field that a refusal is about, by its first fault: its JSON Pointer, without the position in a batch, so
+ * that an event has the same alone and in a batch; or `?` and the name of a parameter. '' if it is about no field.
  */
 export function fieldOf(operation: string, [fault]: readonly Fault[]): string {
   const { pointer, parameter } = fault ?? {}
   const place = operation === 'createEvents' ? /^\/events\/\d+(?=\/)/ : /^$/
   const field = parameter === undefined ? (pointer ?? '').replace(place, '') : `?${parameter}`
-  // No engine keeps a NUL; cut, it does not end in half a character or half an escape.
+  // No engine stores a NUL; truncated without half a character or half an escape at the end.
   return field.slice(0, FIELD_LENGTH).replaceAll('\0', '\ufffd').toWellFormed().replace(/~$/, '')
 }
 
 /**
- * Adds up the refusals of a span. Its rows are read twice, without what was sent: on SQLite 100,000 of them take the thread of
- * refusals, which gives way to all others, 0.8 s, and 2 s where each has a field of its own.
+ * Summarizes the refusals of a span. Its rows are read twice, without what was sent: on SQLite 100,000 of them take the
+ * low-priority thread of refusals 0.8 s, and 2 s if each has a field of its own.
  * @param db reads in turns with other lists
- * @param options.conditions what else they must be
- * @param options.countsLeftOut whether what was left out is counted: not where it is known of none of it whether it matches
+ * @param options.conditions further conditions
+ * @param options.countsLeftOut whether to include what was left out: not if it is unknown whether it matches
  */
 export async function readSummary(
   db: Kysely<RefusalTables>,
@@ -122,7 +122,7 @@ export async function readSummary(
   }
   if (groups.length === 0 && summary.unsaved.length === 0) return summary
 
-  // A row at least: an engine knows no empty list.
+  // At least one row, because the engines do not accept an empty list.
   const names = [
     sql`(-1, '', '', '')`,
     ...groups.map(
@@ -164,8 +164,8 @@ export async function readSummary(
 }
 
 /**
- * What was refused. An event alone that is refused for what it refers to is counted as one of a batch is; its other refusals
- * come before anybody looks at the event.
+ * The subject of a refusal. A single event refused because of what it refers to counts like one in a batch; its other
+ * refusals happen before anything looks at the event.
  */
 const KIND = sql<keyof RefusalKinds>`CASE
   WHEN operation = 'initializeCustomer' THEN 'customers'
@@ -194,7 +194,7 @@ async function readUnsaved(
 }
 
 async function addDetails(db: Kysely<RefusalTables>, workspaceId: string, groups: RefusalGroup[]) {
-  // PostgreSQL knows no empty list. A workspace may have nothing but refusals that are only counted.
+  // PostgreSQL does not accept an empty list, and a workspace may only have refusals that are counted.
   if (groups.length === 0) return
   const ids = groups.map(({ example_id }) => example_id)
   const examples = await db

@@ -45,58 +45,58 @@ export type RefusalFilter = Partial<
 
 export type RefusalOrder = 'newest' | 'oldest'
 
-/** What was sent: the first `SENT_BYTES` of it or more, UTF-8, and how long it was. */
+/** What was sent: at least the first `SENT_BYTES` of it in UTF-8, and its length. */
 export type Sent = { head: Uint8Array; bytes: number }
 
-/** What waits is written together after so long. */
+/** Maximum delay before waiting refusals are written together. */
 const WRITE_MS = 200
 
-/** So long a list waits at the most for what was refused before it was asked for. */
+/** Maximum time that a list waits for earlier refusals. */
 const CATCH_UP_MS = 1_000
 
 /** Maximum rows read at a time in a search for what is about a customer or a journey. */
 const SEARCHED_AT_ONCE = 100
 
 /**
- * Maximum characters redacted or searched before other work of the main thread gets its turn: 1 ms, of the worst texts (nothing
- * but quotes) 8 ms.
+ * Maximum characters redacted or searched before other work of the main thread has its turn: 1 ms, or 8 ms for the
+ * worst texts (only quotes).
  */
 const SLICE_CHARACTERS = 16 * 1024
 
-/** Maximum texts of a rejected request looked up among erasures. What follows them is not kept. */
+/** Maximum texts of a rejected request that are looked up among erasures. What follows them is not kept. */
 const MOST_CANDIDATES = 256
 
-/** What is too old is removed so often. It is not shown any more before. */
+/** Interval in which expired refusals are removed. They are hidden before. */
 const SWEEP_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What a refusal takes beside its texts: identifiers, the names of its fields, what becomes of it. */
+/** Size of a refusal besides its texts: identifiers, field names, the outcome of a replay. */
 const OTHER_BYTES = 1_024
 
 export type RefusalsOptions = {
   table: RefusalTable
   limits: RefusalLimits
   now: () => number
-  /** Undefined where no customer of the workspace was erased. */
+  /** Undefined if no customer of the workspace was erased. */
   erasedNames: (workspaceId: string) => Promise<ErasedNames | undefined>
-  /** Called when refusals could not be kept. Nothing else is the worse for it. */
+  /** Called when refusals could not be written. It affects nothing else. */
   onFailure: (error: Error) => void
 }
 
-/** What requests do with refusals. */
+/** What requests use of refusals. */
 export type RefusalStore = Pick<Refusals, 'offer' | 'list' | 'summary' | 'find' | 'noteReplays'>
 
 export type RefusalStatistics = {
-  /** How many wait to be written. */
+  /** Number waiting to be written. */
   waiting: number
-  /** How many are kept, and how many were left out or lost, since the process began. */
+  /** Number kept, and number left out or lost, since the process started. */
   kept: number
   leftOut: number
 }
 
 /**
- * The refusals of all workspaces. To offer one never waits and never fails: it is written in the background, in groups, and
- * left out where more come than are kept, which is told by those that are.
+ * The refusals of all workspaces. Offering one never waits and never fails: it is written in the background, in groups,
+ * or left out if there are too many, in which case it is counted on those that are kept.
  */
 export class Refusals {
   readonly #options: RefusalsOptions
@@ -115,7 +115,7 @@ export class Refusals {
     this.#bounds = new RefusalBounds(options.table, options.limits)
   }
 
-  /** @param sent asked for only where it is kept; null where it may only be counted */
+  /** @param sent called only if the content is kept; null if it may only be counted */
   offer(refused: Refused, sent: (() => Sent) | null): void {
     const { days, bytes, rows } = this.#options.limits
     if (this.#isClosed || days === 0 || bytes === 0 || rows === 0) return
@@ -125,7 +125,10 @@ export class Refusals {
     this.#timer ??= setTimeout(() => this.#write(), WRITE_MS).unref()
   }
 
-  /** Refusals by (`received_at`, `id`). Where there is a filter beside the time, a page ends after so many that were looked at. */
+  /**
+   * Lists refusals by (`received_at`, `id`). With a filter other than time, a page ends after a maximum number of rows
+   * scanned.
+   */
   async list(
     workspaceId: string,
     { from_ms = 0, to_ms, ...filter }: RefusalFilter,
@@ -162,8 +165,8 @@ export class Refusals {
   }
 
   /**
-   * Refusals added up by code, field and key, in a span of so many periods of equal length: what a filter tells of the time,
-   * else as far back as they are kept, up to now.
+   * Summarizes refusals by code, field and key, in a number of equal periods: over the time in the filter, otherwise as
+   * far back as they are kept until now.
    */
   async summary(
     workspaceId: string,
@@ -172,7 +175,7 @@ export class Refusals {
     reading: Reading,
   ): Promise<RefusalSummary & { from_ms: number; to_ms: number }> {
     await this.#caughtUp()
-    // An empty span is one of a millisecond before anything was received.
+    // An empty span becomes one millisecond before anything was received.
     const span = from_ms < to_ms ? { from_ms, to_ms, periods } : { from_ms: -1, to_ms: 0, periods }
     const db = this.#options.table.lists(reading)
     const kept = sql<SqlBool>`received_ms >= ${this.#oldest_ms()}`
@@ -198,7 +201,7 @@ export class Refusals {
       .executeTakeFirst()
   }
 
-  /** Notes what has become of refusals that were sent again. @param replays each as JSON */
+  /** Records the outcomes of replays. @param replays each as JSON */
   async noteReplays(
     workspaceId: string,
     replayed_ms: number,
@@ -213,11 +216,11 @@ export class Refusals {
         .where('refusal_id', '=', refusal_id)
         .compile(),
     )
-    // What was sent is stored, whether or not it can be noted here.
+    // The events are stored, whether or not it can be recorded here.
     await run(statements).catch(this.#options.onFailure)
   }
 
-  /** Removes what has something about a customer. @returns false: it is in a log still; try again */
+  /** Removes everything about a customer. @returns false if it is still in a log; try again */
   removeOf(
     workspaceId: string,
     { customer_id, client_customer_id }: { customer_id: string; client_customer_id: string },
@@ -225,7 +228,7 @@ export class Refusals {
     return this.#removeAbout(workspaceId, { id: customer_id, own: client_customer_id }, 'customer_id')
   }
 
-  /** Removes what has something about a journey. @returns false: it is in a log still; try again */
+  /** Removes everything about a journey. @returns false if it is still in a log; try again */
   removeOfJourney(workspaceId: string, journeyId: string): Promise<boolean> {
     return this.#removeAbout(workspaceId, { id: journeyId }, 'journey_id')
   }
@@ -259,7 +262,7 @@ export class Refusals {
         if (isAbout(row, names, subject)) found.push(row)
         await pause(row.sent.length)
       }
-      // One that counts others, which are about somebody else, goes on counting them.
+      // A row that counts others, which are about somebody else, keeps counting them.
       const [counting, others] = [
         found.filter((row) => row.left_out > 0),
         found.filter((row) => row.left_out === 0),
@@ -275,7 +278,7 @@ export class Refusals {
     }
   }
 
-  /** Leaves of rows what they count. */
+  /** Removes the contents of rows but keeps their counts. */
   #contentRemoval(workspaceId: string, ids: string[]): CompiledQuery {
     return this.#options.table.compiler
       .updateTable('refusals')
@@ -285,7 +288,7 @@ export class Refusals {
       .compile()
   }
 
-  /** Removes what was sent to a workspace. @returns false: it is in a log still; try again */
+  /** Removes everything of a workspace. @returns false if it is still in a log; try again */
   async removeOfWorkspace(workspaceId: string): Promise<boolean> {
     await this.#write()
     const { compiler, run, cutLogOff } = this.#options.table
@@ -298,7 +301,7 @@ export class Refusals {
     return { waiting: this.#queue.rows, kept: this.#kept, leftOut: this.#queue.leftOut + this.#lost }
   }
 
-  /** Writes what waits, and takes no more. */
+  /** Writes what waits, and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#sweeping)
@@ -320,7 +323,7 @@ export class Refusals {
       field: withoutOwnTokens(fieldOf(refused.operation, errors)),
       left_out: 0,
       faults: withoutOwnTokens(JSON.stringify({ errors, errors_omitted })),
-      // A copy: the memory of the body that it is part of ends with the request.
+      // A copy, because the memory of the body that it is part of ends with the request.
       head: new Uint8Array(sent.head.subarray(0, SENT_BYTES)),
       sent_bytes: sent.bytes,
       replayed_ms: null,
@@ -329,7 +332,7 @@ export class Refusals {
     return { ...row, held_bytes: OTHER_BYTES + Buffer.byteLength(row.faults) + row.head.length }
   }
 
-  /** Waits until what is in the queue is written, but not for long. */
+  /** Waits until the queue is written, but not for long. */
   async #caughtUp() {
     if (this.#queue.isEmpty && !this.#writing) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -338,7 +341,7 @@ export class Refusals {
     clearTimeout(timer)
   }
 
-  /** Writes all that waits, one group after the other. */
+  /** Writes everything that waits, one group after the other. */
   #write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -360,7 +363,7 @@ export class Refusals {
         await this.#bounds.keep(rows)
         this.#sweeping ??= await this.#startSweeping()
       } catch (error) {
-        // Not tried again: what is refused meanwhile has the room that it would take.
+        // Not retried: later refusals need the memory.
         this.#lost += group.rows.length
         this.#options.onFailure(error instanceof Error ? error : new Error(String(error)))
       }
@@ -368,9 +371,9 @@ export class Refusals {
   }
 
   /**
-   * What is about nobody who was erased. Ingestion answers 410 of an erased customer and keeps nothing; what it refuses for its
-   * form before it has looked the customer up is looked up here.
-   * @param erasures gets how many of a workspace there were then
+   * Removes what is about erased customers. Ingestion answers 410 for an erased customer and keeps nothing; what it
+   * refuses as malformed before it has looked up the customer is checked here.
+   * @param erasures filled with the number of erasures per workspace at that time
    */
   async #notErased(group: readonly RefusalRow[], erasures: Map<string, number>): Promise<RefusalRow[]> {
     const kept: RefusalRow[] = []
@@ -394,7 +397,7 @@ export class Refusals {
         const rest = closed({ ...row, sent: row.sent.slice(0, end) })
         const isNamed = names.size > 0 && [...texts].some((text) => names.has(text))
         const isNobody = !isNamed && !mayBeAboutAnybody(rest, 'customer_id')
-        // Its place in the counts stays: those like it that follow are added there.
+        // Its row stays, because similar ones are counted on it.
         kept.push(isNobody ? rest : { ...row, ...NO_CONTENT })
         await pause(row.sent.length)
       }
@@ -403,15 +406,15 @@ export class Refusals {
   }
 
   /**
-   * Looks again where somebody was erased since a group was looked up: another server, which does not know what waits here,
-   * may have searched what is kept before it was written.
+   * Checks again if customers were erased since a group was checked: another server, which does not know what waits
+   * here, may have searched the table before it was written.
    */
   async #removeErasedMeanwhile(group: readonly RefusalRow[], before: ReadonlyMap<string, number>) {
     for (const [workspaceId, rows] of Map.groupBy(group, ({ workspace_id }) => workspace_id)) {
       const erased = await this.#options.erasedNames(workspaceId)
       if ((erased?.erasures ?? 0) === before.get(workspaceId)) continue
       const kept = await this.#notErased(rows, new Map())
-      // In the order in which they were given: they are of one workspace.
+      // In the given order, because they belong to one workspace.
       const ids = idsOf(kept.filter(({ sent }, index) => sent !== rows[index]?.sent))
       if (ids.length > 0) await this.#options.table.run([this.#contentRemoval(workspaceId, ids)])
     }
@@ -443,22 +446,22 @@ export class Refusals {
   }
 }
 
-/** Which texts name a customer of a workspace who was erased. */
+/** Finds texts that refer to erased customers of a workspace. */
 export type ErasedNames = {
-  /** How many customers of the workspace were erased. */
+  /** Number of erased customers of the workspace. */
   erasures: number
-  /** Those of the texts that do. */
+  /** Returns those of the texts that do. */
   among(texts: ReadonlySet<string>): Promise<ReadonlySet<string>>
 }
 
-/** A name without secrets, and of the contract's length: what stands for a secret may be longer. */
+/** Returns a redacted name within the contract's length: the replacement may be longer than the secret. */
 function nameOf(name: string | null): string | null {
   return name === null ? null : withoutSecrets(name).slice(0, NAME_LENGTH).toWellFormed()
 }
 
 const NAME_LENGTH = 255
 
-/** Redacts what was sent: nothing is written, and so nothing is read, before that. */
+/** Redacts what was sent. Nothing is written before that, so nothing unredacted can be read. */
 async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]> {
   const rows: RefusalRow[] = []
   const pause = pacer()
@@ -467,7 +470,7 @@ async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]>
     let slice = slices.next()
     for (; !slice.done; slice = slices.next()) await pause(slice.value)
     const sent = slice.value
-    // As it is listed, where quotes are escaped; the text itself takes no more.
+    // With quotes escaped as in a list; the text itself takes no more.
     const bytes = OTHER_BYTES + Buffer.byteLength(refused.faults) + Buffer.byteLength(JSON.stringify(sent))
     rows.push({ ...refused, sent, bytes })
     await pause(sent.length)
@@ -475,7 +478,7 @@ async function rowsOf(waiting: readonly WaitingRefusal[]): Promise<RefusalRow[]>
   return rows
 }
 
-/** Lets other work of the main thread go before, each time that so many characters have been worked on. */
+/** Returns a function that yields to other work of the main thread after a number of characters. */
 function pacer(): (characters: number) => Promise<void> {
   let worked = 0
   return async (characters) => {
@@ -486,14 +489,14 @@ function pacer(): (characters: number) => Promise<void> {
   }
 }
 
-/** What was refused can be read as JSON, so that it has a byte at least. A row without one only counts. */
+/** A refused request can be read as JSON, so it has at least one byte. A row without one only counts. */
 const hasContent = sql<SqlBool>`sent_bytes > 0`
 
 const NOTHING_SENT: Sent = { head: new Uint8Array(), bytes: 0 }
 
 const NO_FAULTS = JSON.stringify({ errors: [], errors_omitted: 0 })
 
-/** What makes of a row one that is only counted. */
+/** Turns a row into one that only counts. */
 const NO_CONTENT = {
   request_id: '',
   journey_id: null,
@@ -511,8 +514,8 @@ function idsOf(rows: readonly Pick<RefusalRow, 'refusal_id'>[]): string[] {
 }
 
 /**
- * What is left of a refusal that is only counted, with others that differ in what is left out here. The sender may have
- * chosen the identifier of its request.
+ * Returns what stays of a refusal that is only counted, together with others that differ in the rest. The sender may
+ * have chosen its request id.
  */
 function withoutContent({ errors: _, errors_omitted: __, ...refused }: Refused): Refused {
   return { ...refused, request_id: '', journey_id: null, customer_id: null, event_id: null }
@@ -526,7 +529,10 @@ function conditionsOf(filter: Omit<RefusalFilter, 'from_ms' | 'to_ms'>): RawBuil
 
 type Span = { oldest: Position; newest: Position | undefined; after: Position | undefined }
 
-/** The part of a span behind a position and up to another, in an order. Each side is one bound: an index has no use for two. */
+/**
+ * The part of a span after one position and up to another. Each side is a single bound, because an index cannot use
+ * two.
+ */
 function within(order: RefusalOrder, { oldest, newest, after }: Span, end: Position | undefined) {
   const compare = (operator: string, position: Position | undefined) =>
     position

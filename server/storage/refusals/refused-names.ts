@@ -3,25 +3,25 @@ import { jsonTokens, stringOf } from '../../domain/json-tokens.ts'
 import { endOfItems } from '../../domain/sent-head.ts'
 import type { RefusalRow } from './refusal-table.ts'
 
-/** By what a text names something. */
+/** The names by which a text may refer to something. */
 export type Names = {
-  /** Unique wherever it stands: an identifier that we made. */
+  /** Our identifier, unique wherever it occurs. */
   id: string
-  /** What a sender calls it. */
+  /** The sender's own identifier. */
   own?: string
 }
 
-/** What may name something in a JSON text: a string, the name of a field, or a number that stands for an identifier. */
+/** A possible reference in a JSON text: a string, a field name, or a number that is an identifier. */
 type Candidate = {
   text: string
-  /** Where its outermost token begins. */
+  /** Start of its outermost token. */
   index: number
 }
 
-/** A string may hold JSON, in which a string holds JSON, and so on. */
+/** A string may contain JSON in which a string contains JSON, and so on. */
 const MOST_LEVELS = 5
 
-/** Fields of the contract. They are in every request, whatever anybody calls their customers. */
+/** Fields of the contract. They are in every request, whatever names customers have. */
 const FIELDS = [
   'client_customer_id',
   'custom_variables',
@@ -35,13 +35,12 @@ const FIELDS = [
   'occurred_at',
 ]
 
-/** A number is an identifier where its field says so: of 12 seats nobody can tell a customer from. */
+/** A number is an identifier if its field says so: 12 seats are not a customer. */
 const IDENTIFIES =
   /(?:id|ids|key|no|nr|num|number|code|ref)$|customer|client|user|account|contact|member|person/i
 
 /**
- * What a JSON text, or its head, may name something by: escapes are decoded, whatever the fields are called and however
- * they are nested.
+ * Yields the possible references in a JSON text or its head, with escapes decoded, in any field and at any depth.
  */
 function* candidates(text: string, level = 1, at?: number): Generator<Candidate> {
   let last: Candidate | undefined
@@ -59,7 +58,7 @@ function* candidates(text: string, level = 1, at?: number): Generator<Candidate>
     if (/^[{}[\],]$/.test(token)) continue
     const value = token.startsWith('"') ? stringOf(token) : token
     if (field === 'customer_type' && ['contact', 'account'].includes(value)) continue
-    // It is the name of a field where a colon follows.
+    // It is a field name if a colon follows.
     if (token.startsWith('"')) last = { text: value, index }
     else if (IDENTIFIES.test(field)) yield { text: value, index }
   }
@@ -72,10 +71,13 @@ function* withNested(candidate: Candidate, level: number): Generator<Candidate> 
   if (level < MOST_LEVELS && text.length > 2 && /["{[]/.test(text)) yield* candidates(text, level + 1, index)
 }
 
-/** Shorter names stand in longer texts by chance. */
+/** Shorter names occur in longer texts by chance. */
 const TELLING_LENGTH = 10
 
-/** Whether a JSON text, or its head, names something; blanks around a name and quotes around a number do not matter. */
+/**
+ * Whether a JSON text, or its head, refers to something. White space around a name and quotes around a number do not
+ * matter.
+ */
 export function mentions(text: string, names: Names): boolean {
   const isNamed = namedIn(names)
   for (const candidate of candidates(text)) if (isNamed(candidate.text)) return true
@@ -83,8 +85,8 @@ export function mentions(text: string, names: Names): boolean {
 }
 
 /**
- * Whether a value names something: as a whole, and where the name is long enough to tell, also within a longer text such as
- * an address, in whatever letter case and percent-encoding.
+ * Returns whether a value refers to something: as a whole, or, if the name is long enough, as part of a longer text
+ * such as an address, in any letter case and percent-encoding.
  */
 function namedIn({ id, own = id }: Names): (value: string) => boolean {
   const whole = own.trim()
@@ -94,10 +96,12 @@ function namedIn({ id, own = id }: Names): (value: string) => boolean {
     value.includes(id) || value.trim() === whole || (isTelling && hasWord(foldedText(value), folded))
 }
 
-/** Whether a text has another as a whole: neither a letter nor a digit goes on from it, which would be another name. */
+/**
+ * Whether a text contains another as a whole word: no letter or digit is adjacent, which would make it another name.
+ */
 function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    // A character has at most two units.
+    // A character has at most two code units.
     const before = text.slice(Math.max(0, at - 2), at)
     const after = text.slice(at + word.length, at + word.length + 2)
     if (!/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after)) return true
@@ -123,9 +127,9 @@ type About = Pick<
 >
 
 /**
- * Whether a rejected request is about something, or may be: where a text was cut in the middle of an object that does not
- * say in the contract's own field what it is about, nobody knows what the rest named.
- * @param subject the field that says it
+ * Whether a rejected request is about something, or may be: if a text was cut inside an object without the contract's
+ * own field for it, the missing part may have named anyone.
+ * @param subject that field
  */
 export function isAbout(row: About, names: Names, subject: 'customer_id' | 'journey_id'): boolean {
   const isNamed = namedIn(names)
@@ -135,7 +139,9 @@ export function isAbout(row: About, names: Names, subject: 'customer_id' | 'jour
 
 const OUR_ID = { customer_id: isCustomerId, journey_id: isJourneyId } as const
 
-/** Whether a row does not say by an identifier of ours what it is about, and was cut where the rest may have said it. */
+/**
+ * Whether a row does not say by one of our identifiers what it is about, and was cut where the rest may have said it.
+ */
 export function mayBeAboutAnybody(
   row: Pick<RefusalRow, keyof typeof OUR_ID | 'sent' | 'sent_bytes' | 'faults'>,
   subject: keyof typeof OUR_ID,
@@ -149,7 +155,10 @@ function faultsOf({ faults }: Pick<RefusalRow, 'faults'>): Faults {
   return faults === '' ? {} : JSON.parse(faults)
 }
 
-/** What a row says beside the text that was sent: its references, the id that its sender may have chosen for it, and the names of fields in the pointers of its faults. */
+/**
+ * Everything in a row except the text that was sent: its references, the identifier that its sender may have chosen, and
+ * the names of fields in the pointers of its faults.
+ */
 export function told(row: Omit<About, 'sent' | 'sent_bytes'>): string[] {
   const { errors = [] } = faultsOf(row)
   const pointers = [row.field, ...errors.map(({ pointer = '' }) => pointer)]
@@ -160,14 +169,14 @@ export function told(row: Omit<About, 'sent' | 'sent_bytes'>): string[] {
     .filter((text) => text !== '' && !FIELDS.includes(text))
 }
 
-/** A reference token of a JSON pointer (RFC 6901), decoded. */
+/** Decodes a reference token of a JSON Pointer (RFC 6901). */
 function unescaped(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 /**
- * Whether a text was cut where the rest, which is not kept, may have named whom it is about: anywhere but behind a whole
- * event of a batch that has nothing beside its events.
+ * Whether a text was cut where the missing rest may have named its subject: anywhere except after a complete event of a
+ * batch that has only events.
  */
 function isOpenEnded(row: Pick<RefusalRow, 'sent' | 'sent_bytes' | 'faults'>): boolean {
   const { sent, sent_bytes } = row
@@ -179,12 +188,12 @@ function isOfEventsAlone(row: Pick<RefusalRow, 'sent' | 'faults'>): boolean {
   const events = wholeEvents(row.sent)
   if (!events) return false
   const { errors = [], errors_omitted = 0 } = faultsOf(row)
-  // All faults are listed, so that a field beside the events would be one of them.
+  // All faults are listed, so a field beside the events would be one of them.
   if (errors_omitted === 0) return errors.every(({ pointer = '' }) => /^(\/events(\/|$)|$)/.test(pointer))
   return events.every((event) => isCustomerId(String(event?.customer_id)))
 }
 
-/** The events of a text that ends behind one of a batch, and has had nothing else so far. */
+/** Returns the events of a text that ends after one of a batch, and has contained nothing else so far. */
 function wholeEvents(head: string): ({ customer_id?: unknown } | null)[] | undefined {
   try {
     const { events, ...others } = JSON.parse(`${head}]}`)
@@ -194,16 +203,16 @@ function wholeEvents(head: string): ({ customer_id?: unknown } | null)[] | undef
   }
 }
 
-/** The row without what may be cut in the middle: where it does not say whom it is about, the rest may have. */
+/** Returns the row without what may be cut: if it does not name its subject, the rest may have. */
 export function closed(row: RefusalRow): RefusalRow {
   if (!mayBeAboutAnybody(row, 'customer_id')) return row
   return { ...row, sent: row.sent.slice(0, endOfItems(row.sent)) }
 }
 
-/** Texts, each once, that may name a customer who was erased, and how much of the text was looked through for them. */
+/** Distinct texts that may name an erased customer, and how far the text was searched for them. */
 export type Candidates = { texts: Set<string>; end: number }
 
-/** What a JSON text may name a customer by. @param most of them */
+/** Returns possible names of customers in a JSON text. @param most maximum number */
 export function candidatesOf(text: string, most: number): Candidates {
   const texts = new Set<string>()
   for (const { text: value, index } of candidates(text)) {
@@ -220,7 +229,7 @@ export function candidatesOf(text: string, most: number): Candidates {
 const CUSTOMER_ID = /cus_[0-9a-z]{26}/g
 const OWN_LENGTH = 255
 
-/** The parts of a longer text, such as an address, that are long enough to name somebody. */
+/** Returns the parts of a longer text, such as an address, that are long enough to be a name. */
 function partsOf(value: string): string[] {
   const parts = value.split(/[\s,;:/?&=<>"'()|#]+/)
   return parts.length === 1 ? [] : parts.filter((part) => part.length >= TELLING_LENGTH || part.includes('@'))

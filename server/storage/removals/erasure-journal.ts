@@ -8,28 +8,29 @@ import type { Removal } from './removals.ts'
 
 type CustomerName = Pick<NotedErasure, 'workspace_id' | 'customer_id'>
 
-/** Transactions of all servers take turns; none waits long for one of so many. */
+/** Maximum per transaction: the transactions of all servers take turns, and none should wait long. */
 const ERASED_AT_ONCE = 100
 
 /**
- * The erasures of a store, line by line as JSON, outside of it: it is only ever added to, and no backup puts it back. Who
- * was erased is in it as in the store, by an opaque identifier and a keyed digest. More than one process may add to it.
+ * The erasures of a store, one JSON line each, in a file outside of it. The file is append-only, and no backup replaces
+ * it. An erased customer is in it as in the store, by an opaque identifier and a keyed digest. Several processes may
+ * append to it.
  */
 export class ErasureJournal {
   readonly #path: string
-  /** By the names of workspace and customer. */
+  /** By workspace and customer. */
   readonly #noted: Map<string, NotedErasure>
 
   /**
-   * @param path of the file, which is made with the first erasure
-   * @throws {Error} of the file system
+   * @param path of the file, which is created with the first erasure
+   * @throws {Error} from the file system
    */
   constructor(path: string) {
     this.#path = path
     this.#noted = new Map(linesOf(path).map((erasure) => [nameOf(erasure), erasure]))
   }
 
-  /** Erases again whom a store still has that is older than the journal, and notes whom the journal does not have. */
+  /** Erases again the customers that an older store still has, and adds to the journal what it lacks. */
   async reconcile(
     db: Database,
     removals: Pick<RemovalStore, 'removeCustomer'>,
@@ -45,18 +46,18 @@ export class ErasureJournal {
         }
       })
     }
-    // Those of a store that was copied, or whose process was killed before it noted them.
+    // Those of a store that was copied, or of a process that was killed before it wrote them.
     this.#note(stored)
   }
 
-  /** Notes for whom a removal is, where it is an erasure: on disk before anything of it is gone. */
+  /** Records a removal that is an erasure: on disk before any of its data is removed. */
   async noteRemoval(db: Database, { kind, workspace_id, subject_id: customer_id }: Removal): Promise<void> {
     if (kind !== 'customer' || this.#noted.has(nameOf({ workspace_id, customer_id }))) return
     const erasure = await findErasure(db, workspace_id, customer_id)
     if (erasure) this.#note([erasure])
   }
 
-  /** On disk when it returns. Those that are noted already are not noted again. */
+  /** Appends those that are missing; on disk when it returns. */
   #note(erasures: readonly NotedErasure[]) {
     const missing = erasures.filter((erasure) => !this.#noted.has(nameOf(erasure)))
     if (missing.length === 0) return
@@ -66,7 +67,7 @@ export class ErasureJournal {
     )
     const file = openSync(this.#path, 'a', FILE_MODE)
     try {
-      // A line that was cut short before stays one of its own.
+      // Starts with a line end, so that an earlier incomplete line stays separate.
       writeSync(file, `\n${lines.join('\n')}\n`)
       fsyncSync(file)
     } finally {
@@ -76,7 +77,7 @@ export class ErasureJournal {
   }
 }
 
-/** A line that was cut short is left out. */
+/** Skips incomplete lines. */
 function linesOf(path: string): NotedErasure[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')

@@ -12,17 +12,17 @@ import { noteEvents } from './noted-events.ts'
 import type { RemovalStore } from './removal-store.ts'
 import type { Removal } from './removals.ts'
 
-/** What is left of a customer who was erased. */
+/** The tombstone of an erased customer. */
 export type Erasure = Selectable<Erasures>
 
-/** What is noted of an erasure outside of the store, to be done again where an older store is put back. */
+/** What is recorded of an erasure outside the store, to repeat it after an older store was restored. */
 export type NotedErasure = Pick<Erasure, 'workspace_id' | 'customer_id' | 'own_digest' | 'erased_ms'>
 
 /**
- * Erases a customer: from the commit on nobody finds it and nothing is taken for it, and what is left is removed by and by.
- * One that was erased before stays so.
- * @param customer.may_return whether whoever comes with its `client_customer_id` is a new customer
- * @returns undefined where there is no such customer
+ * Erases a customer: from the commit on it is hidden and nothing is accepted for it; the rest is removed gradually. An
+ * already erased one stays so.
+ * @param customer.may_return whether a customer with the same `client_customer_id` may register again, as a new one
+ * @returns undefined if the customer does not exist
  */
 export async function eraseCustomer(
   db: Transaction<DB>,
@@ -44,7 +44,7 @@ export async function eraseCustomer(
   )
 }
 
-/** Erases again who was erased before an older store was put back. @returns whether there was anything to do */
+/** Repeats an erasure after an older store was restored. @returns whether there was anything to do */
 export async function eraseAgain(
   db: Transaction<DB>,
   removals: Pick<RemovalStore, 'removeCustomer'>,
@@ -55,7 +55,7 @@ export async function eraseAgain(
   if (!(await hasWorkspace(db, workspace_id))) return false
   if (await findErasure(db, workspace_id, customer_id)) return false
   const erased = await takeOut(db, removals, noted, author)
-  // Who came after the older store was made is not there, and must not come again either.
+  // A customer that is younger than the older store is not in it, and must not come back either.
   if (!erased) await insertErasure(db, { ...noted, completed_ms: author.at_ms, events: 0 })
   return true
 }
@@ -80,7 +80,7 @@ async function takeOut(
   return erasure
 }
 
-/** Takes what the audit log has about a customer out of it, but for what was done and by whom. */
+/** Removes a customer's data from the audit log, except what was done and by whom. */
 async function forgetName(db: Transaction<DB>, workspaceId: string, customerId: string) {
   await db
     .updateTable('audit_log')
@@ -90,7 +90,7 @@ async function forgetName(db: Transaction<DB>, workspaceId: string, customerId: 
     .execute()
 }
 
-/** Notes that nothing is left of a customer, and how much that was: with the erasure, and in the audit log. */
+/** Records that nothing is left of a customer, and how much was removed: with the erasure, and in the audit log. */
 export async function completeErasure(
   db: Transaction<DB>,
   { workspace_id, subject_id: customer_id }: Removal,
@@ -119,7 +119,7 @@ export async function findErasure(
 }
 
 /**
- * The next erasures of a workspace in the order of their commits: each once, as it is now.
+ * Returns the next erasures of a workspace in commit order: each once, in its current state.
  * @param clock_ms by the clock of the store, before they are read
  */
 export async function oldestErasures(
@@ -142,7 +142,7 @@ export async function oldestErasures(
   return { rows: page, next, caughtUp_ms: rows.length > limit ? null : clock_ms }
 }
 
-/** With the next number of its workspace, whose row is kept until the commit: numbers become visible in their order. */
+/** Takes the next number of its workspace, whose row stays locked until the commit: numbers become visible in order. */
 async function insertErasure(db: Transaction<DB>, noted: Omit<Erasure, 'number'>): Promise<Erasure> {
   const { erasures: number } = await db
     .updateTable('workspaces')
@@ -156,9 +156,9 @@ async function insertErasure(db: Transaction<DB>, noted: Omit<Erasure, 'number'>
 }
 
 /**
- * By what erased customers of a workspace are found: their `customer_id`, and what their sender calls them unless they may
+ * Returns what finds erased customers of a workspace: their `customer_id`, and their own identifiers unless they may
  * return.
- * @returns undefined where nobody was erased
+ * @returns undefined if nobody was erased
  */
 export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<ErasedNames | undefined> {
   const workspace = await db
@@ -197,10 +197,10 @@ export async function erasedNames(db: Kysely<DB>, workspaceId: string): Promise<
   }
 }
 
-/** Texts of one statement, three parameters each. SQLite has room for 32,766. */
+/** Maximum texts per statement, three parameters each. SQLite allows 32,766. */
 const LOOKED_UP_AT_ONCE = 500
 
-/** Texts whose digests are made before other work of the main thread gets its turn: 1 to 2 ms. */
+/** Maximum texts digested before other work of the main thread has its turn: 1 to 2 ms. */
 const DIGESTED_AT_ONCE = 125
 
 const CUSTOMER_TYPES = ['account', 'contact'] as const

@@ -8,8 +8,8 @@ import type { Removal } from './removals.ts'
 type Journey = components['schemas']['Journey']
 
 /**
- * Removes a journey: from the commit on nobody finds it, and what is left of it is removed by and by.
- * @returns how many customers took part in it
+ * Removes a journey: from the commit on it is hidden; the rest is removed gradually.
+ * @returns the number of its enrolments
  */
 export async function removeJourney(
   db: Transaction,
@@ -29,7 +29,7 @@ export async function removeJourney(
   return enrolments
 }
 
-/** Takes away the last of a journey, its definition, and notes how many events it had. */
+/** Deletes the definition of a journey, the last part, and records how many events it had. */
 export async function completeJourneyRemoval(
   db: Transaction,
   { workspace_id, subject_id: journey_id, events }: Removal,

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/contract.ts'
 import type { Transaction } from '../database.ts'
 
-/** Adds to the audit log's entries of a removal how many events that were, which is known when all are gone. */
+/** Adds the number of events to the audit log's entries of a removal, which is known when all are removed. */
 export async function noteEvents(
   db: Transaction,
   removed: {

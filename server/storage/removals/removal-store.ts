@@ -1,12 +1,12 @@
 import type { Database, ReadingDatabase, Transaction } from '../database.ts'
 import type { Removal } from './removals.ts'
 
-/** Takes out of a store what is to be gone. What nobody can find any more at once goes by and by, behind the writes. */
+/** Removes data from a store. What is no longer visible is deleted gradually, behind the writes. */
 export type RemovalStore = {
   /**
-   * Takes a customer out, in the caller's transaction: from its commit on nobody finds it, and nothing is taken for it. Its
-   * events go by and by.
-   * @returns the removal_id, and in how many journeys it was; undefined where there is no such customer
+   * Removes a customer, in the caller's transaction: from its commit on it is hidden and nothing is accepted for it.
+   * Its events are deleted gradually.
+   * @returns the removal_id, and the number of its journeys; undefined if the customer does not exist
    */
   removeCustomer(
     db: Transaction,
@@ -14,20 +14,20 @@ export type RemovalStore = {
   ): Promise<{ removal_id: string; enrolments: number } | undefined>
 
   /**
-   * Takes a journey out, in the caller's transaction: from its commit on nobody finds it, and nothing is taken for it. Its
-   * events and enrolments go by and by, its definition with the last of them.
+   * Removes a journey, in the caller's transaction: from its commit on it is hidden and nothing is accepted for it. Its
+   * events and enrolments are deleted gradually, and its definition with the last of them.
    */
   removeJourney(
     db: Transaction,
     journey: Pick<Removal, 'workspace_id' | 'begun_ms'> & { journey_id: string },
   ): Promise<void>
 
-  /** How many customers take part in a journey. */
+  /** Counts the enrolments of a journey. */
   countEnrolments(
     db: Database | ReadingDatabase,
     journey: { workspace_id: string; journey_id: string },
   ): Promise<number>
 
-  /** To be called when something that is to be removed is committed: else it would wait for some seconds. */
+  /** Call it when a removal has been committed; otherwise it starts after some seconds. */
   begin(): void
 }

@@ -6,17 +6,17 @@ import { completeJourneyRemoval } from './journey-removals.ts'
 import { deleteRemoval, type Removal, type RemovedSlice, removals } from './removals.ts'
 import { beginAgeing } from './retention.ts'
 
-/** What others have begun, or could not end, is looked for so often. */
+/** Interval of checks for removals that other processes have started, or could not finish. */
 const LOOK_MS = 10_000
 
-/** What has aged is looked for so often, and when something is to be removed. */
+/** Interval of checks for expired events, also while something is being removed. */
 const AGEING_MS = 60_000
 
-/** What could not be done is tried again after so long, and what waits for somebody. */
+/** Wait before a failed step is repeated, and before one that waits for another process. */
 const RETRY_MS = 1_000
 const WAIT_MS = 20
 
-/** Where others write, removing takes one part of the time in so many. */
+/** Denominator of the share of time for removals while there are writes. */
 const PART = 10
 
 export type RemovalWorkOptions = {
@@ -25,21 +25,21 @@ export type RemovalWorkOptions = {
   /** Removes the next events of a removal, or the next enrolments. */
   slice: (removal: Removal) => Promise<RemovedSlice>
   /**
-   * Removes what is not in the tables of the store, when no event is left; not of what has aged.
-   * @returns false: it cannot be done yet
+   * Removes what is not in the tables of the store, once no event is left; not for retention.
+   * @returns false if that is not possible yet
    */
   sweep: (removal: Removal) => Promise<boolean>
-  /** Takes out what only the engine has of a journey, in the transaction that takes its removal away. */
+  /** Removes what only the engine has of a journey, in the transaction that deletes its removal. */
   forgetJourney: (db: Transaction, removal: Removal) => Promise<void>
-  /** How many groups of others have been written so far. */
+  /** Number of groups written so far. */
   groups: () => number
-  /** Called when something could not be removed. It is tried again. */
+  /** Called when something could not be removed. It is retried. */
   onFailure: (error: Error) => void
 }
 
 /**
- * Removes what there is to be removed, slice by slice, each removal in turns with the others. All that it knows is in the
- * store, so it goes on wherever and whenever a process has been ended.
+ * Processes removals slice by slice, taking turns between them. All its state is in the store, so it continues wherever
+ * and whenever a process has ended.
  */
 export class RemovalWork {
   readonly #options: RemovalWorkOptions
@@ -47,9 +47,9 @@ export class RemovalWork {
   readonly #ended: Promise<void>
   #wake = () => {}
   #isAwake = false
-  /** Of others, when they were last given their part of the time. */
+  /** Number of written groups when writers last had their share of the time. */
   #groups = 0
-  /** When what has aged was looked for, by a clock that only goes forward. */
+  /** When expired events were last searched, by a monotonic clock. */
   #aged_ms = Number.NEGATIVE_INFINITY
 
   constructor(options: RemovalWorkOptions) {
@@ -57,7 +57,7 @@ export class RemovalWork {
     this.#ended = this.#run()
   }
 
-  /** Something is to be removed. */
+  /** Wakes it up, because there is a removal. */
   begin(): void {
     this.#isAwake = true
     this.#aged_ms = Number.NEGATIVE_INFINITY
@@ -90,7 +90,7 @@ export class RemovalWork {
     }
   }
 
-  /** A slice of each removal. @returns after how long to go on */
+  /** Processes a slice of each removal. @returns after how long to continue */
   async #round(): Promise<number> {
     if (performance.now() - this.#aged_ms >= AGEING_MS) {
       this.#aged_ms = performance.now()
@@ -114,19 +114,19 @@ export class RemovalWork {
     return pause_ms
   }
 
-  /** Takes a removal away of which no event is left. @returns false: something else is left of it */
+  /** Deletes a removal without events left. @returns false if something else is left */
   async #end(removal: Removal): Promise<boolean> {
     const { sweep, db } = this.#options
     if (removal.before_ms === null && !(await sweep(removal))) return false
     await db.transaction().execute(async (db) => {
       const removed = await deleteRemoval(db, removal)
-      // Another process may have ended it.
+      // Another process may have finished it.
       if (removed) await this.#complete(db, removed)
     })
     return true
   }
 
-  /** Takes the last of it away, and tells how much it was. */
+  /** Removes the last part, and records how much was removed. */
   async #complete(db: Transaction, removal: Removal) {
     const { now, forgetJourney } = this.#options
     if (removal.before_ms !== null) return
@@ -138,7 +138,7 @@ export class RemovalWork {
     }
   }
 
-  /** Waits so long, or until something is to be removed. */
+  /** Waits this long, or until there is a removal. */
   async #pause(ms: number) {
     if (ms === 0 || this.#isAwake || this.#closing.signal.aborted) return
     const waking = new AbortController()

@@ -2,18 +2,21 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { DB, Removals } from '../../../generated/tables.ts'
 import { newId } from '../../domain/identifiers.ts'
 
-/** What is being removed: events, those of a customer, of a journey or of a whole workspace, and what goes with them. */
+/**
+ * A removal in progress: of events, those of a customer, of a journey or of a whole workspace, and what belongs to
+ * them.
+ */
 export type Removal = Selectable<Removals> & { kind: RemovalKind }
 
 export type RemovalKind = 'customer' | 'journey' | 'workspace'
 
-/** What a removal has of a customer until all is gone: what was refused of it is known by that. */
+/** Returns a customer's own names, kept until everything is removed: its refusals are found by them. */
 export function ownNames({ subject_id, place }: Pick<Removal, 'subject_id' | 'place'>) {
   const { own }: { own?: { customer_type: string; client_customer_id: string } } = JSON.parse(place)
   return own && { customer_id: subject_id, ...own }
 }
 
-/** Takes these names out, when nothing else has them. */
+/** Removes these names when nothing else needs them. */
 export async function forgetOwnNames(db: Transaction<DB>, removal: Removal): Promise<void> {
   const { workspace_id, removal_id } = removal
   const named = { workspace_id, removal_id }
@@ -30,18 +33,18 @@ export async function forgetOwnNames(db: Transaction<DB>, removal: Removal): Pro
     .execute()
 }
 
-/** What one slice has removed. */
+/** The result of one slice. */
 export type RemovedSlice = {
-  /** How many events, or enrolments. */
+  /** Number of events, or enrolments. */
   rows: number
-  /** Whether neither is left that was to go. Others of its workspace may wait for what else is to be done. */
+  /** Whether no more are left. Others of its workspace may still wait for further steps. */
   isDone: boolean
 }
 
 /**
- * Notes that something is to be removed, in the transaction that lets nobody add to it any more. It goes in slices behind
- * the writes, and on after a restart.
- * @param removal.place where the engine begins
+ * Records a removal, in the transaction that keeps anyone from adding data. It is processed in slices behind the
+ * writes, and continues after a restart.
+ * @param removal.place where the engine starts
  * @returns the removal_id
  */
 export async function insertRemoval(
@@ -57,13 +60,13 @@ export async function insertRemoval(
   return removal_id
 }
 
-/** All that is being removed, in the order in which it was begun. */
+/** Returns all removals, oldest first. */
 export async function removals(db: Kysely<DB>): Promise<Removal[]> {
   const rows = await db.selectFrom('removals').selectAll().orderBy('begun_ms').orderBy('removal_id').execute()
   return rows.map((row) => ({ ...row, kind: row.kind as RemovalKind }))
 }
 
-/** @returns it as it was; undefined where it is not there any more */
+/** @returns the removal as it was; undefined if it no longer exists */
 export async function deleteRemoval(
   db: Transaction<DB>,
   { workspace_id, removal_id, kind }: Pick<Removal, 'workspace_id' | 'removal_id' | 'kind'>,

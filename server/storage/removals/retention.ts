@@ -3,10 +3,10 @@ import { insertRemoval } from './removals.ts'
 
 const DAY_MS = 86_400_000
 
-/** So much at least has aged when events are removed: a walk over fewer is not worth it. */
+/** Minimum time span of expired events before they are removed: a scan for fewer is not worth it. */
 const STEP_MS = 3_600_000
 
-/** What keeps events for a time of its own, and the instant before which they go now. */
+/** A workspace or journey with its own retention, and the instant before which its events are removed now. */
 type Aged = {
   workspace_id: string
   kind: 'workspace' | 'journey'
@@ -15,16 +15,16 @@ type Aged = {
   since_ms: number | null
 }
 
-/** The instant before which events are not kept any more. */
+/** Returns the instant before which events have expired. */
 export function agedBefore(retention_days: number, now_ms: number): number {
   return now_ms - retention_days * DAY_MS
 }
 
-/** Begins to remove the events that have aged; those of a workspace or journey of which some are being removed, later. */
+/** Starts to remove expired events, except for workspaces and journeys with another such removal in progress. */
 export async function beginAgeing(db: Database, now_ms: number): Promise<void> {
   if ((await agedIn(db, now_ms)).length === 0) return
   await db.transaction().execute(async (db) => {
-    // Another process may have begun it.
+    // Another process may have started it.
     for (const aged of await agedIn(db, now_ms)) await begin(db, aged, now_ms)
   })
 }
@@ -74,7 +74,7 @@ async function agedIn(db: Database | Transaction, now_ms: number): Promise<Aged[
   })
 }
 
-/** From when on the events of a journey are kept; null where none has aged. */
+/** Returns since when the events of a journey are kept; null if none have expired. */
 export async function eventsSince(
   db: ReadingDatabase,
   workspaceId: string,

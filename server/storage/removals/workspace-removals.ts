@@ -5,22 +5,24 @@ import { type SharedTable, sharedKeys } from '../transfer/tables.ts'
 import type { RemovalStore } from './removal-store.ts'
 import { insertRemoval, type Removal } from './removals.ts'
 
-/** With them goes whoever might come: members, keys and links; and what else was being removed goes with the rest. */
+/**
+ * Removed immediately: members, keys and links, which give access; and other removals, because the rest includes them.
+ */
 const AT_ONCE = ['members', 'invitations', 'setup_links', 'service_keys', 'removals'] as const
 
-/** What goes behind events, journeys and enrolments. */
+/** Removed after events, journeys and enrolments. */
 const BEHIND = ['customer_words', 'erasures', 'audit_log'] as const satisfies SharedTable[]
 
-/** So many rows go in a transaction, and so many journeys are being removed at a time. */
+/** Maximum rows per transaction, and maximum journeys removed at a time. */
 const ROWS_AT_ONCE = 500
 const JOURNEYS_AT_ONCE = 10
 
-/** What was let in before the removal has ended by then. */
+/** After this time, requests that started before the removal have ended. */
 const SETTLED_MS = 5_000
 
 /**
- * Removes a workspace: from the commit on nobody finds it, its keys are unknown and its name is free; what is left of it is
- * removed by and by. Its row stays, with nothing but its identifier, so that no engine gives its number to another.
+ * Removes a workspace: from the commit on it is hidden, its keys are unknown and its name is free; the rest is removed
+ * gradually. Its row stays, with only its identifier, so that no engine reuses its number.
  */
 export async function removeWorkspace(
   db: Transaction,
@@ -51,17 +53,18 @@ export async function removeWorkspace(
 export type WorkspaceSweep = {
   db: Database
   now: () => number
-  /** @returns false: some are in a log still */
+  /** @returns false if some are still in a log */
   removeRefusals: (workspaceId: string) => Promise<boolean>
   removals: Pick<RemovalStore, 'removeJourney'>
   /**
-   * Removes some customers of a workspace and of what only the engine has of it, or waits for who takes it out of a queue.
+   * Removes some customers of a workspace and what only the engine has of it, or waits for the process that dequeues
+   * it.
    * @returns whether nothing is left
    */
   removeOwn: (db: Transaction, workspaceId: string, rows: number) => Promise<boolean>
 }
 
-/** Removes the next rows of a workspace whose events are gone. @returns whether nothing is left */
+/** Removes the next rows of a workspace without events. @returns whether nothing is left */
 export async function sweepWorkspace(
   { db, now, removeRefusals, removals, removeOwn }: WorkspaceSweep,
   { workspace_id, begun_ms }: Removal,
@@ -77,7 +80,7 @@ export async function sweepWorkspace(
   return isGone && (await removeRefusals(workspace_id))
 }
 
-/** Has the next journeys removed, each as one that is removed alone. @returns whether there are any */
+/** Starts the removal of the next journeys, each like a single one. @returns whether there are any */
 async function removeJourneys(
   db: Transaction,
   removals: Pick<RemovalStore, 'removeJourney'>,

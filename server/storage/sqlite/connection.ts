@@ -6,10 +6,10 @@ import { keepPrivate } from './store-files.ts'
 
 export type Connection = Database.Database
 
-/** How long a connection waits for another process's write before it gives up. */
+/** How long a connection waits for another process's write lock. */
 export const BUSY_MS = 5000
 
-/** A log that grew while something read for long shrinks to this size at its next beginning. */
+/** A log that grew during a long read is truncated to this size when it restarts. */
 export const LOG_KEPT_BYTES = 64 * 1024 * 1024
 
 /** A file cannot be opened; the message is for the operator. */
@@ -21,8 +21,8 @@ export class CannotOpen extends Error {
 }
 
 /**
- * Opens a file to write. WAL; every commit is on disk when it returns.
- * @param options.create whether file and folder are made where there are none
+ * Opens a file for writing. WAL mode; every commit is on disk when it returns.
+ * @param options.create whether to create the file and its folder if they do not exist
  * @throws {CannotOpen}
  */
 export function openWritable(path: string, { create }: { create: boolean }): Connection {
@@ -32,7 +32,7 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
     // FULL: after power loss NORMAL may forget commits that were answered with 2xx.
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
-    // What is removed is overwritten, wherever the engine has moved it to; also in pages that become free.
+    // Deleted data is overwritten with zeros, also in pages that become free.
     connection.pragma('secure_delete = ON')
     connection.pragma('cache_size = -32768')
     connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`)
@@ -44,16 +44,16 @@ export function openWritable(path: string, { create }: { create: boolean }): Con
   })
 }
 
-/** So much of a file is kept in memory, at most, by who reads it or derives it. */
+/** Default page cache of a reader or of derived data. */
 const CACHE_KIB = 16_384
 
-/** How long a connection to derived data waits: whoever writes there can try again. */
+/** Busy timeout for derived data, whose writers can retry. */
 const DERIVED_BUSY_MS = 100
 
 /**
- * Opens a file of what can be computed again, to write, and makes it where there is none. WAL; after power loss it may have
- * forgotten the last commits, but has all that went before each that it kept.
- * @param cache_KiB so much of it is kept in memory, at most
+ * Opens a file of derived data for writing, and creates it if it does not exist. WAL mode; power loss may lose the last
+ * commits, but none before one that survives.
+ * @param cache_KiB maximum page cache
  * @throws {CannotOpen}
  */
 export function openDerived(path: string, cache_KiB = CACHE_KIB): Connection {
@@ -66,8 +66,8 @@ export function openDerived(path: string, cache_KiB = CACHE_KIB): Connection {
 }
 
 /**
- * Opens a file that a writable connection has made, to read only.
- * @param cache_KiB so much of it is kept in memory, at most
+ * Opens a file read-only that a writable connection has created.
+ * @param cache_KiB maximum page cache
  * @throws {CannotOpen}
  */
 export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
@@ -77,10 +77,10 @@ export function openReadable(path: string, cache_KiB = CACHE_KIB): Connection {
 }
 
 /**
- * Takes the one place of a server on this file and holds it until the connection is closed or the process dies: the
- * operating system then drops the lock, whatever the reason.
- * @returns undefined where another process has it
- * @throws {CannotOpen} also where the file can be opened by another path, at which this lock is not seen
+ * Takes the lock of the only server on this file, and holds it until the connection is closed or the process dies: the
+ * operating system then releases it in any case.
+ * @returns undefined if another process holds it
+ * @throws {CannotOpen} also if the file can be opened by another path, where this lock is not visible
  */
 export function takeServerLock(path: string): Connection | undefined {
   const target = targetOf(path)
@@ -95,8 +95,8 @@ export function takeServerLock(path: string): Connection | undefined {
 }
 
 /**
- * Refuses a file that can be opened by another path, unless a server holds this one. The engine keeps the log beside the
- * path that it was given, so whoever uses the other path would not see what is written here.
+ * Refuses a file that can be opened by another path, unless a server holds this one. SQLite keeps the write-ahead log
+ * next to the path that it was given, so a user of the other path would not see what is written here.
  * @throws {CannotOpen}
  */
 export function assertServedPath(path: string): void {
@@ -124,12 +124,12 @@ function assertOnlyPath(target: string) {
 }
 
 /**
- * Why a file may be in use by a path at which neither our lock nor the engine's log is found, and what to do about it;
- * undefined where it has one path.
+ * Returns why a file may be in use by a path at which neither our lock nor SQLite's log is found, and what to do;
+ * undefined if it has only one path.
  */
 function otherPaths(target: string): string | undefined {
-  // A lock in a place common to all paths would not do: services and containers each have a /tmp of their own, and a POSIX
-  // lock on the file itself would be dropped whenever the engine closes one of its descriptors.
+  // A lock file in a common folder would not work: services and containers have a /tmp of their own, and a POSIX lock
+  // on the file itself would be released whenever SQLite closes one of its descriptors.
   const names = statSync(target).nlink
   if (names > 1) {
     const copy = `cp ${target} ${target}.copy && mv ${target}.copy ${target}`
@@ -147,13 +147,13 @@ function otherPaths(target: string): string | undefined {
   return undefined
 }
 
-/** Whether a file is bound to this path by a mount of its own (Linux, proc_pid_mountinfo(5)). */
+/** Whether a file is itself a bind mount at this path (Linux, proc_pid_mountinfo(5)). */
 function isMounted(target: string): boolean {
   let mounts: string
   try {
     mounts = readFileSync('/proc/self/mountinfo', 'latin1')
   } catch {
-    // Other systems mount folders only.
+    // Other systems mount only folders.
     return false
   }
   const unescaped = (text: string) =>
@@ -163,8 +163,8 @@ function isMounted(target: string): boolean {
 }
 
 /**
- * The disk that a file is on, wherever links lead.
- * @returns undefined where the system does not tell
+ * Measures the disk of a file, with links followed.
+ * @returns undefined if the system does not report it
  */
 export function measureDisk(path: string): { bytes: number; free_bytes: number } | undefined {
   try {
@@ -175,12 +175,12 @@ export function measureDisk(path: string): { bytes: number; free_bytes: number }
   }
 }
 
-/** What the log beside a file takes on the disk. @param path without links: the engine has followed them */
+/** Returns the size of a file's write-ahead log. @param path without links, which SQLite has followed */
 export function measureLog(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** How the engine or the disk under it failed; undefined where a statement is wrong instead. */
+/** Returns how SQLite or the disk failed; undefined if instead a statement is wrong. */
 export function storageFailure(error: unknown): 'storage_unavailable' | 'storage_full' | undefined {
   if (error instanceof CannotOpen) return storageFailure(error.cause) ?? 'storage_unavailable'
   if (!(error instanceof Database.SqliteError) || !FAILURE.test(error.code)) return undefined
@@ -189,13 +189,13 @@ export function storageFailure(error: unknown): 'storage_unavailable' | 'storage
 
 const FAILURE = /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)/
 
-/** Whether a file is not one of the engine's, or cannot be read as such any more. */
+/** Whether a file is not a SQLite database, or is corrupt. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof CannotOpen) return isDamage(error.cause)
   return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code)
 }
 
-/** Opens a file and sets the connection up; where either fails, nothing stays open. */
+/** Opens a file and configures the connection; if either fails, nothing stays open. */
 function open(path: string, options: Database.Options, setUp: (connection: Connection) => void): Connection {
   if (!options.fileMustExist) makeFile(path)
   let connection: Connection | undefined
@@ -210,8 +210,7 @@ function open(path: string, options: Database.Options, setUp: (connection: Conne
 }
 
 /**
- * Makes a file and its folder. Where the folder may not be written, the engine would only say that it cannot open the
- * file.
+ * Creates a file and its folder. If the folder is not writable, SQLite would only say that it cannot open the file.
  */
 function makeFile(path: string) {
   try {
@@ -223,16 +222,16 @@ function makeFile(path: string) {
 }
 
 /**
- * Where a path leads through symbolic links, so that one file has one lock under all its names.
- * @throws {CannotOpen} where there is no such file and none can be made
+ * Resolves the symbolic links of a path, so that one file has one lock under all its names.
+ * @throws {CannotOpen} if the file does not exist and cannot be created
  */
 export function targetOf(path: string): string {
-  // Made here: a link that leads to nothing yet must not have another lock than the file that the engine then makes.
+  // Created here: a dangling link must not get another lock than the file that SQLite would then create.
   if (!existsSync(path)) makeFile(path)
   return realpathSync(path)
 }
 
-/** Turns the log on. Where two programs make a file at once, the engine does not wait for the other by itself. */
+/** Turns on WAL mode. If two processes create a file at once, SQLite does not wait by itself. */
 function useWriteAheadLog(connection: Connection) {
   const deadline_ms = Date.now() + BUSY_MS
   while (true) {
@@ -245,7 +244,7 @@ function useWriteAheadLog(connection: Connection) {
   }
 }
 
-/** Whether another connection writes, or holds the lock. */
+/** Whether another connection is writing or holds the lock. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }

@@ -16,12 +16,12 @@ import type { Writer } from './writer/write-scheduler.ts'
 
 type EventPage = components['schemas']['EventPage']
 
-/** A page of a walk forward, which always has a cursor. */
+/** A page of a forward walk, which always has a cursor. */
 type ForwardPage = Pick<EventPage, 'data' | 'caught_up_to'> & { next_cursor: string }
 
 const decoder = new TextDecoder()
 
-/** Events in SQLite: written by the writer in groups, read by the reader. */
+/** Events in SQLite: written by the writer in groups (group commit), read by the reader. */
 export function sqliteEventStore(reader: Reader, writer: Writer, now: () => number): EventStore {
   const list = async (request: EventsRequest, reading: Reading) =>
     new JsonBytes<EventPage>(await reader.events(request, reading))
@@ -66,7 +66,7 @@ export function sqliteEventStore(reader: Reader, writer: Writer, now: () => numb
       reader.countEvents({ kind: 'count', workspace_id, filter }, reading),
     async oldestReceived(workspace_id, filter, reading) {
       let page: Page = { limit: 1 }
-      // Each turn looks at so many events at the most, found by the indexes; others are read in between.
+      // Each turn scans a maximum number of events, found by the indexes; other reads run in between.
       for (const until_ms = performance.now() + COUNTING_MS; performance.now() < until_ms; ) {
         const { bytes } = await list({ list: 'oldest', workspace_id, filter, page, now_ms: now() }, reading)
         const { data, next_cursor, caught_up_to }: ForwardPage = JSON.parse(decoder.decode(bytes))

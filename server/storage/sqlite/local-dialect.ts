@@ -9,7 +9,7 @@ import {
 } from 'kysely'
 import { BUSY_MS, isBusy } from './connection.ts'
 
-/** Kysely over a connection of this thread. Transactions take the write lock when they begin, not half-way. */
+/** Kysely over a connection of this thread. Transactions take the write lock at their start, not half-way. */
 export class LocalDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
 
@@ -28,7 +28,7 @@ export class LocalDialect extends SqliteDialect {
 }
 
 class ImmediateDriver extends SqliteDriver {
-  /** Waits for another program's write like the engine, but lets this thread go on: the write may depend on it. */
+  /** Waits for another process's write like SQLite, but without blocking this thread, on which the write may depend. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const run = (statement: string) => connection.executeQuery(CompiledQuery.raw(statement))
     const deadline_ms = Date.now() + BUSY_MS
@@ -46,10 +46,10 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Between two looks whether another program has ended its write. */
+/** Polling interval while another process writes. */
 const RETRY_MS = 5
 
-/** SQLite can undo changes of the schema, so that a migration is whole or not at all. */
+/** SQLite can roll back schema changes, so a migration is applied completely or not at all. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true

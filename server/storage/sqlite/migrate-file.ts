@@ -1,10 +1,10 @@
 import { type Connection, openReadable, openWritable } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
-/** Makes the file where there is none and brings its schema up to date. */
+/** Creates the file if it does not exist, and migrates its schema. */
 export async function migrateFile(path: string): Promise<void> {
   if (isUpToDate(path)) return
-  // Loaded only here: most starts have nothing to migrate, and this takes a tenth of one.
+  // Loaded on demand: most starts have nothing to migrate, and loading takes a tenth of a start.
   const [{ Kysely }, { migrate }, { LocalDialect }] = await Promise.all([
     import('kysely'),
     import('../migrate.ts'),
@@ -19,7 +19,7 @@ export async function migrateFile(path: string): Promise<void> {
   }
 }
 
-/** Whether the file has had all migrations and no other; false also where that cannot be told. */
+/** Whether the file has all migrations and no others; false also if that is unknown. */
 function isUpToDate(path: string): boolean {
   let connection: Connection | undefined
   try {

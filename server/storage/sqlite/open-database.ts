@@ -7,8 +7,8 @@ import { LocalDialect } from './local-dialect.ts'
 import { migrateFile } from './migrate-file.ts'
 
 /**
- * The store of a command. A transaction takes the write lock when it begins.
- * @returns undefined where there is no file and none is to be made
+ * Opens the store of a command. A transaction takes the write lock at its start.
+ * @returns undefined if there is no file and none is to be created
  * @throws {CannotOpen}
  */
 export async function openSqliteDatabase(

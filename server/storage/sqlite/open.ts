@@ -29,7 +29,7 @@ import { ERASURES } from './store-files.ts'
 import { ThreadDialect } from './thread-dialect.ts'
 import { Writer } from './writer/write-scheduler.ts'
 
-/** The store of a serving process: one thread writes, others read, and this one does neither. */
+/** Opens the store of a serving process: one thread writes, others read, and this one does neither. */
 export async function openSqlite(path: string, options: Omit<StorageOptions, 'url'>): Promise<Storage> {
   const { now, onKeyChange, onOutsideChange, onDeath } = options
   const { onGroup = () => {}, onIndexingFailure = () => {}, onDisk = () => {} } = options
@@ -47,7 +47,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   }
   const told = { onOutsideChange, onDeath, onGroup: counted, onIndexingFailure, onDisk }
   const writer = await Writer.open({ path, ring, now, ...told })
-  // Behind the readers': what is not urgent waits for their threads to start.
+  // After the readers, so that work that is not urgent waits for their threads to start.
   const reader = await Reader.open({ path, ring, onDeath }).catch(async (error) => {
     await writer.close(Promise.resolve())
     throw error
@@ -62,11 +62,11 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
   })
   const database = (read: (statement: Statement) => Promise<unknown[]>) =>
     new Kysely<DB>({ dialect: new ThreadDialect({ read, writer, onKeyChange }) })
-  // What only reads has no writer behind it; the type says so.
+  // Read-only; the type has no transactions.
   const lists = (reading: Reading) =>
     database((statement) => reader.rows(statement, reading)) as ReadingDatabase
   const db = database((statement) => reader.lookUp(statement))
-  // Is there until the last of them is kept.
+  // Stays open until the last refusals are written.
   const refusalsDb = database((statement) => reader.lookUpWhileClosing(statement))
   const journal = new ErasureJournal(erasuresFile ?? path + ERASURES)
   await journal.reconcile(db, { removeCustomer }, now())
@@ -130,7 +130,7 @@ export async function openSqlite(path: string, options: Omit<StorageOptions, 'ur
     }),
     async close() {
       reader.refuseNew()
-      // What was refused is looked up among erasures before it is kept.
+      // Refusals are checked against erasures before they are written.
       const refusalsEnd = refusals.close().finally(() => reader.close())
       const closing = [removing.close(), standings.close(), refusalsEnd]
       await writer.close(Promise.all(closing))

@@ -2,7 +2,7 @@ import { UNDECLARED } from '../effects.ts'
 import type { Failure } from '../unavailable.ts'
 import { type Connection, storageFailure } from './connection.ts'
 
-/** A compiled query on its way to another thread. */
+/** A compiled query that is sent to another thread. */
 export type Statement = {
   sql: string
   parameters: readonly unknown[]
@@ -14,7 +14,7 @@ export type Statement = {
 
 export type StatementResult = { rows: unknown[]; changes: number } | { failure: Failure }
 
-/** Runs one statement; what the driver throws becomes a failure. */
+/** Runs one statement; an error of the driver is returned as a failure. */
 export function runStatement(
   connection: Connection,
   { sql, parameters, isRead = false }: Statement,

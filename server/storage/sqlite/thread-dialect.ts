@@ -15,18 +15,18 @@ import { type Effect, effectsOf } from '../effects.ts'
 import type { Statement } from './statement.ts'
 import type { Writer } from './writer/write-scheduler.ts'
 
-/** Reads one statement. */
+/** Reads with one statement. */
 type Read = (statement: Statement) => Promise<unknown[]>
 
 type ThreadDialectOptions = {
   read: Read
-  /** Where transactions take turns; undefined where there are only reads. */
+  /** Where transactions are queued; undefined for a read-only database. */
   writer?: Writer
   /** Called when a transaction that may have changed service keys is on disk. */
   onKeyChange?: () => void
 }
 
-/** Kysely over the threads: what runs outside a transaction only reads; a transaction takes a turn of the writer. */
+/** Kysely over threads: outside a transaction only reads are possible; a transaction takes a turn of the writer. */
 export class ThreadDialect implements Dialect {
   readonly #options: ThreadDialectOptions
 
@@ -121,7 +121,7 @@ class ThreadConnection implements DatabaseConnection {
       await this.#writer.run({ sql, parameters: [] })
       this.#release()
     } catch (error) {
-      // Kysely rolls back after a COMMIT that failed, in the same turn.
+      // Kysely rolls back after a failed COMMIT, in the same turn.
       if (sql === 'ROLLBACK') this.#release()
       throw error
     }
@@ -136,7 +136,7 @@ class ThreadConnection implements DatabaseConnection {
     return { rows: rows as Row[], numAffectedRows: BigInt(changes) }
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely wants a generator; a page at a time is read instead
+  // biome-ignore lint/correctness/useYield: Kysely requires a generator; results are read page by page instead
   async *streamQuery(): AsyncGenerator<never> {
     throw new Error('Streaming is not supported; read page by page.')
   }

@@ -18,44 +18,47 @@ import {
   type StandingWriter,
 } from './standing-store.ts'
 
-/** What there is to follow of one customer in a journey. */
+/** The changes of one customer in a journey. */
 export type CustomerChange = {
   customer: Key
-  /** Where the enrolment is among what is followed. */
+  /** The enrolment, if it is among the changes. */
   enrolment?: Pick<Standing, 'customer_type' | 'entered_ms'>
   events: readonly StandingEvent[]
   /**
-   * Events of it, or the enrolment, were removed: the standing is that of those that are left, and gone where there is no
-   * enrolment here.
+   * Events of the customer, or the enrolment, were removed: the standing is computed from those that remain, and
+   * deleted if there is no enrolment here.
    */
   isRenewed?: true
 }
 
-/** What there is to follow of one journey. */
+/** The changes of one journey. */
 export type JourneyChange = {
   journey: Key
-  /** The events of its steps, as they are configured now. */
+  /** The events of its steps in the current configuration. */
   event_ids: readonly string[]
-  /** By customer, each once. */
+  /** One entry per customer, ordered by customer. */
   customers: readonly CustomerChange[]
 }
 
-/** Told of every standing that was looked at, as it will be kept; not while the journey's are computed for other steps, too. */
+/** Called with every standing that was examined, as it is stored; not while a rebuild for other steps is running. */
 export type OnStanding = (journey: Key, customer: Key, standing: Standing) => void
 
 type FollowOptions = {
   onStanding?: OnStanding
-  /** Told of the state in which a journey will be kept, behind its standings; not while they are computed for other steps. */
+  /**
+   * Called with the state of a journey as it is stored, after its standings; not while a rebuild for other steps is
+   * running.
+   */
   onState?: (journey: Key, state: JourneyState) => void
-  /** Lets others have their turn, where it is time: a slice may take seconds. Called between two pages. */
+  /** Gives others a turn if it is time, because a slice may take seconds. Called between two pages. */
   turn?: () => Promise<void>
 }
 
-/** So long it is followed before others have a turn. */
+/** How long following continues before others get a turn. */
 const FOLLOW_MS = 20
 
 /**
- * Lets reports be answered, from what is committed, where something has gone on for long enough.
+ * Lets reports be answered, from committed standings, when a task has run long enough.
  * @param rest resolves when others have had their turn
  */
 export function turnsBeside(rest: () => Promise<void>): () => Promise<void> {
@@ -67,13 +70,13 @@ export function turnsBeside(rest: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** So many customers are taken in at a time; each may be in a page of its own. */
+/** How many customers are processed at a time; each may be in a page of its own. */
 const CUSTOMERS_AT_ONCE = 4_096
 
 /**
- * Takes what was stored into the standings, inside a transaction of the writer. Whatever the order, and also for the second
- * time: the standings are then those of all that was taken in, and of what the history had. What changes nothing is not
- * written.
+ * Applies what was stored to the standings, inside a transaction of the writer. Order does not matter, and applying
+ * twice is harmless (idempotent): the standings are those of everything applied and of the history. What does not
+ * change is not written.
  */
 export async function follow(
   writer: StandingWriter,
@@ -102,7 +105,7 @@ export async function follow(
   }
 }
 
-/** Forgets journeys that were removed, inside a transaction of the writer. What they had is removed by and by. */
+/** Drops journeys that were removed, inside a transaction of the writer. Their rows are deleted later, in slices. */
 export async function forgetJourneys(writer: StandingWriter, journeys: readonly Key[]): Promise<void> {
   for (const journey of journeys) {
     const state = await writer.journey(journey)
@@ -187,7 +190,7 @@ async function takeIn(
   return isChanged
 }
 
-/** The standing after a change; undefined where the customer is not known to be enrolled. */
+/** The standing after a change; undefined if no enrolment of the customer is known. */
 async function advanced(
   history: History,
   journey: Key,

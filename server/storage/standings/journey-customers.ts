@@ -4,18 +4,18 @@ import { StandingPage } from './standing-page.ts'
 import type { Entry, JourneyState, PageRow, StandingReader } from './standing-store.ts'
 import type { CustomerFilter } from './standings.ts'
 
-/** A page ends after so many enrolments that were looked at. */
+/** Limit of enrolments examined for one page. */
 export const LOOKED_AT = 10_000
 
-/** So many are read at a time; between, others have their turn. */
+/** How many entries are read at a time; other work gets turns in between. */
 const READ_ENTRIES = 256
 
 /** A customer's standing in a journey. */
 export type KeyedStanding = { customer: Key; standing: Standing }
 
 /**
- * Reads who stands where, newest entry first: at most `limit`, behind `after`. It goes on behind `next`, which is null at
- * the end of the list alone.
+ * Lists where customers stand, newest entry first: at most `limit`, after `after` (keyset pagination). The next page
+ * starts after `next`, which is null only at the end of the list.
  * @throws the reason of the signal
  */
 export async function journeyCustomers(
@@ -50,7 +50,7 @@ export async function journeyCustomers(
   return { found, next: before }
 }
 
-/** Reads one customer's standing in a journey; undefined where there is none. */
+/** Reads one customer's standing in a journey; undefined if there is none. */
 export async function customerStanding(
   reader: StandingReader,
   { journey, customer, generation }: { journey: Key; customer: Key; generation: number },
@@ -59,7 +59,7 @@ export async function customerStanding(
   return standingsIn(rows, [customer]).get(customer)
 }
 
-/** The standings of customers, ascending, in pages, ascending too. */
+/** The standings of customers, from pages; both ascending. */
 function standingsIn(rows: readonly PageRow[], customers: readonly Key[]): Map<Key, Standing> {
   const standings = new Map<Key, Standing>()
   let index = 0
@@ -74,7 +74,7 @@ function standingsIn(rows: readonly PageRow[], customers: readonly Key[]): Map<K
   return standings
 }
 
-/** Tells which standings a filter lets through, whenever they entered. */
+/** Returns a test for whether a filter accepts a standing, regardless of when it entered. */
 function standingTest(
   filter: CustomerFilter,
   steps: number,

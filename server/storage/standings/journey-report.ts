@@ -3,12 +3,12 @@ import type { TimesReader } from './standing-times.ts'
 import type { JourneyNumbers, StandingFilter } from './standings.ts'
 import { StepTimesCount } from './step-times.ts'
 
-/** The numbers that a walk over a journey's pages counts, and the instant as of which some of them change. */
+/** The numbers counted in a walk over a journey's pages, and the time from which some of them change. */
 export type Counted<Numbers> = { numbers: Numbers; holdsUntil_ms: number }
 
 type ReportNumbers = Pick<JourneyNumbers, 'enrolled' | 'steps'>
 
-/** Counts what a report says. @param options.steps how many steps the journey has */
+/** Counts the numbers of a report. @param options.steps how many steps the journey has */
 export async function countReport(
   walk: PageWalk,
   filter: StandingFilter,
@@ -22,15 +22,15 @@ export async function countReport(
 
 class ReportCount {
   readonly times: StepTimesCount
-  /** Until then nobody who is waiting has dropped. */
+  /** The first time at which a waiting customer becomes dropped. */
   holdsUntil_ms = Number.POSITIVE_INFINITY
   readonly #entry: EntryTest
   readonly #window_ms: number
   readonly #asOf_ms: number
   readonly #steps: number
-  /** How many have reached so many steps. */
+  /** How many customers have reached exactly this number of steps. */
   readonly #reached: Float64Array
-  /** Of those, how many may still go on. */
+  /** How many of them can still reach the next step. */
   readonly #waiting: Float64Array
   /** By step. */
   readonly #outOfOrder: Float64Array

@@ -12,13 +12,13 @@ import type {
 } from './standings.ts'
 import { countTimes } from './time-ranges.ts'
 
-/** So many answers are kept: of the journeys that are looked at, with the filters that they are looked at with. */
+/** Limit of cached answers, one per journey and filter. */
 const KEPT_ANSWERS = 64
 
-/** A journey as it is configured. */
+/** A journey with its current configuration. */
 export type AskedJourney = { journey: Key; event_ids: readonly string[] }
 
-/** Counts what reports of journeys say, and keeps the answers for as long as nothing has changed. */
+/** Computes reports of journeys, and caches the answers until something changes. */
 export class JourneyReports {
   readonly #kept = new Map<string, Counted<unknown>>()
 
@@ -81,7 +81,7 @@ export class JourneyReports {
       question.filter,
     ])
     let counted = this.#kept.get(key) as Counted<Numbers> | undefined
-    // What nobody has asked for the longest is the first to go.
+    // Reinserting makes the least recently used answer the first to be evicted.
     this.#kept.delete(key)
     if (!counted || counted.holdsUntil_ms < asOf_ms) {
       const walk = new PageWalk(reader, { journey: asked.journey, generation, signal })
@@ -96,10 +96,10 @@ export class JourneyReports {
   }
 }
 
-/** What a journey has that nobody was enrolled in. */
+/** The state of a journey that nobody has entered. */
 const noStandings: JourneyState = { generation: 0, event_ids: [], version: 0, building: null }
 
-/** Since when the numbers of a journey hold and of which steps they are; with `total` 0 where the other steps' are not begun. */
+/** As-of time and steps of a journey's numbers; `total` is 0 until the rebuild for edited steps begins. */
 export function standingsState(
   reader: StandingReader,
   asked: AskedJourney,

@@ -4,7 +4,7 @@ import type { TimesReader } from './standing-times.ts'
 import type { Cohort, StandingFilter } from './standings.ts'
 
 /**
- * Counts a trend: by cohort, how many have entered and reached each step.
+ * Counts a trend: how many customers entered and reached each step, by cohort.
  * @param filter.starts_ms ascending: each cohort begins at one and ends at the next
  * @param options.steps how many steps the journey has
  */
@@ -24,11 +24,11 @@ class CohortCount {
   readonly #window_ms: number | undefined
   readonly #asOf_ms: number
   readonly #steps: number
-  /** How many have reached so many steps, cohort by cohort. */
+  /** How many customers have reached exactly this number of steps, cohort by cohort. */
   readonly #reached: Float64Array
-  /** By cohort: when the window of those who are waiting ends first; infinite where nobody is. */
+  /** By cohort: the earliest end of a waiting customer's window; infinite if nobody is waiting. */
   readonly #waitingUntil_ms: Float64Array
-  /** The cohort of the last one: neighbours mostly have the same. */
+  /** The cohort of the previous entry: adjacent customers mostly have the same. */
   #cohort = 0
 
   constructor(filter: StandingFilter & { starts_ms: readonly number[] }, steps: number, asOf_ms: number) {
@@ -77,7 +77,7 @@ class CohortCount {
     return { numbers, holdsUntil_ms }
   }
 
-  /** Finds the cohort of an entry. False where there is none. */
+  /** Finds the cohort of an entry; false if there is none. */
   #find(entered_ms: number): boolean {
     const starts_ms = this.#starts_ms
     if (this.#isIn(entered_ms)) return true

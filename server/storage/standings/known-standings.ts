@@ -1,41 +1,41 @@
 import type { Standing } from '../../domain/journey-standing.ts'
 
-/** So many bytes are known at a time: a million standings of five steps; beyond that all are forgotten. */
+/** Memory budget: a million standings of five steps. When it is reached, the cache is cleared. */
 const GREATEST_BYTES = 128 * 1024 * 1024
 
-/** A journey that is new has room for so many customers, and then for twice as many again and again. */
+/** Initial capacity, in customers, of a journey's cache; it doubles when full. */
 const FIRST_CUSTOMERS = 64
 
-/** Whether an event of a customer changes its standing, as far as that can be told from what was noted. */
+/** Whether an event of a customer changes its standing, as far as the cache can tell. */
 export type KnownJourney<Ref, Name> = {
   /**
-   * Whether an event surely changes nothing. Also where its name is another one that is known as a step's is: such an event
-   * changes no more than that step's would.
+   * Whether an event certainly changes nothing. Also answers for an event whose name collides with the hash of a step's
+   * name: it changes no more than an event of that step would.
    */
   changesNothing(event: { customer: Ref; name: Name; at_ms: number }): boolean
 }
 
-/** How an engine names journeys, customers and events here. */
+/** How an engine represents journeys, customers and events in the cache. */
 export type KnownAs<Name> = {
-  /** As what the name of an event is known: itself, or a hash of it. */
+  /** Representation of an event's name: the name itself, or a hash of it. */
   nameOf(event_id: string): Name
-  /** What a customer takes in the map of places, nearly. */
+  /** Approximate memory of a customer in the map of slots. */
   customer_bytes: number
 }
 
-/** A journey that has come from one state to another, with the standings that were looked at on the way, as they are now. */
+/** A journey's change from one state to another, with the standings that were examined, as they are now. */
 export type KnownChange<Ref> = {
   journey: Ref
   event_ids: readonly string[]
-  /** Undefined: it had no standings. */
+  /** Undefined if it had no standings. */
   from: string | undefined
   to: string
   standings: readonly { customer: Ref; standing: Standing }[]
 }
 
 /**
- * The standings that were looked at last, so that an event that changes nothing, as most do, costs neither a look at its row
- * nor at the pages.
+ * A cache of recent standings, so that an event that changes nothing, as most do, costs neither a read of its row
+ * nor of the pages.
  */
 export class KnownStandings<Ref, Name> {
   readonly #journeys = new Map<Ref, PackedJourney<Ref, Name>>()
@@ -47,8 +47,8 @@ export class KnownStandings<Ref, Name> {
   }
 
   /**
-   * Those of a journey, as long as it is in this state; else they are forgotten.
-   * @param state says at least which steps these are
+   * The cache of a journey if it has this state; otherwise it is cleared first.
+   * @param state must at least identify the steps
    */
   of(journey: Ref, event_ids: readonly string[], state: string): KnownJourney<Ref, Name> {
     const known = this.#journeys.get(journey)
@@ -60,7 +60,7 @@ export class KnownStandings<Ref, Name> {
     return packed
   }
 
-  /** Notes how a standing is now, in the state that was named last. */
+  /** Stores a standing, in the state that was given last. */
   note(journey: Ref, customer: Ref, standing: Standing): void {
     const packed = this.#journeys.get(journey)
     if (!packed) return
@@ -70,7 +70,7 @@ export class KnownStandings<Ref, Name> {
     if (this.#bytes > GREATEST_BYTES) this.forget()
   }
 
-  /** Notes how standings are in the next state. Where a journey is known in another one than it comes from, nothing is. */
+  /** Stores standings in the next state; skipped for a journey that is cached in a state other than `from`. */
   advance({ journey, event_ids, from, to, standings }: KnownChange<Ref>): void {
     const packed = this.#journeys.get(journey)
     if (packed && packed.state !== from) return
@@ -79,27 +79,27 @@ export class KnownStandings<Ref, Name> {
     for (const { customer, standing } of standings) this.note(journey, customer, standing)
   }
 
-  /** Forgets everything: what was noted may have been rolled back. */
+  /** Clears the cache: what it holds may have been rolled back. */
   forget(): void {
     this.#journeys.clear()
     this.#bytes = 0
   }
 }
 
-/** Those of one journey, side by side in two arrays: as objects a million would take 250 MB. */
+/** The standings of one journey, packed in two arrays: as objects a million would take 250 MB. */
 class PackedJourney<Ref, Name> implements KnownJourney<Ref, Name> {
   state: string
-  /** The steps by what their names are known as. */
+  /** Step numbers by the representation of their names. */
   readonly #steps: ReadonlyMap<Name, number>
-  /** Two of them are known as one: nothing can be told then. */
+  /** Two steps have the same representation, so the cache cannot answer. */
   readonly #isAmbiguous: boolean
   /** By customer. */
   readonly #places = new Map<Ref, number>()
   readonly #customer_bytes: number
-  /** Of each customer the entry, and the instants of the steps that are reached. */
+  /** For each customer: the entry, and the timestamps of the steps reached. */
   readonly #timeCount: number
   #times: Float64Array
-  /** Of each customer how many steps are reached, and a bit for each step that is early. */
+  /** For each customer: the number of steps reached, and a bit for each early step. */
   readonly #markCount: number
   #marks: Uint32Array
 
@@ -147,7 +147,7 @@ class PackedJourney<Ref, Name> implements KnownJourney<Ref, Name> {
     if (step === undefined) return true
     const marks = place * this.#markCount
     const reached = this.#marks[marks] as number
-    // At the same instant the lesser event fills the step.
+    // Of events with equal timestamps the lower one fills the step.
     if (step < reached) return at_ms > (this.#times[times + 1 + step] as number)
     const word = this.#marks[marks + 1 + (step >>> 5)] as number
     return step > reached && ((word >>> (step & 31)) & 1) === 1

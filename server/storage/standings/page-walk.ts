@@ -4,13 +4,16 @@ import type { StandingReader, TimesRow } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 import type { StandingFilter } from './standings.ts'
 
-/** So many pages are read at a time; between, others have their turn. Counting them takes 3 ms. */
+/** How many pages are read at a time; other work gets turns in between. Counting them takes 3 ms. */
 const READ_PAGES = 512
 
-/** What is kept for the next walk, of 1,300,000 enrolments with five steps; pages beyond are read again. */
+/** Memory budget for pages kept for the next walk: 1,300,000 enrolments of five steps. Further pages are read again. */
 const KEPT_BYTES = 32 * 1024 * 1024
 
-/** Walks over the pages of a journey, as often as numbers need, with as much memory for ten million as for one. */
+/**
+ * Walks over the pages of a journey as often as needed, with as much memory for ten million enrolments as for one
+ * million.
+ */
 export class PageWalk {
   readonly #read: (after: Key | null) => Promise<readonly TimesRow[]>
   readonly #signal: AbortSignal
@@ -26,8 +29,8 @@ export class PageWalk {
   }
 
   /**
-   * Shows every page once, in the order of the customers.
-   * @param visit reads the page's standings until there is no next
+   * Visits every page once, in customer order.
+   * @param visit reads the page's standings until `next` returns false
    * @throws the reason of the signal
    */
   async each(visit: (page: TimesReader) => void): Promise<void> {
@@ -60,7 +63,7 @@ export class PageWalk {
   }
 }
 
-/** Tells which standings of a page a filter lets through. */
+/** Tests which standings of a page a filter accepts. */
 export class EntryTest {
   readonly #from_ms: number
   readonly #to_ms: number
@@ -80,7 +83,7 @@ export class EntryTest {
   }
 }
 
-/** How many steps are reached within a window, which an infinite one never ends. */
+/** How many steps are reached within a window, which may be infinite. */
 export function reachedWithin({ reached, gaps_ms }: TimesReader, window_ms: number): number {
   let sinceFirst_ms = 0
   for (let step = 1; step < reached; step += 1) {

@@ -9,12 +9,12 @@ import { StandingPage } from './standing-page.ts'
 import type { History, JourneyState, PageRow, StandingWriter } from './standing-store.ts'
 import { TimesReader } from './standing-times.ts'
 
-/** So many pages are counted at a time. */
+/** How many pages are counted at a time. */
 const PAGES_COUNTED = 1_000
 
 /**
- * The state of a journey whose steps are these. Where they have changed, its standings are begun to be computed anew, or
- * that which was begun is given up.
+ * The state of a journey with these steps. If they have changed, a rebuild of its standings begins; a rebuild already
+ * in progress for other steps is abandoned.
  */
 export async function adoptSteps(
   writer: StandingWriter,
@@ -37,8 +37,8 @@ export async function adoptSteps(
 }
 
 /**
- * Computes the standings of the next page of a journey's customers for its new steps, from all of their events, inside a
- * transaction of the writer. Behind the last one reports read what has been computed.
+ * Rebuilds the standings of the next page of customers for a journey's new steps, from all their events, inside a
+ * transaction of the writer. After the last page reports switch to the rebuilt generation.
  * @returns whether there is more to do
  */
 export async function rebuildPage(writer: StandingWriter, history: History, journey: Key): Promise<boolean> {
@@ -75,7 +75,7 @@ export async function rebuildPage(writer: StandingWriter, history: History, jour
   return true
 }
 
-/** A standing from nothing but the enrolment and all events. @param of.standing of other steps, or of none */
+/** Computes a standing from the enrolment and all events. @param of.standing of other steps, or of none */
 export async function computedStanding(
   history: History,
   { journey, customer, standing }: { journey: Key; customer: Key; standing: Standing },
@@ -89,7 +89,7 @@ export async function computedStanding(
   return fold.standing()
 }
 
-/** The standings of the next customers: those of one page. A page may have grown since its first ones were read. */
+/** The standings of the next page of customers. A page may have grown since its first customers were read. */
 async function customersBehind(
   writer: StandingWriter,
   journey: Key,
@@ -128,7 +128,7 @@ async function saved(writer: StandingWriter, journey: Key, state: JourneyState):
   return state
 }
 
-/** The numbers of steps by the names of their events. */
+/** Step numbers by event name. */
 export function stepNumbers(event_ids: readonly string[]): StepNumbers {
   return new Map(event_ids.map((event_id, step) => [event_id, step]))
 }

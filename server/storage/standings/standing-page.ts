@@ -2,27 +2,27 @@ import type { Key, Reached, Standing } from '../../domain/journey-standing.ts'
 import type { PageRow } from './standing-store.ts'
 import { packTimes, pageTimes, TimesReader } from './standing-times.ts'
 
-/** A page has so many standings at the most: few to write when one changes, enough to read many in a row. */
+/** Limit of standings in a page: few to write when one changes, enough to read many in a row. */
 export const PAGE_STANDINGS = 64
 
-/** A standing as bytes: its times, and the events that fill its steps. */
+/** An encoded standing: its times, and the events that fill its steps. */
 type Packed = { customer: Key; times: Uint8Array; fills: Uint8Array }
 
 const reader = new TimesReader()
 
 /**
- * The standings of successive customers of a journey, to be looked up and changed. What does not change is never taken
- * apart. The `keys` of its row are the customers and then, standing by standing, the events that fill the steps, each of
+ * The standings of consecutive customers of a journey, for look-ups and changes. What does not change is never decoded.
+ * The `keys` of its row are the customers, followed by the events that fill the steps, standing by standing; each takes
  * half as many bytes as its key has digits.
  */
 export class StandingPage {
   /** By customer. */
   readonly #standings: Packed[]
-  /** An instant near the entries, from which they are counted. */
+  /** A time near the entries; entries are encoded as differences from it. */
   #base_ms: number | undefined
   #grewOnlyAtEnd = true
 
-  /** @param row none: the page is empty */
+  /** @param row omitted for an empty page */
   constructor(row?: PageRow) {
     this.#standings = row ? unpack(row) : []
     if (row) this.#base_ms = reader.base_ms
@@ -52,7 +52,7 @@ export class StandingPage {
     if (this.#standings[index]?.customer === customer) this.#standings.splice(index, 1)
   }
 
-  /** All of them, by customer. */
+  /** All standings, by customer. */
   *standings(): Generator<{ customer: Key; standing: Standing }> {
     for (const packed of this.#standings) {
       yield { customer: packed.customer, standing: this.#standingOf(packed) }
@@ -60,8 +60,8 @@ export class StandingPage {
   }
 
   /**
-   * The rows that the page is written as: several where it has grown beyond one, none where it is empty. Grown at its end,
-   * where new customers come, it leaves full pages behind, else halves.
+   * The rows to write: several if the page has outgrown one, none if it is empty. A page that grew at its end,
+   * where new customers arrive, splits into full pages; otherwise into halves.
    */
   rows(): PageRow[] {
     const count = this.#standings.length
@@ -99,7 +99,7 @@ export class StandingPage {
     }
   }
 
-  /** The index of a customer, or that at which it would be. */
+  /** The index of a customer, or its insertion point. */
   #indexOf(customer: Key): number {
     let [low, high] = [0, this.#standings.length]
     while (low < high) {
@@ -111,7 +111,7 @@ export class StandingPage {
   }
 }
 
-/** Finds the standings in a row; the reader is left behind the last. */
+/** Finds the standings in a row; the reader ends after the last one. */
 function unpack({ first, times, keys }: PageRow): Packed[] {
   const width = first.length / 2
   reader.open(times)
@@ -130,7 +130,7 @@ function keyBytes(keys: readonly Key[]): Uint8Array {
   return Buffer.from(keys.join(''), 'hex')
 }
 
-/** The keys in bytes that are as many keys of one width. */
+/** Decodes a number of keys of equal width. */
 function keysOf(bytes: Uint8Array, count: number): Key[] {
   const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
   const width = digits.length / count

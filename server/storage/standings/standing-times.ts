@@ -1,24 +1,27 @@
 import type { Standing } from '../../domain/journey-standing.ts'
 import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../domain/varint.ts'
 
-/** A journey has so many steps at the most, as the contract's `JourneySteps` says. */
+/** Limit of steps in a journey, as in the API's `JourneySteps`. */
 export const MAX_STEPS = 100
 
-/** What a standing's times take at the most: with the early steps, their count, and half a byte for each number's length. */
+/**
+ * Maximum size of a standing's times, with the early steps, their count, and half a byte for the length of each number.
+ */
 const STANDING_BYTES = 2 + (MAX_STEPS + 1) * (NUMBER_BYTES + 1) + 1 + MAX_STEPS
 
-/** A number is read with eight bytes at a time, whatever its length. */
+/** A number is always read as eight bytes, whatever its length. */
 const PADDING = new Uint8Array(NUMBER_BYTES)
 
-/** By how many bytes a number has: which bits of four bytes are its own. */
+/** By length of a number: which bits of four bytes belong to it. */
 const MASKS = Uint32Array.of(0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff)
 
 const headWriter = new ByteWriter(2 * NUMBER_BYTES)
 const scratch = Buffer.allocUnsafeSlow(STANDING_BYTES)
 
 /**
- * The times of a page: how many standings, an instant near their entries, and the standings as `packTimes` made them.
- * @param page.base_ms from which the entries are counted
+ * Encodes the times of a page: the number of standings, a time near their entries, and the standings as `packTimes`
+ * encodes them.
+ * @param page.base_ms entries are encoded as differences from it
  */
 export function pageTimes(page: { base_ms: number; standings: readonly Uint8Array[] }): Uint8Array {
   headWriter.number(page.standings.length)
@@ -27,10 +30,11 @@ export function pageTimes(page: { base_ms: number; standings: readonly Uint8Arra
 }
 
 /**
- * A standing's times: how many steps are reached, whether any is early, and the type, in one number; then the entry, from
- * the page's instant, and each step from the one before, the first from the entry, for none is earlier; and the early steps
- * with their count. The lengths of these instants, from 0 to 7 bytes, come before all of them: to find out byte by byte
- * where each ends took a processor, which guesses ahead, four times as long.
+ * Encodes a standing's times. First one number holds the count of reached steps, whether any step is early, and the
+ * type; then come the entry, as the difference from the page's base, and each step, as the difference from the previous
+ * one (delta encoding; the first from the entry, which is never later); then the early steps with their count. The
+ * lengths of these times, 0 to 7 bytes, precede all of them (as in group varint encoding): finding the end of each
+ * number byte by byte took four times as long, because of mispredicted branches.
  */
 export function packTimes({ customer_type, entered_ms, reached, early }: Standing, base_ms: number): Buffer {
   const isContact = customer_type === 'contact'
@@ -65,23 +69,23 @@ export function packTimes({ customer_type, entered_ms, reached, early }: Standin
 }
 
 /**
- * Reads the times of page after page, into the same places again and again: a report looks at millions and makes no object
- * of any.
+ * Decodes the times of page after page into the same fields: a report reads millions of standings without creating an
+ * object for any.
  */
 export class TimesReader {
-  /** How many standings the page has. */
+  /** Number of standings in the page. */
   count = 0
   base_ms = 0
   entered_ms = 0
   isContact = false
-  /** How many steps are reached. */
+  /** Number of steps reached. */
   reached = 0
-  /** What each of them took from the one before, the first from the entry. */
+  /** Time from the previous step to each of them; for the first, from the entry. */
   readonly gaps_ms = new Float64Array(MAX_STEPS)
-  /** How many steps are early, and which, from 0 and ascending. */
+  /** Number of early steps, and which they are, from 0 and ascending. */
   earlyCount = 0
   readonly early = new Uint8Array(MAX_STEPS)
-  /** Where in the page's bytes the next standing begins. */
+  /** Offset of the next standing in the page's bytes. */
   position = 0
   #bytes: DataView = new DataView(PADDING.buffer)
   #left = 0
@@ -95,7 +99,7 @@ export class TimesReader {
     this.#left = this.count
   }
 
-  /** Reads the next standing. False where there is none. */
+  /** Reads the next standing; false if there is none. */
   next(): boolean {
     if (this.#left === 0) return false
     this.#left -= 1

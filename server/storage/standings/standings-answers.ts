@@ -6,17 +6,20 @@ import type { StandingReader } from './standing-store.ts'
 import type { EnrolmentStanding } from './standings.ts'
 import type { StandingsAnswers as Answers, StandingsQuery } from './standings-query.ts'
 
-/** What an engine reads, all in the state of one commit, and how it names things. */
+/** What an engine reads, all from one snapshot, and how its keys map to identifiers. */
 export type AnswerSource = {
   reader: StandingReader
-  /** Undefined for what is nobody's. */
+  /** Undefined for an unknown identifier. */
   keyOf(id: string): Key | undefined
   idOf(prefix: 'jrn' | 'cus' | 'evt', key: Key): string
-  /** The events of journeys' steps as they are configured; none of a journey that the workspace does not have. */
+  /**
+   * The events of journeys' steps in their current configuration; journeys that the workspace does not have are
+   * omitted.
+   */
   configuredSteps(journeys: readonly Key[]): Promise<Map<Key, readonly string[]>>
 }
 
-/** Answers what is asked of standings. */
+/** Answers queries of standings. */
 export class StandingsAnswers {
   readonly #reports = new JourneyReports()
 
@@ -58,7 +61,7 @@ async function customers(
     return { as_of_ms: reader.asOf_ms, recomputing: null, event_ids, rows: [], next: null }
   }
   const customer = page.after && keyOf(page.after.id)
-  // Whoever was erased since stood at this instant.
+  // The customer at the cursor was erased since: continue at the same time.
   const gone = page.after ? { entered_ms: page.after.ms + 1, customer: '' } : null
   const after = page.after && customer !== undefined ? { entered_ms: page.after.ms, customer } : gone
   const { journey } = asked
@@ -68,7 +71,7 @@ async function customers(
     ...standingsState(reader, asked, state),
     rows: found.flatMap(({ customer, standing }) => {
       const customer_id = idOf('cus', customer)
-      // Erased, and here for a moment still.
+      // Erased, but still present in the standings for a moment.
       if (customer_id === '') return []
       return { customer_id, customer_type: standing.customer_type, ...enrolmentStanding(standing, idOf) }
     }),
@@ -88,7 +91,7 @@ async function customerJourneys(
   const configured = await configuredSteps(listed)
   const rows: Answers['customerJourneys']['rows'] = []
   for (const journey of listed) {
-    // Before it is looked whether the journey is gone: another one may get its key.
+    // Before checking whether the journey is removed: another one may get its key.
     const journey_id = idOf('jrn', journey)
     const state = await reader.journey(journey)
     const standing = state && (await customerStanding(reader, { journey, customer, ...state }))

@@ -1,7 +1,7 @@
 import type { Page } from '../../domain/paging.ts'
 import type { CustomerFilter, StandingFilter, Standings } from './standings.ts'
 
-/** What is asked of standings, on its way to whoever reads them. */
+/** A query of standings, as it is sent to the thread that reads them. */
 export type StandingsQuery =
   | { kind: 'report'; workspaceId: string; journeyId: string; filter: StandingFilter }
   | {
@@ -14,5 +14,5 @@ export type StandingsQuery =
   | { kind: 'customers'; workspaceId: string; journeyId: string; filter: CustomerFilter; page: Page }
   | { kind: 'customerJourneys'; workspaceId: string; customerId: string; page: Page }
 
-/** What each of them is answered with. */
+/** The answer to each query. */
 export type StandingsAnswers = { [Kind in keyof Standings]: Awaited<ReturnType<Standings[Kind]>> }

@@ -4,57 +4,59 @@ import type { Reading } from '../database.ts'
 
 type CustomerType = components['schemas']['CustomerType']
 
-/** Which enrolments count. All conditions hold together. */
+/** Which enrolments count. All conditions must hold. */
 export type StandingFilter = {
-  /** Entered at this instant or later. */
+  /** Entered at this time or later. */
   entered_from_ms?: number
-  /** Entered before this instant. */
+  /** Entered before this time. */
   entered_to_ms?: number
   customer_type?: CustomerType
-  /** A step is reached where it is reached no later than so long after the first. */
+  /** A step counts as reached only within this time after the first step. */
   window_ms?: number
 }
 
-/** Who stands where. Steps are counted from 1. Nobody matches a step that the journey does not have. */
+/** Which customers to list. Steps are numbered from 1. Nobody matches a step that the journey does not have. */
 export type CustomerFilter = StandingFilter & {
   /** Has reached this step. */
   reached?: number
   /** Has not reached this step. */
   not_reached?: number
   /**
-   * Has reached the first step and not the last, and the window is open still (`waiting`) or over (`dropped`). Without a
-   * window nobody is either.
+   * Has reached the first step but not the last, and the window is still open (`waiting`) or over (`dropped`). Without
+   * a window nobody is either.
    */
   standing?: 'waiting' | 'dropped'
-  /** Has an event of this step and has not reached it, whatever the window. */
+  /** Has an event of this step but has not reached it, whatever the window. */
   out_of_order?: number
 }
 
-/** Since when numbers hold, and of which steps they are. */
+/** As-of time and steps of numbers. */
 export type StandingsState = {
-  /** Every event that was acknowledged by then is in; null: none has been looked at yet, and all counts are 0. */
+  /** Every event acknowledged by this time is included; null if none has been processed yet, and all counts are 0. */
   as_of_ms: number | null
-  /** Where the steps were edited and the numbers are of those before: how many enrolments are done anew, of how many. */
+  /**
+   * Progress in enrolments of a rebuild after the steps were edited; until it ends, numbers are of the previous steps.
+   */
   recomputing: { done: number; total: number } | null
-  /** The events of the steps that the numbers are of, in their order. */
+  /** The events of the steps that the numbers refer to, in order. */
   event_ids: readonly string[]
 }
 
-/** What a step took those who have reached it: from the step before, the first one from the entry. */
+/** How long a step took the customers who reached it, from the previous step; for the first step, from the entry. */
 export type StepTimes = {
   n: number
-  /** Exact, as `percentile_cont` has them: between two neighbours in proportion. Null where n is 0. */
+  /** Exact, like `percentile_cont`: interpolated between two neighbours. Null if n is 0. */
   median_ms: number | null
   p90_ms: number | null
 }
 
 export type StepNumbers = {
   reached: number
-  /** Reached the step before and may reach this one still. Null for the first step and without a window. */
+  /** Reached the previous step and can still reach this one. Null for the first step and without a window. */
   waiting: number | null
-  /** Reached the step before, and the window is over. Null for the first step and without a window. */
+  /** Reached the previous step, and the window is over. Null for the first step and without a window. */
   dropped: number | null
-  /** Have an event of this step and have not reached it, whatever the window. */
+  /** Have an event of this step but have not reached it, whatever the window. */
   out_of_order: number
   times: StepTimes
 }
@@ -71,26 +73,26 @@ export type Cohort = {
   enrolled: number
   /** By step. */
   reached: readonly number[]
-  /** Time goes on for it: somebody may still enter, or reach a step within the window. Without a window: may enter. */
+  /** Numbers may still grow: somebody may enter, or reach a step within the window. Without a window: may enter. */
   incomplete: boolean
 }
 
 export type JourneyCohorts = StandingsState & { cohorts: readonly Cohort[] }
 
-/** How often a step took `from_ms` or longer and less than `to_ms`; null: any longer. */
+/** How often a step took `from_ms` or longer and less than `to_ms`; null means no upper limit. */
 export type TimeRange = { from_ms: number; to_ms: number | null; count: number }
 
-/** What a step took, in ranges that follow each other without a gap, at most 40. */
+/** A histogram of how long a step took, in contiguous ranges, at most 40. */
 export type JourneyTimes = StandingsState & { times: StepTimes; ranges: readonly TimeRange[] }
 
-/** A step that was reached: when, and by which event. */
+/** A reached step: when, and by which event. */
 export type FilledStep = { at_ms: number; id: string }
 
 export type EnrolmentStanding = {
   entered_ms: number
-  /** The steps that are reached, from the first on, whatever the window. */
+  /** The steps reached, in order from the first, whatever the window. */
   reached: readonly FilledStep[]
-  /** The steps, from 1, that have an event and are not reached. */
+  /** The steps, numbered from 1, that have an event and are not reached. */
   out_of_order: readonly number[]
 }
 
@@ -99,10 +101,10 @@ export type CustomerStanding = EnrolmentStanding & { customer_id: string; custom
 export type CustomerJourney = EnrolmentStanding & StandingsState & { journey_id: string }
 
 /**
- * Where customers stand in their journeys, computed behind the events, one implementation for each engine. Everything is
- * undefined for a journey that the workspace does not have.
+ * Where customers stand in their journeys, derived from the events after the fact, with one implementation per engine.
+ * Everything is undefined for a journey that the workspace does not have.
  *
- * @throws {Unavailable} from every method where too much waits, or it is not read within seconds
+ * @throws {Unavailable} from every method if too many requests wait, or the answer takes longer than some seconds
  */
 export type Standings = {
   report(
@@ -129,8 +131,8 @@ export type Standings = {
   ): Promise<JourneyTimes | undefined>
 
   /**
-   * By (`entered_ms`, `customer_id`), newest first. A page ends after so many enrolments that were looked at, and then goes
-   * on behind `next`.
+   * By (`entered_ms`, `customer_id`), newest first. A page ends after a fixed number of enrolments examined; the next
+   * page starts after `next`.
    */
   customers(
     workspaceId: string,
@@ -141,8 +143,8 @@ export type Standings = {
   ): Promise<(StandingsState & PageRows<CustomerStanding>) | undefined>
 
   /**
-   * One customer's journeys, newest journey first; empty for a customer that does not exist. Every enrolment that was
-   * acknowledged by `as_of_ms` is among them.
+   * One customer's journeys, newest journey first; empty for a customer that does not exist. Every enrolment
+   * acknowledged by `as_of_ms` is included.
    */
   customerJourneys(
     workspaceId: string,

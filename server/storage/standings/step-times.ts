@@ -1,15 +1,16 @@
 import type { StepTimes } from './standings.ts'
 
 /**
- * Times are counted by the exponent of what they are with 256 added and by the 8 bits behind it, as a number of 64 bits has
- * them: up to 2^8 one by one, then with 256 buckets for each doubling, up to 2^49 ms.
+ * Times are counted in the buckets of a logarithmic histogram: 256 is added, and the exponent and the next 8 bits of
+ * the 64-bit float give the bucket. That is one bucket per millisecond up to 2^8, then 256 buckets per doubling, up to
+ * 2^49 ms.
  */
 const BUCKETS = (49 - 8 + 1) * 256
 const FIRST_BUCKET = (1023 + 8) * 256
 const float = new Float64Array(1)
 const halves = new Uint32Array(float.buffer)
 float[0] = 1
-/** Which half of a number of 64 bits has the exponent. */
+/** Which half of a 64-bit float contains the exponent. */
 const UPPER = halves[1] === 0 ? 0 : 1
 
 /** A range with more times than this is divided before they are collected. */
@@ -20,16 +21,16 @@ const PARTS = 1024
 const MEDIAN = 5
 const P90 = 9
 
-/** A range in which times of some ranks lie: `from_ms` or longer, less than `to_ms`. */
+/** A range that contains times of some ranks: `from_ms` or longer, less than `to_ms`. */
 type Range = {
   from_ms: number
   to_ms: number
-  /** How many times are shorter than all of it. */
+  /** How many times are shorter than the range. */
   below: number
-  /** How many lie in it. */
+  /** How many times are in the range. */
   count: number
   ranks: number[]
-  /** The times, as far as they were looked at; or else how many lie in each part of so many milliseconds. */
+  /** The times collected so far; or, for a divided range, the counts of its equal parts. */
   values: Float64Array
   found: number
   parts: Uint32Array
@@ -37,16 +38,16 @@ type Range = {
 }
 
 /**
- * Finds the exact percentiles of what each step took, with little memory for any number of enrolments. The first walk over
- * all times counts them in buckets; the next ones look only into the buckets where the wanted ones lie. A second walk is
- * enough unless times crowd.
+ * Finds the exact percentiles of how long each step took, with little memory for any number of enrolments. The first
+ * walk over all times counts them in buckets; later walks examine only the buckets that contain the wanted ranks. Two
+ * walks are enough unless times cluster.
  */
 export class StepTimesCount {
   readonly #buckets: Uint32Array
   readonly #counts: number[]
-  /** Where to look next, by step; undefined during the first walk. */
+  /** Ranges to examine next, by step; undefined during the first walk. */
   #ranges: Range[][] | undefined
-  /** The times that are known, by step and rank. */
+  /** The times found, by step and rank. */
   readonly #known: Map<number, number>[]
 
   constructor(steps: number) {
@@ -55,13 +56,13 @@ export class StepTimesCount {
     this.#known = this.#counts.map(() => new Map())
   }
 
-  /** Takes a time in the first walk. */
+  /** Adds a time in the first walk. */
   count(step: number, time_ms: number): void {
     const bucket = step * BUCKETS + bucketOf(time_ms)
     this.#buckets[bucket] = (this.#buckets[bucket] as number) + 1
   }
 
-  /** Takes a time in a later walk. */
+  /** Adds a time in a later walk. */
   look(step: number, time_ms: number): void {
     const ranges = this.#ranges?.[step] as Range[]
     for (let index = 0; index < ranges.length; index += 1) {
@@ -76,7 +77,7 @@ export class StepTimesCount {
     }
   }
 
-  /** Ends a walk. Whether one more is needed, in which all times are shown to `look`. */
+  /** Ends a walk. Returns whether another one is needed, in which all times are passed to `look`. */
   endWalk(): boolean {
     this.#ranges = this.#counts.map((_, step) =>
       this.#ranges ? this.#narrowed(step, this.#ranges[step] ?? []) : this.#firstRanges(step),
@@ -84,13 +85,13 @@ export class StepTimesCount {
     return this.#ranges.some((ranges) => ranges.length > 0)
   }
 
-  /** What a step took, after the last walk. */
+  /** How long a step took; call after the last walk. */
   times(step: number): StepTimes {
     const n = this.#counts[step] ?? 0
     return { n, median_ms: this.#percentile(step, MEDIAN), p90_ms: this.#percentile(step, P90) }
   }
 
-  /** As `percentile_cont`, with nothing rounded before the last division. */
+  /** Like `percentile_cont`, rounded only by the last division. */
   #percentile(step: number, tenths: number): number | null {
     const { rank, rest } = position(this.#counts[step] ?? 0, tenths)
     const low = this.#known[step]?.get(rank)
@@ -124,7 +125,10 @@ export class StepTimesCount {
     })
   }
 
-  /** The ranges, among successive ones, in which ranks lie that are not known by that. @param from_ms where one begins */
+  /**
+   * The ranges, among contiguous ones, that contain ranks not found yet.
+   * @param from_ms start of the range with an index
+   */
   #rangesOf(
     step: number,
     sought: { ranks: readonly number[]; below: number; counts: Uint32Array; from_ms(index: number): number },
@@ -157,7 +161,7 @@ function rangeOf(range: Pick<Range, 'from_ms' | 'to_ms' | 'below' | 'count' | 'r
   }
 }
 
-/** Where a percentile lies among n sorted times: at a rank, from 0, and so many tenths on the way to the next. */
+/** The position of a percentile among n sorted times: a rank, from 0, and tenths of the way to the next rank. */
 function position(n: number, tenths: number): { rank: number; rest: number } {
   const place = tenths * (n - 1)
   return { rank: Math.floor(place / 10), rest: place % 10 }

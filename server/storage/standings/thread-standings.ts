@@ -5,24 +5,24 @@ import { errorOf, type Failure, Unavailable } from '../unavailable.ts'
 import type { Standings } from './standings.ts'
 import type { StandingsAnswers, StandingsQuery } from './standings-query.ts'
 
-/** What the thread is told. @typeParam Other what it is asked besides */
+/** Messages to the thread. @typeParam Other engine-specific queries */
 export type StandingsRequest<Other = never> =
-  /** `now_ms` is when it was sent, by the clock of the main thread. */
+  /** `now_ms` is the time of sending, by the clock of the main thread. */
   | { kind: 'query'; number: number; query: StandingsQuery | Other; now_ms: number }
   /** Nobody waits for the answer any more. */
   | { kind: 'cancel'; number: number }
   | { kind: 'close' }
 
-/** What the thread says. */
+/** Messages from the thread. */
 export type StandingsReply =
   | { kind: 'opened' }
   | { kind: 'answer'; number: number; answer: unknown }
   | { kind: 'refused'; number: number; failure: Failure }
-  /** Nothing could be followed; it is tried again. */
+  /** Following failed and will be retried. */
   | { kind: 'failed'; failure: Failure }
   | { kind: 'connections'; connections: number }
 
-/** What is used of a `Worker`. */
+/** The part of `Worker` that is used. */
 export type StandingsThread<Other = never> = {
   postMessage(request: StandingsRequest<Other>): void
   on(event: 'message', listener: (reply: StandingsReply) => void): unknown
@@ -30,24 +30,24 @@ export type StandingsThread<Other = never> = {
   on(event: 'exit', listener: () => void): unknown
 }
 
-/** A thread that has ended is started again after so long. */
+/** Delay before a thread that has ended is restarted. */
 const RESTART_MS = 1_000
 
 type Options<Other> = {
-  /** Starts the engine's thread, which hears requests and says replies. */
+  /** Starts the engine's thread, which receives requests and sends replies. */
   start: () => StandingsThread<Other>
-  /** How many reports are read at a time, each of another workspace. */
+  /** How many reports are read concurrently, each of another workspace. */
   readers: number
   now: () => number
-  /** Called when nothing could be followed; it is tried again. */
+  /** Called when following fails; it is retried. */
   onFailure: (error: Error) => void
 }
 
 type Waiting = { resolve: (answer: unknown) => void; reject: (error: Error) => void }
 
 /**
- * The standings of a store, followed and read by a thread of their own. Whatever happens there, the process goes on: the
- * thread is started again.
+ * The standings of a store, followed and read by a thread of their own. A failure there does not end the process: the
+ * thread is restarted.
  */
 export class ThreadStandings<Other = never> implements Standings {
   readonly #options: Options<Other>
@@ -67,12 +67,12 @@ export class ThreadStandings<Other = never> implements Standings {
     this.#thread = this.#start()
   }
 
-  /** Resolves when the first thread has said something, or has ended. */
+  /** Resolves when the first thread has sent a message, or has ended. */
   get opened(): Promise<void> {
     return this.#opened.promise
   }
 
-  /** Those of the thread; a file needs none. */
+  /** Connections of the thread; SQLite files need none. */
   get openConnections(): number {
     return this.#connections
   }
@@ -96,7 +96,7 @@ export class ThreadStandings<Other = never> implements Standings {
   customerJourneys: Standings['customerJourneys'] = (workspaceId, customerId, page, reading) =>
     this.#ask({ kind: 'customerJourneys', workspaceId, customerId, page }, reading)
 
-  /** Refuses what waits; what is being read or followed is ended before the thread ends. */
+  /** Refuses queued work; reads and steps in progress finish before the thread ends. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -114,7 +114,7 @@ export class ThreadStandings<Other = never> implements Standings {
     return (await this.ask(query, reading)) as StandingsAnswers[Kind]
   }
 
-  /** Asks the thread when it is the caller's turn, see `ListTurns`. */
+  /** Sends a query to the thread when the caller's turn comes, see `ListTurns`. */
   protected ask(query: StandingsQuery | Other, reading: Reading): Promise<unknown> {
     return this.#turns.take(reading, (signal) => this.#answer(query, signal))
   }

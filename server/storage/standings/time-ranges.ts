@@ -8,7 +8,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Lengths of time that people think in. */
+/** Durations that people find easy to read. */
 const ROUND_MS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND_MS),
@@ -17,13 +17,15 @@ const ROUND_MS = [
   ...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY_MS),
 ]
 
-/** Ranges of one width are at most so many, and one for all that is longer. */
+/** Limit of equal ranges, besides one open range for all longer times. */
 const EVEN_RANGES = 24
 
-/** Where the slow take more than so many times as long as most, ranges of one width would leave most in the first. */
+/**
+ * If the slowest times exceed most times by more than this factor, equal ranges would put most of them in the first.
+ */
 const WIDE = 10
 
-/** Counts how long a step took, and how often it took about so long. @param filter.step from 1 */
+/** Counts how long a step took, and builds its histogram. @param filter.step from 1 */
 export async function countTimes(
   walk: PageWalk,
   filter: StandingFilter & { step: number },
@@ -63,14 +65,14 @@ export async function countTimes(
   return { times, ranges }
 }
 
-/** Where ranges begin, ascending; the first at the least time or before. */
+/** Starts of the ranges, ascending; the first is at or before the shortest time. */
 function rangeStarts(
   { median_ms, p90_ms }: StepTimes,
   { least_ms, greatest_ms }: { least_ms: number; greatest_ms: number },
 ): Float64Array {
   const [middle_ms, slow_ms] = [median_ms ?? 0, p90_ms ?? 0]
   if (slow_ms - least_ms > WIDE * (middle_ms - least_ms)) return unevenStarts(least_ms, greatest_ms)
-  // The slowest tenth may be far behind, and is told in a few ranges and one without an end.
+  // The slowest tenth may be far away, and is shown in a few ranges and an open one.
   const wanted_ms = (slow_ms + (slow_ms - least_ms) / 4 - least_ms) / (EVEN_RANGES - 1)
   const width_ms =
     ROUND_MS.find((round_ms) => round_ms >= wanted_ms) ?? Math.ceil(wanted_ms / DAY_MS) * DAY_MS
@@ -79,13 +81,13 @@ function rangeStarts(
   return Float64Array.from({ length: last - first + 1 }, (_, range) => (first + range) * width_ms)
 }
 
-/** Each range begins at a round time: they become longer as time goes on. */
+/** Each range begins at a round duration, so ranges get wider. */
 function unevenStarts(least_ms: number, greatest_ms: number): Float64Array {
   const all_ms = Float64Array.of(0, ...ROUND_MS)
   return all_ms.subarray(lastUpTo(all_ms, least_ms), lastUpTo(all_ms, greatest_ms) + 1)
 }
 
-/** The index of the last start, of ascending ones, at a time or before. */
+/** The index of the last start at or before a time; starts are ascending. */
 function lastUpTo(starts_ms: Float64Array, time_ms: number): number {
   let [low, high] = [0, starts_ms.length - 1]
   while (low < high) {

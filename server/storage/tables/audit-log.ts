@@ -15,7 +15,7 @@ type AuditArea = components['schemas']['AuditArea']
 /** Who did something, when and from where. */
 export type Authorship = Pick<AuditEntry, 'actor' | 'address' | 'request_id'> & { at_ms: number }
 
-/** What was done, and the fields that it changed. They never hold a secret. */
+/** An action, and the fields it changed. They never contain a secret. */
 export type AuditedChange = Pick<AuditEntry, 'action' | 'subject'> & {
   before?: Record<string, unknown>
   after?: Record<string, unknown>
@@ -25,9 +25,9 @@ export type AuditFilter = {
   area?: AuditArea
   actor_id?: string
   subject_id?: string
-  /** At this instant or later. */
+  /** At this time or later. */
   from_ms?: number
-  /** Before this instant. */
+  /** Before this time. */
   to_ms?: number
 }
 
@@ -73,12 +73,12 @@ const AREAS: Record<AuditAction, AuditArea> = {
   customer_exported: 'exports',
 }
 
-/** Whoever may run the `cairn` command. */
+/** Any user of the `cairn` command. */
 export function commandLine(at_ms: number): Authorship {
   return { at_ms, actor: { kind: 'command_line', id: null, name: null }, address: null, request_id: null }
 }
 
-/** Notes a change, in the transaction that makes it: what is not noted is not done. */
+/** Records a change, in the same transaction as the change: without the record there is no change. */
 export async function insertAuditEntry(
   db: Transaction<DB>,
   workspaceId: string,
@@ -108,8 +108,8 @@ export async function insertAuditEntry(
 }
 
 /**
- * Entries by (`at`, `id`), newest first. Where two or more of area, actor and subject are given, a page ends after so many
- * entries that were looked at.
+ * Entries by (`at`, `id`), newest first. If two or more of area, actor and subject are given, a page ends after a fixed
+ * number of entries examined.
  */
 export async function newestAuditEntries(
   db: Kysely<DB>,
@@ -138,14 +138,14 @@ export async function newestAuditEntries(
   return await readPage(keys, page, read, { end })
 }
 
-/** The conditions of a filter, first the one that leaves the fewest entries. There is an index for each. */
+/** The conditions of a filter, the most selective first. Each has an index. */
 function conditionsOf({ subject_id, actor_id, area }: Omit<AuditFilter, 'from_ms' | 'to_ms'>) {
   return Object.entries({ subject_id, actor_id, area })
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`)
 }
 
-/** The position behind which a page begins. In one position with the time: SQLite finds it by one bound alone. */
+/** The position after which a page begins. Combined with the time: SQLite uses the index for one bound only. */
 function earlier(after: Position | undefined, to_ms: number | undefined): Position | undefined {
   if (to_ms === undefined || (after && after.ms < to_ms)) return after
   return { ms: to_ms, id: '' }

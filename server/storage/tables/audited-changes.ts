@@ -20,13 +20,13 @@ import {
   workspaceName,
 } from './workspaces.ts'
 
-// What is changed here is noted in the audit log by the same words, whether a person, a key or a command changes it. The
-// time of a change is that of its author.
+// Changes in this file are recorded in the audit log in the same words, whether a person, a key or a command makes
+// them. The time of a change is that of its author.
 
 type Journey = components['schemas']['Journey']
 type Role = components['schemas']['Role']
 
-/** Makes a workspace; false where one of that name exists. */
+/** Creates a workspace; false if one with that name exists. */
 export async function createWorkspace(
   db: Transaction<DB>,
   { workspace_id, name }: { workspace_id: string; name: string },
@@ -38,7 +38,7 @@ export async function createWorkspace(
   return true
 }
 
-/** Renames a workspace; false where another one has the name. One that is called so already stays as it is. */
+/** Renames a workspace; false if another one has the name. Does nothing if the name is unchanged. */
 export async function renameWorkspace(
   db: Transaction<DB>,
   workspaceId: string,
@@ -53,7 +53,7 @@ export async function renameWorkspace(
   return true
 }
 
-/** Says how long a workspace keeps events; where it keeps them so long already, it stays as it is. */
+/** Sets how long a workspace keeps events; does nothing if it is unchanged. */
 export async function changeRetention(
   db: Transaction<DB>,
   workspaceId: string,
@@ -72,7 +72,10 @@ export async function changeRetention(
   })
 }
 
-/** Says whether publishable keys may neither rename customers nor learn who is one; where it is so already, it stays. */
+/**
+ * Sets customer protection: publishable keys can neither rename customers nor learn who is one. Does nothing if
+ * unchanged.
+ */
 export async function changeProtection(
   db: Transaction<DB>,
   workspaceId: string,
@@ -91,7 +94,7 @@ export async function changeProtection(
   })
 }
 
-/** Archives a workspace, or restores it; one that is so already stays as it is. */
+/** Archives a workspace, or restores it; does nothing if it is already in that state. */
 export async function changeArchived(
   db: Transaction<DB>,
   workspaceId: string,
@@ -108,7 +111,7 @@ export async function changeArchived(
   })
 }
 
-/** Renames a person, in all of its workspaces. One that is called so already stays as it is. */
+/** Renames a person, for all workspaces of the person. Does nothing if the name is unchanged. */
 export async function renamePerson(
   db: Transaction<DB>,
   before: { person_id: string; name: string; email: string },
@@ -121,7 +124,10 @@ export async function renamePerson(
   await noteEverywhere(db, before, author, { action: 'person_renamed', ...changes })
 }
 
-/** Makes a person a member, by its own doing or by a command; false where it is one, and nothing is changed. */
+/**
+ * Makes a person a member, by the person's own action or by a command; false, without a change, if the person is one
+ * already.
+ */
 export async function addMember(
   db: Transaction<DB>,
   { workspace_id, role }: { workspace_id: string; role: Role },
@@ -138,7 +144,7 @@ export async function addMember(
   return true
 }
 
-/** Notes what was done about a person's account in the audit log of each of its workspaces. */
+/** Records what happened to a person's account in the audit log of each workspace of the person. */
 export async function noteEverywhere(
   db: Transaction<DB>,
   { person_id, email }: { person_id: string; email: string },
@@ -152,8 +158,8 @@ export async function noteEverywhere(
 }
 
 /**
- * Gives a person another password. The link for its password works no more, and its sessions end.
- * @param except the digest of a session that goes on
+ * Replaces a person's password. The person's password link becomes void, and the sessions end.
+ * @param except the digest of a session that continues
  */
 export async function replacePassword(
   db: Transaction<DB>,
@@ -184,7 +190,7 @@ export async function createJourney(
   return made
 }
 
-/** Replaces what is given. A journey that is so already stays as it is, its `updated_at` included. */
+/** Replaces the given fields. A journey that already has these values is left unchanged, including its `updated_at`. */
 export async function changeJourney(
   db: Transaction<DB>,
   workspaceId: string,
@@ -217,7 +223,7 @@ export async function createServiceKey(
   return made
 }
 
-/** Replaces what is given. */
+/** Replaces the given fields. */
 export async function changeServiceKey(
   db: Transaction<DB>,
   before: ServiceKey,
@@ -233,7 +239,7 @@ export async function changeServiceKey(
   return after
 }
 
-/** Makes a key that takes the place of another. @returns the new key, and when the old one expires */
+/** Creates a key that replaces another. @returns the new key, and when the old one expires */
 export async function rotateServiceKey(
   db: Transaction<DB>,
   old: ServiceKey,
@@ -250,7 +256,7 @@ export async function rotateServiceKey(
   return { key, expires_ms }
 }
 
-/** Lets a key work no more. A revoked one stays as it is. */
+/** Revokes a key. A key that is already revoked stays as it is. */
 export async function revokeServiceKey(
   db: Transaction<DB>,
   key: ServiceKey,
@@ -264,7 +270,7 @@ export async function revokeServiceKey(
   return { ...key, revoked_ms }
 }
 
-/** Who makes a workspace or a key, and when. */
+/** Who creates a workspace or a key, and when. */
 function creation({ actor, at_ms }: Authorship) {
   return { created_by: actor.kind === 'person' ? actor.id : null, created_ms: at_ms }
 }

@@ -5,29 +5,31 @@ import { indexedBeginning, nameWords } from '../../domain/name-words.ts'
 import { bytes, WALKED_ROWS } from '../lists/page-query.ts'
 import { startsWith } from '../lists/prefixes.ts'
 
-/** A search for customers: its text, and its words from the longest on, which finds the fewest. */
+/** A search for customers: its text, and its words, longest first, because long words match the fewest customers. */
 export type Search = { text: string; words: string[] }
 
-/** Where customers stand in their list. */
+/** Customers' positions in the list. */
 type Positions = SelectQueryBuilder<DB, 'customers' | 'customer_words', Position>
 
-/** Customers that the indexes find, some of them twice: all that are listed, and no other where it `isExact`. */
+/** Customers found by indexes, possibly with duplicates: all that match, and if `isExact` no others. */
 export type Found = { positions: Positions; isExact: boolean }
 
-/** So many customers that an index finds are sorted, or looked at one by one. To walk the list costs as much. */
+/** Limit of customers found by an index that are sorted, or examined one by one. Walking the list costs as much. */
 const MOST = WALKED_ROWS
 
-/** Of so many words of a search the index is asked how many customers they find. */
+/** For how many words of a search the index is asked how many customers match. */
 const COUNTED_WORDS = 4
 
-/** The unique index of own identifiers begins with the type: naming all types lets it be used. */
+/** The unique index of the application's identifiers begins with the type: naming all types makes it usable. */
 const TYPES = ['account', 'contact'] as const
 
 export function searchOf(text: string): Search {
   return { text, words: nameWords(text).sort((a, b) => b.length - a.length) }
 }
 
-/** Those of whom the text is an identifier, Cairn's or their own: three at the most, the greatest `customer_id` first. */
+/**
+ * Customers with the text as an identifier, Cairn's or the application's: three at most, highest `customer_id` first.
+ */
 export async function identifiedCustomers(db: Kysely<DB>, workspaceId: string, { text }: Search) {
   const customers = db
     .selectFrom('customers')
@@ -42,15 +44,15 @@ export async function identifiedCustomers(db: Kysely<DB>, workspaceId: string, {
   return [...each.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-/** Those whose own identifier is this one: one of each type at the most. */
+/** Customers with this identifier from the application: at most one of each type. */
 export function ownIdentifier(db: Kysely<DB>, workspaceId: string, client_customer_id: string): Positions {
   return ownIdentifiers(db, workspaceId).where('client_customer_id', '=', client_customer_id)
 }
 
 /**
- * Those that a search finds, and where it has several words or is not alone others that match in part; undefined where
- * they are too many.
- * @param options.isAlone whether nothing else is asked of a customer
+ * Customers that match a search; with several words, or if there are other conditions, also customers that match only
+ * partly. Undefined if there are too many.
+ * @param options.isAlone whether the search is the only condition
  */
 export async function searched(
   db: Kysely<DB>,
@@ -72,7 +74,7 @@ export async function searched(
   return { positions: rarest ? byIdentifier.unionAll(rarest) : byIdentifier, isExact }
 }
 
-/** What a search asks of a customer. */
+/** The condition of a search on a customer. */
 export function matches(search: Search): RawBuilder<SqlBool> {
   const { words } = search
   if (words.length === 0) return identifierBegins(search)
@@ -100,7 +102,7 @@ function wordBegins(db: Kysely<DB>, workspaceId: string, word: string): Position
     .where(startsWith('word', indexedBeginning(word)))
 }
 
-/** How many there are, up to one more than are looked at. */
+/** The number of customers, counted up to one more than the limit. */
 async function countOf(db: Kysely<DB>, positions: Positions): Promise<number> {
   const some = positions
     .clearSelect()

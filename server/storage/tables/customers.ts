@@ -19,7 +19,7 @@ import {
 type Customer = components['schemas']['Customer']
 
 export type CustomerFilter = Partial<Pick<Customer, 'customer_type' | 'client_customer_id'>> & {
-  /** An identifier, the beginning of an own one, or beginnings of words of the name. */
+  /** An identifier, a prefix of the application's identifier, or prefixes of words of the name. */
   search?: string
 }
 
@@ -37,7 +37,7 @@ export async function findCustomer(
   return row && customerOf(row)
 }
 
-/** Those of some customers that the workspace has, by identifier. */
+/** The given customers that exist in the workspace, by identifier. */
 export async function customersWith(
   db: Kysely<DB>,
   workspaceId: string,
@@ -50,8 +50,8 @@ export async function customersWith(
 }
 
 /**
- * Customers by (`created_at`, `customer_id`), newest first; before all others those whom a search names by an identifier.
- * Where a search finds many, a page ends after so many customers that were looked at.
+ * Customers by (`created_at`, `customer_id`), newest first; those whose identifier equals the search come before all
+ * others. With a search that matches many, a page ends after a fixed number of customers examined.
  */
 export async function newestCustomers(
   db: Kysely<DB>,
@@ -88,7 +88,7 @@ export async function newestCustomers(
   return await readPage(others.where(upTo(end, 'created_ms', 'customer_id')), page, read, { foremost, end })
 }
 
-/** What the indexes find for a filter; undefined where the list has to be walked. */
+/** The customers that indexes find for a filter; undefined if the list has to be walked. */
 async function positionsFound(
   db: Kysely<DB>,
   workspaceId: string,
@@ -101,7 +101,7 @@ async function positionsFound(
   return search && (await searched(db, workspaceId, search, { isAlone: customer_type === undefined }))
 }
 
-/** All customers, or those of some positions, of which the first are taken where each of them is listed. */
+/** All customers, or those at given positions; if all of these match, only the first page of them. */
 function customersAmong(
   db: Kysely<DB>,
   workspaceId: string,
@@ -116,7 +116,7 @@ function customersAmong(
     .orderBy('ms', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  // A cross join, because SQLite takes its sides in this order. It would else read all customers in the order of the list.
+  // A cross join, because SQLite keeps its order. Otherwise SQLite would read all customers in list order.
   return db
     .selectFrom((found.isExact ? first : positions).as('found'))
     .crossJoin('customers')
@@ -126,7 +126,7 @@ function customersAmong(
     .as('listed')
 }
 
-/** A customer as the contract has it. */
+/** A customer in the form of the API. */
 export function customerOf(row: Selectable<Customers>): Customer {
   return {
     customer_id: row.customer_id,

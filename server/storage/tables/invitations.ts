@@ -11,24 +11,24 @@ import { bytes, readPage } from '../lists/page-query.ts'
 type Invitation = components['schemas']['Invitation']
 type Role = components['schemas']['Role']
 
-/** An invitation can be accepted for so long. */
+/** How long an invitation can be accepted. */
 export const VALID_MS = 7 * 86_400_000
 
-/** Whom an invitation is for, and as what. */
+/** Who is invited, and with which role. */
 export type InvitedAs = Pick<Invitation, 'invitation_id' | 'email' | 'role'>
 
-/** An invitation that can be accepted, and where it leads. */
+/** An invitation that can be accepted, with its workspace. */
 export type OpenInvitation = InvitedAs & {
   workspace_id: string
   workspace_name: string
   expires_ms: number
-  /** Who has an account with its email by now, if anybody has. */
+  /** The person who has an account with this email by now; null if there is none. */
   person_id: string | null
 }
 
 /**
- * Makes an invitation. One for the same email is void from now on.
- * @returns the one that is void now and could have been accepted
+ * Creates an invitation. An earlier one for the same email becomes void.
+ * @returns the voided one, if it could still have been accepted
  */
 export async function replaceInvitation(
   db: Transaction<DB>,
@@ -58,7 +58,7 @@ export async function replaceInvitation(
   return before && before.expires_ms > row.created_ms ? invitedAs(before) : undefined
 }
 
-/** Removes the open invitations that a member has made, or those of them for one role. */
+/** Removes a member's open invitations, or those for one role. */
 export async function deleteInvitationsBy(
   db: Transaction<DB>,
   workspaceId: string,
@@ -70,7 +70,7 @@ export async function deleteInvitationsBy(
     .where('workspace_id', '=', workspaceId)
     .where('invited_by', '=', personId)
     .where('expires_ms', '>', now_ms)
-    // What was made before has expired, and there may be a lot of it.
+    // Older ones have expired, and there may be many.
     .where('created_ms', '>=', now_ms - VALID_MS)
   if (role) query = query.where('role', '=', role)
   const rows = await query.returningAll().execute()
@@ -93,7 +93,7 @@ export async function newestInvitations(
     .select(['invitations.created_ms as ms', 'invitations.invitation_id as id'])
     .select(bytes({ text: ['invitations.email', 'people.name'] }))
     .where(behind(page.after, 'invitations.created_ms', 'invitations.invitation_id'))
-    // Those before it have expired. They stay where they are, and without this all of them would be looked at.
+    // Older ones have expired. They are kept, and without this condition all of them would be examined.
     .where(upTo({ ms: now_ms - VALID_MS, id: '' }, 'invitations.created_ms', 'invitations.invitation_id'))
     .orderBy('invitations.created_ms', 'desc')
     .orderBy('invitations.invitation_id', 'desc')
@@ -107,7 +107,7 @@ export async function newestInvitations(
   })
 }
 
-/** The invitation of a token; undefined where there is none that can be accepted. */
+/** The invitation with a token; undefined if there is none that can be accepted. */
 export async function findOpenInvitation(
   db: Kysely<DB>,
   token: string,
@@ -116,7 +116,7 @@ export async function findOpenInvitation(
   const row = await db
     .selectFrom('invitations')
     .innerJoin('workspaces', 'workspaces.workspace_id', 'invitations.workspace_id')
-    // In one statement: an account that is made with this link is not seen beside it.
+    // In one statement, so that an account that is being created with this link is either seen with it or not at all.
     .leftJoin('people', 'people.email_key', 'invitations.email_key')
     .select([
       'people.person_id',
@@ -131,7 +131,7 @@ export async function findOpenInvitation(
   return row && { ...row, role: row.role as Role }
 }
 
-/** An invitation that can be accepted; undefined where there is no such one. */
+/** An invitation that can be accepted; undefined if there is none. */
 export async function findInvitation(
   db: Kysely<DB>,
   workspaceId: string,

@@ -11,11 +11,11 @@ import { hasWords } from '../lists/prefixes.ts'
 type Journey = components['schemas']['Journey']
 
 export type JourneyFilter = Partial<Pick<Journey, 'status'>> & {
-  /** Beginnings of words of the name, or the whole identifier. */
+  /** Prefixes of words of the name, or the whole identifier. */
   search?: string
 }
 
-// One that is being removed is none any more.
+// A journey that is being removed counts as missing.
 
 export async function insertJourney(
   db: Transaction<DB>,
@@ -54,7 +54,7 @@ export async function findJourney(
   return row && journeyOf(row)
 }
 
-/** Those of some journeys that the workspace has, by identifier. */
+/** The given journeys that exist in the workspace, by identifier. */
 export async function journeysWith(
   db: Kysely<DB>,
   workspaceId: string,
@@ -67,8 +67,8 @@ export async function journeysWith(
 }
 
 /**
- * Journeys by (`created_at`, `journey_id`), newest first. With a search a page ends after so many journeys that were looked
- * at.
+ * Journeys by (`created_at`, `journey_id`), newest first. With a search a page ends after a fixed number of journeys
+ * examined.
  */
 export async function newestJourneys(
   db: Kysely<DB>,
@@ -96,7 +96,7 @@ export async function newestJourneys(
   return await readPage(matching, page, read, { end })
 }
 
-/** Replaces what is given. @throws {Error} where there is no such journey */
+/** Replaces the given fields. @throws {Error} if there is no such journey */
 export async function updateJourney(
   db: Transaction<DB>,
   workspaceId: string,

@@ -13,10 +13,10 @@ type Member = components['schemas']['Member']
 type Membership = components['schemas']['Membership']
 type Role = components['schemas']['Role']
 
-/** A session shows this many workspaces (contract: `Session.workspaces`). */
+/** How many workspaces a session shows (API: `Session.workspaces`). */
 const SHOWN_WORKSPACES = 500
 
-/** Makes the person a member; false where it is one, and nothing is changed. */
+/** Makes the person a member; false, without a change, if the person is one already. */
 export async function insertMember(
   db: Transaction<DB>,
   member: { workspace_id: string; person_id: string; role: Role; joined_ms: number },
@@ -41,8 +41,9 @@ export async function findMember(
 }
 
 /**
- * Members by (`joined_at`, `person_id`), newest first. With a search a page ends after so many members that were looked at.
- * @param filter.search beginnings of words of the name, the beginning of the email, or the whole identifier
+ * Members by (`joined_at`, `person_id`), newest first. With a search a page ends after a fixed number of members
+ * examined.
+ * @param filter.search prefixes of words of the name, a prefix of the email, or the whole identifier
  */
 export async function newestMembers(
   db: Kysely<DB>,
@@ -81,7 +82,7 @@ export async function membershipsOf(db: Kysely<DB>, personId: string): Promise<M
     .innerJoin('workspaces', 'workspaces.workspace_id', 'members.workspace_id')
     .select(['members.workspace_id', 'workspaces.name', 'workspaces.archived_ms', 'members.role'])
     .where('members.person_id', '=', personId)
-    // In the order of the index, which is that of their making, so that no more are read.
+    // In index order, which is order of creation, so that no more rows are read than returned.
     .orderBy('members.workspace_id')
     .limit(SHOWN_WORKSPACES)
     .execute()
@@ -94,7 +95,7 @@ export async function membershipsOf(db: Kysely<DB>, personId: string): Promise<M
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 
-/** The role of a person in a workspace; undefined where it is no member. */
+/** The role of a person in a workspace; undefined if the person is not a member. */
 export async function roleOf(
   db: Kysely<DB>,
   workspaceId: string,
@@ -110,8 +111,8 @@ export async function roleOf(
 }
 
 /**
- * The role of a person in each of its workspaces, and beside it that of another one there; null where the other is no
- * member.
+ * The role of a person in each workspace of the person, next to the role of another person there; null if the other is
+ * not a member.
  */
 export async function pairedRoles(
   db: Kysely<DB>,

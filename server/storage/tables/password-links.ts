@@ -4,13 +4,13 @@ import { mayDecide } from '../../domain/roles.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { pairedRoles } from './members.ts'
 
-/** A link can be used for so long. */
+/** How long a link can be used. */
 export const VALID_MS = 3_600_000
 
-/** Whose password a link is for. */
+/** A password link, with its person. */
 export type PasswordLink = { person_id: string; name: string; email: string; expires_ms: number }
 
-/** Makes the one link for a person that works from now on; the one before is void. */
+/** Creates a person's only valid link; the previous one becomes void. */
 export async function replacePasswordLink(
   db: Transaction<DB>,
   link: { token: string; person_id: string; made_by: string; expires_ms: number },
@@ -24,7 +24,7 @@ export async function replacePasswordLink(
     .execute()
 }
 
-/** The link of a token; undefined where there is none that works. */
+/** The link with a token; undefined if there is none that works. */
 export async function findPasswordLink(
   db: Kysely<DB>,
   token: string,
@@ -40,13 +40,13 @@ export async function findPasswordLink(
     .executeTakeFirst()
   if (!row) return undefined
   const { made_by, ...link } = row
-  // Now, not as it was: the person may have joined a workspace since in which the maker decides nothing.
+  // Checked now, not at creation: the person may have joined a workspace since in which the link's creator has no say.
   return (await decidesEverywhere(db, made_by, link.person_id)) ? link : undefined
 }
 
 /**
- * Whether one person decides about another in every workspace of that other. Whoever gives somebody a password can sign in
- * as that person, and a session is one for all workspaces.
+ * Whether one person administers another in every workspace of the other. Whoever sets a person's password can sign in
+ * as that person, and a session covers all workspaces.
  */
 export async function decidesEverywhere(
   db: Kysely<DB>,
@@ -57,12 +57,12 @@ export async function decidesEverywhere(
   return roles.length > 0 && roles.every(({ role, other }) => other !== null && mayDecide(other, role))
 }
 
-/** Voids the link for a person. */
+/** Voids the password link of a person. */
 export async function deletePasswordLink(db: Transaction<DB>, personId: string): Promise<void> {
   await db.deleteFrom('password_links').where('person_id', '=', personId).execute()
 }
 
-/** Voids the link for a person and those that it has made. */
+/** Voids a person's password link and the links that the person has created. */
 export async function deletePasswordLinksOf(db: Transaction<DB>, personId: string): Promise<void> {
   await db
     .deleteFrom('password_links')

@@ -6,10 +6,10 @@ import { nameWords, wordsText } from '../../domain/name-words.ts'
 
 type Person = components['schemas']['Person']
 
-/** A person and the argon2id hash of its password. */
+/** A person and the argon2id hash of the person's password. */
 export type StoredPerson = Person & { password_hash: string }
 
-/** Makes a person; false where there is one with the email, whatever its letter case. */
+/** Creates a person; false if there is one with the email, ignoring letter case. */
 export async function insertPerson(
   db: Transaction<DB>,
   person: StoredPerson & { created_ms: number },
@@ -48,7 +48,7 @@ export async function updatePassword(db: Transaction<DB>, personId: string, hash
   await db.updateTable('people').set({ password_hash: hash }).where('person_id', '=', personId).execute()
 }
 
-/** Whether anybody can sign in. */
+/** Whether there is anybody who can sign in. */
 export async function hasPeople(db: Kysely<DB>): Promise<boolean> {
   return (await db.selectFrom('people').select('person_id').limit(1).executeTakeFirst()) !== undefined
 }

@@ -5,11 +5,11 @@ import { changeServiceKey, revokeServiceKey } from './audited-changes.ts'
 import { type ServiceKey, serviceKeys } from './service-keys.ts'
 import { workspaces } from './workspaces.ts'
 
-/** Who may do what in a workspace. */
+/** The access rights in a workspace. */
 export type Access = {
   workspace_id: string
   workspace_name: string
-  /** Also those that work no more. */
+  /** Including expired and revoked keys. */
   keys: ServiceKey[]
   members: AccessOfMember[]
 }
@@ -22,7 +22,7 @@ export type AccessOfMember = {
   password_hash: string
 }
 
-/** Who may do what in each workspace of a store. */
+/** The access rights in each workspace of a store. */
 export async function accessTo(db: Kysely<DB>): Promise<Access[]> {
   const found: Access[] = []
   for (const { workspace_id, name } of await workspaces(db)) {
@@ -39,7 +39,7 @@ export async function accessTo(db: Kysely<DB>): Promise<Access[]> {
   return found
 }
 
-/** What opened the store for a while, and was ended. */
+/** Temporary access that was ended. */
 export type EndedAccess = {
   sessions: number
   setup_links: number
@@ -48,9 +48,9 @@ export type EndedAccess = {
 }
 
 /**
- * Takes back what a restored store would let in again: every session, every link, and every key that has ended in the
- * store that it replaces. Each workspace notes it in its audit log.
- * @param replaced undefined where nobody knows what was in that store
+ * Revokes access that a restored backup would bring back: every session, every link, and every key that has ended in
+ * the store that it replaces. It is recorded in each workspace's audit log.
+ * @param replaced undefined if the content of that store is unknown
  */
 export async function endOldAccess(
   db: Transaction<DB>,
@@ -71,7 +71,7 @@ export async function endOldAccess(
   return ended
 }
 
-/** Lets a key end as it has ended elsewhere since. */
+/** Ends a key as it has ended elsewhere since. */
 async function endAs(
   db: Transaction<DB>,
   key: ServiceKey,

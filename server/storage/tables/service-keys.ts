@@ -9,7 +9,7 @@ import { behind, upTo } from '../lists/keyset.ts'
 import { bytes, readPage, unindexed, walkEnd } from '../lists/page-query.ts'
 import { hasWords } from '../lists/prefixes.ts'
 
-/** A service key. Only a publishable one can be shown again; of a secret one the store has a digest. */
+/** A service key. Only a publishable key can be shown again; of a secret one only a digest is stored. */
 export type ServiceKey = {
   key_id: string
   workspace_id: string
@@ -18,11 +18,11 @@ export type ServiceKey = {
   last_four: string
   /** The key itself; null for a secret one. */
   token: string | null
-  /** Empty: every origin. */
+  /** Empty for any origin. */
   allowed_origins: string[]
-  /** Events a second; null: the server's default. */
+  /** Events per second; null for the server's default. */
   rate_limit: number | null
-  /** The person who made it; null where it was made on the command line. */
+  /** The person who created it; null if it was created on the command line. */
   created_by: string | null
   created_ms: number
   last_used_ms: number | null
@@ -30,13 +30,13 @@ export type ServiceKey = {
   revoked_ms: number | null
 }
 
-/** A key as requests are checked with it, with what its workspace has settled about it. */
+/** A key as used to authenticate requests, with its workspace's settings for it. */
 export type CallingKey = ServiceKey & {
-  /** How it registers customers; undefined: it may know and rename them. */
+  /** Customer protection for this key; undefined if it may look up and rename customers. */
   discretion: Discretion | undefined
 }
 
-/** Stores a new key by the text that its owner will send. */
+/** Stores a new key, given as the text that its owner will send. */
 export async function insertServiceKey(
   db: Transaction<DB>,
   key: Omit<ServiceKey, 'last_four' | 'token' | 'created_by' | 'last_used_ms' | 'revoked_ms'> & {
@@ -68,7 +68,7 @@ export async function findServiceKeyByDigest(
   return row && callingKeyOf(row)
 }
 
-/** The keys with these digests, by digest, as far as there are any. */
+/** The keys with these digests, by digest; missing ones are omitted. */
 export async function serviceKeysByDigest(
   db: Kysely<DB>,
   digests: readonly string[],
@@ -105,13 +105,13 @@ export type ListedServiceKey = { key: ServiceKey; creator: string | null }
 export type KeyFilter = {
   kind?: KeyKind
   status?: KeyStatus
-  /** Beginnings of words of the name, the last four characters, or the whole identifier. */
+  /** Prefixes of words of the name, the last four characters, or the whole identifier. */
   search?: string
 }
 
 /**
- * Keys by (`created_at`, `key_id`), newest first. With a filter a page ends after so many keys that were looked at.
- * @param now_ms when they are active or expired
+ * Keys by (`created_at`, `key_id`), newest first. With a filter a page ends after a fixed number of keys examined.
+ * @param now_ms time that decides which keys are active or expired
  */
 export async function newestServiceKeys(
   db: Kysely<DB>,
@@ -147,7 +147,7 @@ export async function newestServiceKeys(
   return await readPage(matching, page, read, { end })
 }
 
-/** What a filter asks of a key. All of it is in the index that has the order of the list. */
+/** The conditions of a filter on a key. The index in list order covers all of them. */
 function conditionsOf({ kind, status, search }: KeyFilter, now_ms: number): RawBuilder<SqlBool>[] {
   const hasEnded = sql<SqlBool>`coalesce(service_keys.expires_ms <= ${now_ms}, 1 = 0)`
   const statuses: Record<KeyStatus, RawBuilder<SqlBool>> = {
@@ -180,7 +180,7 @@ export async function serviceKeys(db: Kysely<DB>, workspaceId: string): Promise<
   return rows.map(keyOf)
 }
 
-/** Replaces what is given. */
+/** Replaces the given fields. */
 export async function updateServiceKey(
   db: Transaction<DB>,
   keyId: string,
@@ -199,8 +199,8 @@ export async function updateServiceKey(
 }
 
 /**
- * Makes a key that takes the place of another: of the same name, kind, origins and rate, without an expiry. The old one
- * works until the grace period has passed, or to its own earlier end.
+ * Creates a key that replaces another, with the same name, kind, origins and rate, and without an expiry. The old key
+ * works until the end of the grace period, or until its own earlier expiry.
  * @returns the new key, and when the old one expires
  */
 export async function replaceServiceKey(

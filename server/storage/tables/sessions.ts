@@ -3,16 +3,19 @@ import type { DB } from '../../../generated/tables.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 import { runDeclared } from '../effects.ts'
 
-/** Each sign-in makes one session and removes so many, so that they do not pile up. */
+/** Each sign-in creates one session and deletes up to this many expired ones, so that they do not accumulate. */
 const DELETED_SESSIONS = 100
 
-/** A person has so many at the most (contract: `OpenSessions.data`): a browser on each device, and what is tried out. */
+/**
+ * Limit of sessions per person (API: `OpenSessions.data`): enough for a browser on each device, and for trying things
+ * out.
+ */
 const SESSIONS = 100
 
 /** A session ends after this time without a request. */
 export const IDLE_MS = 12 * 3_600_000
 
-/** A session, and whose it is. */
+/** A session and its person. */
 export type StoredSession = {
   digest: string
   person_id: string
@@ -23,7 +26,7 @@ export type StoredSession = {
   expires_ms: number
 }
 
-/** @param session.token what the cookie has; only its digest is stored */
+/** @param session.token the value of the cookie; only its digest is stored */
 export async function insertSession(
   db: Transaction<DB>,
   session: {
@@ -42,7 +45,7 @@ export async function insertSession(
     .execute()
 }
 
-/** The sessions of a person that can be used, the one that was used last first. */
+/** The valid sessions of a person, most recently used first. */
 export async function openSessions(db: Kysely<DB>, personId: string, now_ms: number) {
   return await db
     .selectFrom('sessions')
@@ -56,7 +59,7 @@ export async function openSessions(db: Kysely<DB>, personId: string, now_ms: num
     .execute()
 }
 
-/** The session whose cookie has the digest, whether or not it has expired. */
+/** The session with the digest of the cookie, whether expired or not. */
 export async function findSession(db: Kysely<DB>, digest: string): Promise<StoredSession | undefined> {
   return await db
     .selectFrom('sessions')
@@ -80,7 +83,7 @@ export async function deleteSession(db: Transaction<DB>, digest: string): Promis
   await db.deleteFrom('sessions').where('digest', '=', digest).execute()
 }
 
-/** Ends the sessions of a person, but for the one with the digest. */
+/** Ends the sessions of a person, except the one with the digest. */
 export async function deleteSessionsOf(
   db: Transaction<DB>,
   personId: string,
@@ -90,8 +93,8 @@ export async function deleteSessionsOf(
 }
 
 /**
- * Ends those sessions of a person that are more than it may have, the least used first. Of what an earlier version has let
- * pile up only so many go at a time.
+ * Ends a person's sessions beyond the limit, least recently used first. If an earlier version let many accumulate,
+ * only a limited number is deleted at a time.
  */
 export async function deleteExcessSessions(db: Transaction<DB>, personId: string): Promise<void> {
   const excess = db
@@ -105,7 +108,10 @@ export async function deleteExcessSessions(db: Transaction<DB>, personId: string
   await db.deleteFrom('sessions').where('digest', 'in', excess).execute()
 }
 
-/** Removes expired sessions, but only so many: more of them go with the next call, and no call holds up the writer. */
+/**
+ * Deletes expired sessions, up to a limit: the rest follows with later calls, so that no call blocks the writer for
+ * long.
+ */
 export async function deleteExpiredSessions(db: Transaction<DB>, now_ms: number): Promise<void> {
   const expired = db.selectFrom('sessions').select('digest').where('expires_ms', '<=', now_ms)
   await db

@@ -2,10 +2,10 @@ import type { Kysely, Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 import { tokenDigest } from '../../domain/tokens.ts'
 
-/** What a link is for. */
+/** The purpose of a link. */
 export type SetupLink = { workspace_id: string | null; workspace_name: string | null; expires_ms: number }
 
-/** Makes the one link that works from now on; those before are void. */
+/** Creates the only valid link; earlier ones become void. */
 export async function replaceSetupLink(
   db: Transaction<DB>,
   link: { token: string; workspace_id: string | null; expires_ms: number },
@@ -19,9 +19,9 @@ export async function replaceSetupLink(
 }
 
 /**
- * The link of a token; undefined where there is none that works. One that was made for an empty store leads to the
- * workspace that has been made since and has no members; it works no more where there are several of them: it does not say
- * which it is for.
+ * The link with a token; undefined if there is none that works. A link created for an empty store leads to the
+ * workspace that was created since and has no members. With several such workspaces it stops working, because it does
+ * not identify one.
  */
 export async function findSetupLink(
   db: Kysely<DB>,
@@ -48,7 +48,7 @@ export async function findSetupLink(
   return only ? { ...link, ...only } : link
 }
 
-/** Voids the link of an empty store, where somebody has got in without it. */
+/** Voids the link of an empty store, once somebody has gained access without it. */
 export async function deleteFirstSetupLink(db: Transaction<DB>): Promise<void> {
   await db.deleteFrom('setup_links').where('workspace_id', 'is', null).execute()
 }

@@ -4,7 +4,7 @@ import type { DB } from '../../../generated/tables.ts'
 import { newErasureSecret } from '../../domain/own-digest.ts'
 import type { ReadingDatabase } from '../database.ts'
 
-/** Makes a workspace; false where one of that name exists. */
+/** Creates a workspace; false if one with that name exists. */
 export async function insertWorkspace(
   db: Transaction<DB>,
   workspace: { workspace_id: string; name: string; created_ms: number; created_by?: string | null },
@@ -17,7 +17,7 @@ export async function insertWorkspace(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Renames a workspace; false where another one has the name, and nothing is changed. */
+/** Renames a workspace; false, without a change, if another one has the name. */
 export async function updateWorkspaceName(
   db: Transaction<DB>,
   workspaceId: string,
@@ -29,7 +29,7 @@ export async function updateWorkspaceName(
   return true
 }
 
-/** What can be said of a workspace that exists. */
+/** Details of an existing workspace. */
 export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
   return await db
     .selectFrom('workspaces')
@@ -38,7 +38,7 @@ export async function findWorkspace(db: Kysely<DB>, workspaceId: string) {
     .executeTakeFirstOrThrow()
 }
 
-/** Says whether publishable keys may neither rename customers nor learn who is one. */
+/** Sets customer protection: publishable keys can neither rename customers nor learn who is one. */
 export async function updateProtection(
   db: Transaction<DB>,
   workspaceId: string,
@@ -51,7 +51,7 @@ export async function updateProtection(
     .execute()
 }
 
-/** Says how long a workspace keeps events. @param retention_days null: for ever */
+/** Sets how long a workspace keeps events. @param retention_days null: for ever */
 export async function updateRetention(
   db: Transaction<DB>,
   workspaceId: string,
@@ -64,7 +64,7 @@ export function workspaceStatus(archived_ms: number | null): components['schemas
   return archived_ms === null ? 'active' : 'archived'
 }
 
-/** Archives a workspace, or restores it. @param archived_ms null: it is active */
+/** Archives a workspace, or restores it. @param archived_ms null for an active one */
 export async function updateArchived(
   db: Transaction<DB>,
   workspaceId: string,
@@ -73,7 +73,7 @@ export async function updateArchived(
   await db.updateTable('workspaces').set({ archived_ms }).where('workspace_id', '=', workspaceId).execute()
 }
 
-/** The name of a workspace that exists. */
+/** The name of an existing workspace. */
 export async function workspaceName(db: Kysely<DB>, workspaceId: string): Promise<string> {
   const { name } = await db
     .selectFrom('workspaces')
@@ -83,7 +83,7 @@ export async function workspaceName(db: Kysely<DB>, workspaceId: string): Promis
   return name
 }
 
-/** How many workspaces a person has made, on whatever way but the command line. */
+/** How many workspaces a person has created, other than on the command line. */
 export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promise<number> {
   const { made } = await db
     .selectFrom('workspaces')
@@ -93,7 +93,7 @@ export async function countWorkspacesBy(db: Kysely<DB>, personId: string): Promi
   return Number(made)
 }
 
-/** Whether there is a workspace, and it has not been removed. */
+/** Whether a workspace exists and is not being removed. */
 export async function hasWorkspace(db: Kysely<DB>, workspaceId: string): Promise<boolean> {
   const there = db
     .selectFrom('workspaces')
@@ -103,7 +103,7 @@ export async function hasWorkspace(db: Kysely<DB>, workspaceId: string): Promise
   return (await there.executeTakeFirst()) !== undefined
 }
 
-/** The workspaces with the name, or all of them. */
+/** The workspaces with the name, or all workspaces. */
 export async function workspaces(db: Kysely<DB>, name?: string) {
   let query = db
     .selectFrom('workspaces')
@@ -114,7 +114,7 @@ export async function workspaces(db: Kysely<DB>, name?: string) {
   return await query.execute()
 }
 
-/** How much a workspace holds, beside events. @param most customers are counted up to one more than that */
+/** The number of rows in a workspace, other than events. @param most customers are counted up to one more than this */
 export async function countRows(db: ReadingDatabase, workspaceId: string, most: number) {
   const ofWorkspace = (table: 'journeys' | 'service_keys' | 'members') =>
     db.selectFrom(table).where('workspace_id', '=', workspaceId)
@@ -141,7 +141,7 @@ export async function countRows(db: ReadingDatabase, workspaceId: string, most: 
   }
 }
 
-/** Whether the store has any workspace. */
+/** Whether the store contains a workspace. */
 export async function hasWorkspaces(db: Kysely<DB>): Promise<boolean> {
   const found = await db
     .selectFrom('workspaces')

@@ -3,12 +3,12 @@ import type { Row } from './tables.ts'
 
 const MODULUS = 2n ** 64n
 
-/** How many rows, and a sum of their digests: the same in whatever order they were read. */
+/** The number of rows, and a sum of their digests, which does not depend on the order of reading. */
 export type TableDigest = { rows: number; sum: string }
 
 export const EMPTY: TableDigest = { rows: 0, sum: '0' }
 
-/** The digest of a table with some more rows, which all have the same columns. */
+/** The digest of a table with more rows added, which all have the same columns. */
 export function withRows({ rows, sum }: TableDigest, added: readonly Row[]): TableDigest {
   const names = Object.keys(added[0] ?? {}).sort()
   let total = BigInt(sum)

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 
-/** The tables that every engine has, with their keys; those that others refer to come before them. */
+/** The tables that every engine has, with their keys; referenced tables come first. */
 export const sharedKeys = {
   people: ['person_id'],
   workspaces: ['workspace_id'],
@@ -22,8 +22,8 @@ export const sharedKeys = {
 export type SharedTable = keyof typeof sharedKeys
 
 /**
- * What a store consists of, in the order in which it is copied. Where customers stand is left out: it is derived from
- * enrolments and events, and made anew. So are the counts of what was sent, which the copy begins at nothing.
+ * The content of a store, in the order of copying. Standings are left out, because they are derived from
+ * enrolments and events and rebuilt. So are the counts of events sent: the copy starts with none.
  */
 export const TABLES = [...(Object.keys(sharedKeys) as SharedTable[]), 'enrolments', 'events'] as const
 
@@ -33,10 +33,10 @@ export function isShared(table: TableName): table is SharedTable {
   return table in sharedKeys
 }
 
-/** A row as it goes from one engine to another. */
+/** A row in the format that engines exchange. */
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** An event as it goes from one engine to another. */
+/** An event in the format that engines exchange. */
 export type EventRow = {
   /** The 16 bytes as 32 digits. */
   id: string
@@ -58,13 +58,13 @@ export type EnrolmentRow = {
   enrolled_ms: number
 }
 
-/** The key of a row, in the order of which a table is read. */
+/** The key of a row; tables are read in key order. */
 export type Place = readonly (string | number)[]
 
 /** Some rows of a table, and where the next ones begin. */
 export type Rows = { rows: Row[]; place: Place | undefined }
 
-/** Reads rows of a shared table in the order of its key. */
+/** Reads rows of a shared table in key order. */
 export async function readShared(
   db: Kysely<DB>,
   table: SharedTable,
@@ -80,7 +80,7 @@ export async function readShared(
   return { rows: found.rows.map(withoutReferences), place: last && key.map((column) => last[column] ?? '') }
 }
 
-/** Row numbers are an engine's own. */
+/** Row numbers are internal to an engine. */
 function withoutReferences(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith('_ref')))
 }

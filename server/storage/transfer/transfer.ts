@@ -3,12 +3,12 @@ import { EMPTY, type TableDigest, withRows } from './row-digest.ts'
 import { type Place, type Rows, TABLES, type TableName } from './tables.ts'
 import type { TransferableStore } from './transferable-store.ts'
 
-/** So many rows are read and written at a time: with their variables they are some megabytes at the most, mostly less. */
+/** How many rows are read and written at a time: with their variables some megabytes at most, usually less. */
 const ROWS = 1000
 
-/** How far a copy has come, as it is kept in the store that it goes to. */
+/** Progress of a copy, as saved in the target store. */
 type Progress = {
-  /** Which store it is of. */
+  /** Identifies the source store. */
   source: string
   table: TableName
   place: Place | undefined
@@ -19,22 +19,22 @@ export type Told = {
   table: TableName
   rows: number
   of: number
-  /** Whether rows are being copied, or what was copied is read again. */
+  /** Whether rows are being copied, or the copy is being verified. */
   step: 'copying' | 'checking'
 }
 
-/** What the copy has is not what the store has. */
+/** The content of the copy differs from the source. */
 export class CopyDiffers extends Error {}
 
-/** The store that is copied to has something in it. */
+/** The target store is not empty. */
 export class TargetNotEmpty extends Error {}
 
 /**
- * Copies a whole store, row by row, and compares the two at the end. Where it was interrupted it goes on.
- * @param tell is told after some thousand rows
+ * Copies a whole store, row by row, and verifies the copy at the end. After an interruption it resumes.
+ * @param tell is called after some thousand rows
  * @returns rows by table
- * @throws {TargetNotEmpty} where there is anything in the target but a part of the same copy
- * @throws {CopyDiffers} where source and copy differ at the end
+ * @throws {TargetNotEmpty} if the target contains anything but a part of the same copy
+ * @throws {CopyDiffers} if source and copy differ at the end
  */
 export async function transfer(
   source: TransferableStore,
@@ -60,22 +60,24 @@ export async function transfer(
 
 async function begun(source: TransferableStore, target: TransferableStore): Promise<Progress> {
   if ((await source.count('removals')) > 0) {
-    throw new Error('Something is being removed from the store. Let a server end that first.')
+    throw new Error('The store has an unfinished removal. Let a server finish it first.')
   }
   const identity = await identityOf(source)
   const noted = await target.progress()
   if (noted !== undefined) {
     const progress: Progress = JSON.parse(noted)
     if (progress.source === identity) return progress
-    throw new TargetNotEmpty('a copy of another store, or of an earlier state of this one, was begun there')
+    throw new TargetNotEmpty(
+      'it contains an unfinished copy of another store, or of an earlier state of this one',
+    )
   }
   for (const [table, rows] of Object.entries(await counted(target))) {
-    if (rows > 0) throw new TargetNotEmpty(`it has ${rows} rows in ${table}`)
+    if (rows > 0) throw new TargetNotEmpty(`it contains ${rows} rows in ${table}`)
   }
   return { source: identity, table: TABLES[0], place: undefined, digests: {} }
 }
 
-/** Whoever makes a workspace, a person or a key meanwhile has not stopped the server. */
+/** If workspaces, people or keys are being created meanwhile, the server has not been stopped. */
 async function identityOf(source: TransferableStore): Promise<string> {
   const hash = createHash('sha256')
   for (const table of ['people', 'workspaces', 'service_keys'] as const) {
@@ -84,7 +86,7 @@ async function identityOf(source: TransferableStore): Promise<string> {
   return hash.digest('hex')
 }
 
-/** The rows of a table behind a place, some at a time; the next are read while some are worked on. */
+/** The rows of a table after a position, in pages; the next page is read while the current one is processed. */
 async function* pagesOf(
   store: TransferableStore,
   table: TableName,
@@ -95,7 +97,7 @@ async function* pagesOf(
     const page = await next
     if (page.rows.length === 0) return
     next = store.read(table, page.place, ROWS)
-    // Whoever ends before it is awaited is not to meet its failure.
+    // If the caller stops before the next page is awaited, its failure must not go unhandled.
     next.catch(() => {})
     yield page
   }
@@ -114,7 +116,7 @@ type Compared = {
   tell: (told: Told) => void
 }
 
-/** Reads the copy again. Of the source only the numbers: its rows have been read for the copy. */
+/** Reads the copy again. Of the source only row counts are read: its rows were read for the copy. */
 async function compare({ source, target, digests, tell }: Compared) {
   const counts = await counted(source)
   for (const table of TABLES) {
@@ -131,7 +133,7 @@ async function compare({ source, target, digests, tell }: Compared) {
     }
     if (found.rows !== copied.rows || found.sum !== copied.sum) {
       throw new CopyDiffers(
-        `${table} is not the same: ${copied.rows} rows were copied, ${found.rows} are there`,
+        `${table} differs from the source: ${copied.rows} rows were copied, ${found.rows} were found`,
       )
     }
   }

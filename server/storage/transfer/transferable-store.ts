@@ -1,16 +1,16 @@
 import type { Place, Row, Rows, TableName } from './tables.ts'
 
-/** A store whose rows are read and written as they are. Nobody serves it meanwhile. */
+/** A store whose rows are read and written in raw form. Nobody serves it meanwhile. */
 export type TransferableStore = {
-  /** Rows behind a place, in an order of the engine's own; none at the end. */
+  /** Rows after a position, in the engine's own order; none at the end. */
   read(table: TableName, place: Place | undefined, limit: number): Promise<Rows>
-  /** Writes rows and notes how far the copy has come, in one transaction. */
+  /** Writes rows and saves the progress of the copy, in one transaction. */
   write(table: TableName, rows: readonly Row[], progress: string): Promise<void>
-  /** What was noted last; undefined where no copy has begun, or it has ended. */
+  /** The progress saved last; undefined if no copy has begun, or it has finished. */
   progress(): Promise<string | undefined>
-  /** How many rows a table has. */
+  /** The number of rows in a table. */
   count(table: TableName): Promise<number>
-  /** Lets the store be served: what was copied into it is whole. */
+  /** Marks the copy as complete, so that the store may be served. */
   finish(): Promise<void>
   close(): Promise<void>
 }

@@ -1,10 +1,13 @@
 import type { Transaction } from 'kysely'
 import type { DB } from '../../../generated/tables.ts'
 
-/** There while a copy into a store has not ended: the store must not be served. It has the progress of the copy. */
+/**
+ * Exists until a copy into the store is finished; meanwhile the store must not be served. Holds the progress of the
+ * copy.
+ */
 export const UNFINISHED_COPY = 'unfinished_copy'
 
-/** Notes how far a copy has come, together with what it has written. */
+/** Saves the progress of a copy, together with the rows written. */
 export async function noteProgress(db: Transaction<DB>, progress: string): Promise<void> {
   const { schema } = db
   await schema
@@ -17,7 +20,9 @@ export async function noteProgress(db: Transaction<DB>, progress: string): Promi
   await copies.insertInto(UNFINISHED_COPY).values({ progress }).execute()
 }
 
-/** What the operator is told of a store that is a part of a copy. @param where for example its file */
+/** The operator's error message for an unfinished copy. @param where for example its file */
 export function unfinishedCopy(where: string): Error {
-  return new Error(`The copy into ${where} has not ended. Run the same cairn copy again, and it goes on.`)
+  return new Error(
+    `The copy into ${where} is unfinished. Run the same cairn copy command again to resume it.`,
+  )
 }

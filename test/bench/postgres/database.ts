@@ -5,15 +5,15 @@ import { programsForTests } from '../../postgres/programs.ts'
 import { type PostgresServer, postgresUrl, startPostgresServer } from '../../postgres/server.ts'
 import { runSql } from '../../postgres/sql.ts'
 
-/** What an operator would set on a machine of some gigabytes; the rest is as it comes. */
+/** Settings of an operator with some gigabytes of memory; the rest are defaults. */
 const MEMORY = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
-/** A PostgreSQL server of its own that keeps all its promises. Autovacuum belongs to what PostgreSQL costs. */
+/** A separate PostgreSQL server with full durability. Autovacuum is on, because it is part of PostgreSQL's cost. */
 export async function startBenchPostgres(): Promise<PostgresServer> {
   return await startPostgresServer(programsForTests(), { ...MEMORY, autovacuum: 'on' })
 }
 
-/** Works on a new database, and with a new folder, which are removed behind it. */
+/** Runs work on a new database, with a new folder, and removes both afterwards. */
 export async function inDatabase(
   folder: string,
   postgres: PostgresServer,
@@ -28,14 +28,14 @@ export async function inDatabase(
   rmSync(inner, { recursive: true })
 }
 
-/** Makes an empty database, which goes with its server at the latest. @returns its `DATABASE_URL` */
+/** Creates an empty database, which is removed with its server at the latest. @returns its `DATABASE_URL` */
 export async function newBenchDatabase(postgres: PostgresServer): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`
   await runSql(postgresUrl(postgres.folder), `CREATE DATABASE ${name}`)
   return postgresUrl(postgres.folder, name)
 }
 
-/** What a database takes on disk. */
+/** Size of a database on disk. */
 export async function databaseBytes(databaseUrl: string): Promise<number> {
   const [row] = await runSql(databaseUrl, 'SELECT pg_database_size(current_database()) AS bytes')
   return Number(row?.bytes)

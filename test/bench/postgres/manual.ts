@@ -5,7 +5,7 @@ import { isServiceKey } from '../../../server/domain/service-keys.ts'
 import { tokenDigest } from '../../../server/domain/tokens.ts'
 import { type ManualTables, serveManual } from '../manual-app.ts'
 
-/** The peer `manual` on PostgreSQL: a pool of 32 connections, a transaction for every request, and the same plain tables. */
+/** The peer `manual` on PostgreSQL: a pool of 32 connections, a transaction per request, and the same plain tables. */
 const { port, databaseUrl, key, journey_id }: ManualPeerOptions = JSON.parse(argv[2] ?? '')
 const pool = new Pool({ connectionString: databaseUrl, max: 32 })
 
@@ -40,10 +40,10 @@ await pool.query(`
 await pool.query('INSERT INTO service_keys VALUES ($1, $2)', [tokenDigest(key), 'key_bench'])
 await pool.query('INSERT INTO journeys VALUES ($1, $2)', [journey_id, 'Onboarding'])
 
-/** Keys are remembered, as our server does. */
+/** Keys are cached, as in our server. */
 const known = new Map<string, string>()
 
-/** What a peer is started with, as JSON in its first argument. */
+/** Start options of a peer, as JSON in its first argument. */
 export type ManualPeerOptions = { port: number; databaseUrl: string; key: string; journey_id: string }
 
 serveManual({

@@ -16,30 +16,32 @@ import { databaseBytes, inDatabase, startBenchPostgres } from './database.ts'
 import type { LimitOptions } from './limit.ts'
 import type { TimelineOptions, TimelineResult } from './timeline.ts'
 
-/** Figures of the engine PostgreSQL; lists have one number for each round. */
+/** Figures of PostgreSQL; lists have one number per round. */
 export type PostgresFigures = {
-  /** Requests a second. */
+  /** Requests per second. */
   single: { cairn: number[]; two_replicas: number[]; manual: number[] }
   single_p99_ms: { cairn: number[]; manual: number[] }
-  /** Events a second. */
+  /** Events per second. */
   batch: number[]
   limit: number[]
-  /** Pages of customers under the load of single events: through Cairn, and the same query by a bare client. */
+  /**
+   * Pages of customers' events during a load of single events: through Cairn, and the same query by a minimal client.
+   */
   timeline_p99_ms: { cairn: number[]; bare: number[] }
   bytes_per_event: number
   fill_events_per_s: number
 }
 
-/** `pg_limit` writes so many for each second of a window. */
+/** Number of groups that `pg_limit` writes per second of a window. */
 const GROUPS_A_SECOND = 40
 
-/** Groups that `pg_limit` writes side by side, as a replica of ours may. */
+/** Number of groups that `pg_limit` writes concurrently, as one of our replicas may. */
 const LIMIT_CONNECTIONS = 4
 
 /**
- * Compares us with peers on one PostgreSQL server that keeps all its promises, in turns, each on a new database, and reads
- * from a full one. The server of PostgreSQL has all cores; ours and the peers have one, and the load another.
- * @throws {Error} where a database does not hold what was acknowledged
+ * Compares our server with peers on one PostgreSQL server with full durability, alternately, each on a new database,
+ * and reads from a full one. PostgreSQL has all cores; our server and the peers have one, and the load another.
+ * @throws {Error} if a database does not contain what was acknowledged
  */
 export async function measurePostgres(folder: string, settings: Settings): Promise<PostgresFigures> {
   const postgres = await startBenchPostgres()
@@ -101,7 +103,7 @@ async function measureRound({ folder, postgres, settings, figures, round }: Meas
 
   say(`PostgreSQL, round ${round}: pg_limit`)
   await inDatabase(folder, postgres, async (inner, databaseUrl) => {
-    // For its tables.
+    // Creates the tables.
     await (await startCairn(inner, { databaseUrl })).end()
     const options: LimitOptions = {
       databaseUrl,
@@ -115,7 +117,7 @@ async function measureRound({ folder, postgres, settings, figures, round }: Meas
   })
 }
 
-/** A full store: its size, and how long a page of a customer takes under load. */
+/** A full store: its size, and the time of a page of a customer's events under load. */
 async function measureFull({ folder, postgres, settings, figures }: Measured) {
   await inDatabase(folder, postgres, async (inner, databaseUrl) => {
     const { storedEvents, rounds, seconds, warmUpSeconds } = settings
@@ -156,13 +158,13 @@ async function measureFull({ folder, postgres, settings, figures }: Measured) {
   })
 }
 
-/** Another server on the same database. It shares the first one's core. */
+/** A second server on the same database. It shares the first one's core. */
 async function replicaOf(server: Server, folder: string, databaseUrl: string): Promise<Server> {
   const replica = await restartCairn(server, folder, { ...UNLIMITED, DATABASE_URL: databaseUrl })
   return { ...replica, subjectsFile: server.subjectsFile }
 }
 
-/** @throws {Error} where a database holds other than what was acknowledged */
+/** @throws {Error} if a database contains anything other than what was acknowledged */
 async function expectStored(databaseUrl: string, results: { stored: number }[]) {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()

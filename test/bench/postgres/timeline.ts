@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { TypeID } from 'typeid-js'
 import type { Subject } from '../data.ts'
 
-/** What the program is started with, as JSON in its first argument. */
+/** Start options of the program, as JSON in its first argument. */
 export type TimelineOptions = {
   databaseUrl: string
   subjectsFile: string
@@ -14,7 +14,7 @@ export type TimelineOptions = {
 
 export type TimelineResult = { p99_ms: number }
 
-/** A bare client that asks for the newest page of a customer's events, one after the other, as our server asks for it. */
+/** A minimal client that repeatedly requests the newest page of a customer's events with our server's query. */
 const { databaseUrl, subjectsFile, seconds, warmUpSeconds }: TimelineOptions = JSON.parse(argv[2] ?? '')
 const [subject]: Subject[] = JSON.parse(readFileSync(subjectsFile, 'utf8'))
 const customers = subject?.customerIds.map((id) => TypeID.fromString(id).toUUID()) ?? []

@@ -24,7 +24,7 @@ import { connect } from '../../storage/sqlite/file-store.ts'
 
 const SENDERS = 8
 
-/** A store without a server, with some megabytes of other data where `filled`. */
+/** A store without a server, with some megabytes of other data if `filled`. */
 async function newStore({ filled = false } = {}) {
   const path = join(temporaryFolder(), 'cairn.db')
   const DATABASE_URL = `sqlite:${path}`
@@ -38,7 +38,7 @@ async function newStore({ filled = false } = {}) {
 }
 
 describe('cairn backup', () => {
-  it('beside a server under load copies every event answered before, once, and the copy can be served', async () => {
+  it('next to a server under load copies every event acknowledged before, once, and the copy can be served', async () => {
     const { databaseUrl, server, client, secret_key, event } = await startChildServerWithCustomer()
     const answered: string[] = []
     const state = { isOver: false }
@@ -74,7 +74,7 @@ describe('cairn backup', () => {
     expect(before.filter((message_id) => !stored.includes(message_id))).toEqual([])
     const size = statSync(file).size
     expect(made.stdout).toBe(
-      `${file}: ${size} bytes, ${stored.length} events, the newest received at ${new Date(newest).toISOString()}\n`,
+      `${file}: ${size} bytes, ${stored.length} events, newest received at ${new Date(newest).toISOString()}\n`,
     )
 
     const restored = await startChildServer({ databaseUrl: `sqlite:${file}` })
@@ -105,10 +105,10 @@ describe('cairn backup', () => {
     expect(JSON.parse(keys.stdout)).toHaveLength(2)
   })
 
-  it('replaces a file only when told to, and then as a whole', async () => {
+  it('replaces a file only with --overwrite, and atomically', async () => {
     const { file, folder, backup } = await newStore()
     writeFileSync(file, 'of somebody else', { mode: 0o644 })
-    const stderr = `cairn: ${file} exists already; --overwrite would replace it\n`
+    const stderr = `cairn: ${file} already exists; use --overwrite to replace it\n`
     expect(await backup(file)).toMatchObject({ code: 3, stdout: '', stderr })
     expect(readFileSync(file, 'utf8')).toBe('of somebody else')
     expect(readdirSync(folder)).toEqual(['copy.db'])
@@ -117,29 +117,32 @@ describe('cairn backup', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('refuses to write over the store itself, or where a log would be taken for its own', async () => {
+  it('refuses to overwrite the store itself, or a path where a leftover log would corrupt the copy', async () => {
     const { path, file, backup } = await newStore()
     const store = readFileSync(path)
     const itself = await backup(path, '--overwrite')
-    expect(itself).toMatchObject({ code: 3, stderr: expect.stringContaining('belongs to the store itself') })
+    expect(itself).toMatchObject({ code: 3, stderr: expect.stringContaining('is part of the store itself') })
     expect(readFileSync(path).equals(store)).toBe(true)
     writeFileSync(`${file}-wal`, 'left over')
     const stray = await backup(file)
-    expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal is there') })
+    expect(stray).toMatchObject({ code: 3, stderr: expect.stringContaining('copy.db-wal exists') })
     expect(existsSync(file)).toBe(false)
   })
 
-  it('says what is missing, be it the folder or the store', async () => {
+  it('reports a missing folder or store', async () => {
     const { folder, DATABASE_URL, backup } = await newStore()
     const missing = await backup(join(folder, 'none', 'copy.db'))
-    expect(missing).toMatchObject({ code: 3, stderr: `cairn: there is no folder ${join(folder, 'none')}\n` })
+    expect(missing).toMatchObject({
+      code: 3,
+      stderr: `cairn: the folder ${join(folder, 'none')} does not exist\n`,
+    })
     const other = { environment: { DATABASE_URL: `${DATABASE_URL}-none` } }
     const noStore = await runCairn(['backup', join(folder, 'copy.db')], other)
     expect(noStore).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no store at') })
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('leaves nothing behind where the disk is full', async () => {
+  it('leaves nothing behind if the disk is full', async () => {
     const { folder, file, DATABASE_URL } = await newStore({ filled: true })
     // A file cannot grow beyond 4 MiB, as on a full disk.
     const limited = ['-c', 'ulimit -f 4096; exec "$@"', 'bash', process.execPath, cairnFile, 'backup', file]
@@ -147,7 +150,7 @@ describe('cairn backup', () => {
     expect(full).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^cairn: no backup was made: .+\n$/),
+      stderr: expect.stringMatching(/^cairn: backup failed: .+\n$/),
     })
     expect(readdirSync(folder)).toEqual([])
   })
@@ -166,7 +169,7 @@ describe('cairn backup', () => {
     },
   )
 
-  it('does not pass a damaged store on', async () => {
+  it('does not copy a damaged store', async () => {
     const { path, folder, file, backup } = await newStore()
     const bytes = readFileSync(path)
     const damaged = bytes.fill(0xff, 3 * 4096, 5 * 4096)
@@ -183,7 +186,7 @@ describe('cairn backup', () => {
 describe('cairn backup --keep', () => {
   const NAME = /^cairn-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/
 
-  /** A store with a folder in which there are backups of it that were made on these days, and what gives their names. */
+  /** A store, and a folder with backups of it from these days; returns a function that gives the backups' names. */
   async function newSeries(days: readonly string[]) {
     const store = await newStore()
     const { folder, backup } = store
@@ -196,7 +199,7 @@ describe('cairn backup --keep', () => {
 
   const nameOf = (day: string) => `cairn-${day}T03-10-00-000Z.db`
 
-  it('names the backup by its time and keeps so many, itself among them', async () => {
+  it('names the backup by its time and keeps the given number', async () => {
     const { folder, backup, backups } = await newSeries(['2026-01-01', '2026-01-02', '2026-01-03'])
     const began_ms = Date.now()
     const made = await backup('--keep', '3', folder)
@@ -221,7 +224,7 @@ describe('cairn backup --keep', () => {
     expect(backups()).toHaveLength(1)
   })
 
-  it('removes nothing that is not a backup of this store, nor one that was served since or is newer', async () => {
+  it('removes nothing that is not a backup of this store, was served since or is newer', async () => {
     const { folder, file, backup, backups } = await newSeries(['2026-01-01', '2999-01-01'])
     const other = await newSeries(['2026-01-02'])
     copyFileSync(join(other.folder, nameOf('2026-01-02')), join(folder, nameOf('2026-01-02')))
@@ -243,7 +246,7 @@ describe('cairn backup --keep', () => {
     expect(backups()).toContain(nameOf('2999-01-01'))
   })
 
-  it('removes what interrupted ones have left a day ago', async () => {
+  it('removes what interrupted backups left a day ago', async () => {
     const { folder, backup, backups } = await newSeries([])
     const partial = (id: string) => `.cairn-copy-${id.repeat(8)}-0000-4000-8000-000000000000.partial`
     for (const name of [partial('a'), partial('b'), '.cairn-copy-notes.partial']) {
@@ -255,14 +258,14 @@ describe('cairn backup --keep', () => {
     expect(readdirSync(folder)).toEqual([partial('b'), '.cairn-copy-notes.partial', ...backups()].sort())
   })
 
-  it('removes nothing where no backup could be made', async () => {
+  it('removes nothing if no backup could be made', async () => {
     const { path, folder, backup } = await newSeries(['2026-01-01', '2026-01-02'])
     writeFileSync(path, readFileSync(path).fill(0xff, 3 * 4096, 5 * 4096))
     expect(await backup('--keep', '1', folder)).toMatchObject({ code: 1, stdout: '' })
     expect(readdirSync(folder)).toEqual([nameOf('2026-01-01'), nameOf('2026-01-02')])
   })
 
-  it('is for a folder, which is no place for a backup without it', async () => {
+  it('needs a folder, and without it a folder is refused', async () => {
     const { folder, file, backup } = await newStore()
     const refused = async (...args: string[]) => {
       const { code, stdout, stderr } = await backup(...args)
@@ -271,12 +274,12 @@ describe('cairn backup --keep', () => {
     expect(await refused('--keep', '7', file)).toEqual([
       3,
       '',
-      `cairn: --keep is for a folder, and there is none at ${file}\n`,
+      `cairn: --keep needs a folder, but ${file} is not one\n`,
     ])
     expect(await refused(folder)).toEqual([
       2,
       '',
-      `cairn: ${folder} is a folder; name a file in it, or add --keep 7\n`,
+      `cairn: ${folder} is a folder; name a file in it, or use --keep 7\n`,
     ])
     expect(await refused('--keep', '7', '--overwrite', folder)).toEqual([
       2,

@@ -8,7 +8,7 @@ import { runCairn } from '../../command.ts'
 import { initialize } from '../../operations/customer.ts'
 import { browser, newEmail, newMember, OWN_PAGE, type SignedUp, signIn, signUp } from '../../people.ts'
 
-/** `cairn ARGS` on the store of a server. */
+/** Runs `cairn ARGS` on the store of a server. */
 function command({ databaseUrl }: Pick<Cairn, 'databaseUrl'>, ...args: string[]) {
   return runCairn(args, { environment: { DATABASE_URL: databaseUrl } })
 }
@@ -37,7 +37,7 @@ async function newBackup() {
   return { cairn, workspace, owner, admin, event, tokens, file, backUp }
 }
 
-/** What the server answers to a session's own look at itself. */
+/** The status of reading a session. */
 async function sessionStatus(cairn: Cairn, { headers }: Pick<SignedUp, 'headers'>): Promise<number> {
   return (await cairn.fetch('/session', { headers })).status
 }
@@ -59,7 +59,7 @@ async function keyId(owner: SignedUp, kind: string): Promise<string> {
 }
 
 describe('cairn restore', () => {
-  it('ends sessions and links, and lets nobody in again by what was revoked since', async () => {
+  it('ends sessions and links, and gives no access by what was revoked since', async () => {
     const { cairn, workspace, owner, admin, tokens, file, backUp } = await newBackup()
     await backUp()
     const key_id = await keyId(owner, 'secret')
@@ -106,21 +106,21 @@ describe('cairn restore', () => {
     await cairn.stop()
 
     const { stdout } = await command(cairn, 'restore', file)
-    expect(stdout).toContain('Ended: 2 sessions, 1 set-up link, 1 invitation, 1 link for a new password\n')
+    expect(stdout).toContain('Ended: 2 sessions, 1 setup link, 1 invitation, 1 password link\n')
     const since = (text: string) =>
       stdout
         .split('\n')
         .find((line) => line.includes(text))
         ?.split(/ {2,}/)
         .at(-1)
-    expect(since(admin.email)).toBe('was removed since')
+    expect(since(admin.email)).toBe('was removed')
     expect(since(viewer.email)).toBe('was owner')
-    expect(since(owner.email)).toBe('had another password')
-    // The key that was rotated has ended, and the one that took its place was made after the backup.
+    expect(since(owner.email)).toBe('had a different password')
+    // The rotated key has expired, and its successor was created after the backup.
     expect(stdout).toMatch(/KEY_ID[^\n]*\n\S+ +secret [^\n]*\n\n/)
   })
 
-  it('keeps what it replaces, log and all, and is readable by the owner alone', async () => {
+  it('keeps what it replaces, including the log, readable by the owner only', async () => {
     const { cairn, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -138,7 +138,7 @@ describe('cairn restore', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  it('puts a store where there is none, and says that it knows nothing of what was revoked', async () => {
+  it('restores where there is no store, and says that revocations are unknown', async () => {
     const { cairn, workspace, event, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -152,7 +152,7 @@ describe('cairn restore', () => {
     expect(resent.data?.duplicate).toBe(true)
   })
 
-  it('takes the place of a damaged store', async () => {
+  it('replaces a damaged store', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     await cairn.stop()
@@ -165,11 +165,15 @@ describe('cairn restore', () => {
     expect(await keyStatus(again, workspace.secret_key)).toBe(200)
   })
 
-  it('refuses beside a running server, and what is no backup, and leaves the store as it was', async () => {
+  it('refuses while a server is running, or without a valid backup, and leaves the store unchanged', async () => {
     const { cairn, workspace, file, backUp } = await newBackup()
     await backUp()
     const running = await command(cairn, 'restore', file)
-    expect(running).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('a server runs') })
+    expect(running).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('a server is running'),
+    })
     expect(await keyStatus(cairn, workspace.secret_key)).toBe(200)
     await cairn.stop()
     const path = pathOf(cairn)

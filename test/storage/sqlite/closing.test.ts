@@ -8,7 +8,7 @@ import { insertJourney } from '../../../server/storage/tables/journeys.ts'
 import { insert, newSubject } from '../store.ts'
 import { connect, openStoreForTest, type Store } from './file-store.ts'
 
-/** The threads that a test has started, in the order of starting: the writer's first, then the readers'. */
+/** The threads that a test has started, in order: first the writer's, then the readers'. */
 let threads: Worker[]
 const record = (thread: Worker) => threads.push(thread)
 
@@ -40,7 +40,7 @@ describe.each([
   ['the writing thread', 0],
   ['a reading thread', 1],
 ] as const)('the death of %s', (_name, index) => {
-  it('is reported once, and what was asked of it is refused', async () => {
+  it('is reported once, and its pending requests are refused', async () => {
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)
@@ -66,7 +66,7 @@ describe.each([
 })
 
 describe('the death of the writing thread while the store is closed', () => {
-  it('refuses what had been taken, and the store is closed', async () => {
+  it('refuses accepted work, and the store is closed', async () => {
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const subject = await newSubject(store)

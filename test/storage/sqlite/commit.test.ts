@@ -17,7 +17,7 @@ import { idOf, initialize, insert, newSubject } from '../store.ts'
 import { commitsInLog, connect, openStoreForTest } from './file-store.ts'
 
 describe('a group', () => {
-  it('holds all requests of one turn of the event loop', async () => {
+  it('contains all requests of one turn of the event loop', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const before = commitsInLog(sqlitePath(store.databaseUrl))
@@ -28,7 +28,7 @@ describe('a group', () => {
     expect(commitsInLog(sqlitePath(store.databaseUrl)) - before).toBe(1)
   })
 
-  it('holds all requests that arrive while the one before is committed', async () => {
+  it('contains all requests that arrive while the previous group is committed', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const before = commitsInLog(sqlitePath(store.databaseUrl))
@@ -44,13 +44,13 @@ describe('a group', () => {
     expect(commitsInLog(sqlitePath(store.databaseUrl)) - before).toBe(2)
   })
 
-  it('holds many requests that come over many connections', async () => {
+  it('contains many requests from many connections', async () => {
     const { store, url, workspace } = await serveStoreForTest()
     const { journey_id, secret_key } = workspace
     const customer_id = idOf(await initialize(store, workspace, 'user-1'))
     const client = createClient({ baseUrl: `${url}/v1`, serviceKey: secret_key, retries: 0 })
     const create = () => client.createEvent({ body: { journey_id, customer_id, event_id: 'signed_up' } })
-    // The first use of a key is a write of its own.
+    // The first use of a key causes a write of its own.
     await create()
     const before = commitsInLog(sqlitePath(store.databaseUrl))
     let answers: ReturnType<typeof create>[] = []
@@ -64,7 +64,7 @@ describe('a group', () => {
 })
 
 describe('a commit', () => {
-  it('is made with a write-ahead log that is flushed each time', async () => {
+  it('uses a write-ahead log that is flushed each time', async () => {
     const store = await openStoreForTest()
     const [journal, synchronous] = await store.db.transaction().execute(async (db) => {
       const journal = await sql`PRAGMA journal_mode`.execute(db)
@@ -74,8 +74,8 @@ describe('a commit', () => {
     expect(synchronous).toEqual([{ synchronous: 2 }])
   })
 
-  it('is never made on a connection that cannot have such a log', () => {
-    // A file of that name is made first; the engine does not look at it.
+  it('is impossible on a connection without such a log', () => {
+    // A file with that name is created first; SQLite does not read it.
     onTestFinished(() => rmSync(':memory:', { force: true }))
     expect(() => openWritable(':memory:', { create: true })).toThrow(
       /needs journal_mode wal and synchronous 2, has memory/,
@@ -88,9 +88,9 @@ describe('a commit', () => {
     expect(connection.pragma('synchronous', { simple: true })).toBe(2)
   })
 
-  it.runIf(machine.canTrace())('has flushed the log before the answer goes out', async () => {
+  it.runIf(machine.canTrace())('flushes the log before the response is sent', async () => {
     const calls = join(temporaryFolder(), 'calls')
-    // -D: the server is the child of the test and ends with it.
+    // -D: the server remains a child of the test and ends with it.
     const strace = ['strace', '-D', '-f', '-qq', '-e', 'trace=fsync,fdatasync', '-o', calls]
     const { client, event } = await startChildServerWithCustomer({ under: strace })
     const flushes = () => readFileSync(calls, 'utf8').match(/f(data)?sync\(.* = 0/g)?.length ?? 0

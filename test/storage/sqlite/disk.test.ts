@@ -16,13 +16,13 @@ import { initialize } from '../../operations/customer.ts'
 import { withPatience } from '../../patience.ts'
 import { connect, storedEvents } from './file-store.ts'
 
-/** Lets the process write no file beyond this size, as a full disk would. */
+/** Limits the size of files that the process writes, like a full disk. */
 function limitFiles(pid: number, bytes: number | 'unlimited') {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`])
 }
 
 it.runIf(machine.canLimitFiles())(
-  'acknowledges nothing while the disk takes nothing, and all again by itself when it does',
+  'acknowledges nothing while the disk accepts no writes, and recovers by itself',
   async () => {
     const { databaseUrl, server, client, event } = await startChildServerWithCustomer()
     const path = sqlitePath(databaseUrl)
@@ -83,7 +83,7 @@ function smallDisk(bytes: number): string {
 }
 
 it.runIf(canMount)(
-  'refuses before a full disk fails, keeps what it acknowledged, and goes on when there is room',
+  'refuses writes before a full disk fails, keeps what it acknowledged, and continues when there is room',
   async () => {
     const folder = smallDisk(32 * MIB)
     const path = join(folder, 'cairn.db')
@@ -100,7 +100,7 @@ it.runIf(canMount)(
     const filler = join(folder, 'filler')
     writeFileSync(filler, Buffer.alloc(16 * MIB))
     const acknowledged: string[] = []
-    // A commit that is larger than what is left fails by itself, and leaves room again.
+    // A commit that is larger than the free space fails, and frees its space again.
     await vi.waitUntil(async () => {
       let refusal: string | undefined
       while (refusal === undefined) {
@@ -114,7 +114,7 @@ it.runIf(canMount)(
       return !(await isReady())
     }, withPatience)
     expect(acknowledged.length).toBeGreaterThan(0)
-    // One that is small enough for the room that is left: it is refused all the same.
+    // Small enough for the free space, but refused as well.
     const small = { journey_id, customer_id, event_id: 'small' }
     expect((await client.createEvent({ body: small })).error?.code).toBe('storage_full')
     expect((await client.createJourney({ body: { name: 'Renewal' } })).error?.code).toBe('storage_full')
@@ -133,7 +133,7 @@ it.runIf(canMount)(
   },
 )
 
-/** A server on a small disk, whose file it reaches through a link, and what fills the disk beside it. */
+/** A server on a small disk, whose file it opens through a link, and a function that fills the rest of the disk. */
 async function startOnSmallDisk(folder: string) {
   const path = join(temporaryFolder(), 'cairn.db')
   symlinkSync(join(folder, 'cairn.db'), path)
@@ -149,7 +149,7 @@ async function startOnSmallDisk(folder: string) {
     event_id: 'filled',
   }
   const events = Array(100).fill({ ...event, custom_variables: 'x'.repeat(20_000) })
-  /** Sends events of 20 kilobytes, a hundred at a time, until they are refused. @returns how they are */
+  /** Sends events of 20 kilobytes, a hundred at a time, until they are refused. @returns the refusal */
   const fill = async () => {
     while (true) {
       const { error } = await client.createEvents({ body: { events } })
@@ -163,7 +163,7 @@ async function startOnSmallDisk(folder: string) {
     server,
     fill,
     refusing,
-    /** A commit that is larger than what is left fails by itself, and leaves room again. */
+    /** Commits that are larger than the free space fail, and free their space again. */
     async fillUntilRefusing() {
       await vi.waitUntil(async () => {
         expect(await fill()).toBe('503 storage_full')
@@ -176,23 +176,20 @@ async function startOnSmallDisk(folder: string) {
   }
 }
 
-it.runIf(canMount)('sees the room on the disk that a link leads to', async () => {
+it.runIf(canMount)('measures the disk that a link leads to', async () => {
   const folder = smallDisk(32 * MIB)
   const { server, fillUntilRefusing, createsEvent, refusing } = await startOnSmallDisk(folder)
   const filler = join(folder, 'filler')
   writeFileSync(filler, Buffer.alloc(16 * MIB))
   await fillUntilRefusing()
-  await vi.waitUntil(
-    () => server.stdout().includes('writes are refused: the disk is nearly full'),
-    withPatience,
-  )
+  await vi.waitUntil(() => server.stdout().includes('refusing writes: the disk is nearly full'), withPatience)
   rmSync(filler)
   await vi.waitUntil(createsEvent, withPatience)
   expect(await refusing('disk')).toBe(false)
 })
 
 it.runIf(canMount)(
-  'counts what the log has yet to move, and goes on by itself when it has been moved',
+  'counts the space that a checkpoint still needs, and continues by itself after the checkpoint',
   async () => {
     const folder = smallDisk(256 * MIB)
     const { path, server, fillUntilRefusing, createsEvent } = await startOnSmallDisk(folder)
@@ -201,18 +198,18 @@ it.runIf(canMount)(
     const reader = connect(path, { readonly: true })
     reader.exec('BEGIN; SELECT count(*) FROM events')
     await fillUntilRefusing()
-    // There is room on the disk, but not for what is still to be moved.
+    // The disk has free space, but not enough for the rest of the checkpoint.
     const { bavail, bsize } = statfsSync(folder)
     expect(bavail * bsize).toBeGreaterThan(24 * MIB)
     reader.exec('COMMIT')
     await vi.waitUntil(createsEvent, withPatience)
     expect(statSync(`${join(folder, 'cairn.db')}-wal`).size).toBeLessThan(MIB)
-    await vi.waitUntil(() => server.stdout().includes('writes are taken again'), withPatience)
+    await vi.waitUntil(() => server.stdout().includes('accepting writes again'), withPatience)
   },
 )
 
 it.runIf(canMount)(
-  'refuses when the log is too long behind a reader, says why, and goes on when the reader ends',
+  'refuses when the log has grown too long because of a reader, says why, and continues when the reader ends',
   async () => {
     const folder = smallDisk(128 * MIB)
     const { path, server, fill, createsEvent, refusing } = await startOnSmallDisk(folder)
@@ -220,9 +217,12 @@ it.runIf(canMount)(
     reader.exec('BEGIN; SELECT count(*) FROM events')
     expect(await fill()).toBe('503 overloaded')
     expect(await refusing('log')).toBe(true)
-    await vi.waitUntil(() => server.stdout().includes('the log has reached its limit'), withPatience)
+    await vi.waitUntil(
+      () => server.stdout().includes('kept the write-ahead log from being truncated'),
+      withPatience,
+    )
     const log = sumOf(await scrape(server), 'cairn_log_bytes')
-    // A quarter of this disk, and what was on its way.
+    // A quarter of this disk, and what was being written.
     expect(log).toBeGreaterThan(32 * MIB)
     expect(log).toBeLessThan(64 * MIB)
     reader.exec('COMMIT')

@@ -7,7 +7,7 @@ import { completed, erase } from '../erase.ts'
 import { newSubject } from '../store.ts'
 import { openStore, openStoreForTest } from './file-store.ts'
 
-it('has its erasures noted beside the file, which no older one replaces', async () => {
+it('records its erasures next to the file, where restoring an older store does not replace them', async () => {
   const first = await openStore()
   const subject = await newSubject(first)
   const { workspace_id, customer_id } = subject

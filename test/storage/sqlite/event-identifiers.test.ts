@@ -13,7 +13,7 @@ import { connect, openStoreForTest } from './file-store.ts'
 const NOON = Date.parse('2026-11-20T12:00:00Z')
 
 describe('identifiers of events', () => {
-  it('ascend after a restart whose clock is behind the newest one stored', async () => {
+  it('ascend after a restart with a clock behind the newest one stored', async () => {
     const before = await openStoreForTest({ now: () => NOON })
     const { path } = before
     const subject = await newSubject(before)
@@ -25,7 +25,7 @@ describe('identifiers of events', () => {
     expect(new Set(ids).size).toBe(4)
   })
 
-  it('ascend after one that has used up all of its millisecond', async () => {
+  it('ascend after one that has used up its millisecond', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStoreForTest({ path, now: () => NOON })
     const subject = await newSubject(before)
@@ -38,7 +38,7 @@ describe('identifiers of events', () => {
     expect([eventIdText(last), ...ids]).toEqual([eventIdText(last), ...ids].toSorted())
   })
 
-  it('ascend after the newest one was removed, and the clock is behind it', async () => {
+  it('ascend after the newest one was removed, with a clock behind it', async () => {
     const before = await openStoreForTest({ now: () => NOON })
     const { path } = before
     const [erased, other] = [await newSubject(before), await newSubject(before)]
@@ -50,7 +50,7 @@ describe('identifiers of events', () => {
     expect(idOf(await insert(after, other)) > removed).toBe(true)
   })
 
-  it('carry the time of receipt', async () => {
+  it('contain the time of receipt', async () => {
     const store = await openStoreForTest({ now: () => NOON })
     const subject = await newSubject(store)
     const id = Buffer.from(eventIdBytes(idOf(await insert(store, subject))))
@@ -58,13 +58,13 @@ describe('identifiers of events', () => {
     expect(id.toString('hex')).toMatch(/^.{12}7.{3}[89ab].{15}$/)
   })
 
-  it('are found, and lists go on behind them, also where they were kept whole', async () => {
+  it('are found, and lists continue after them, even if they were stored whole', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const sent: { id: string; message_id: string; received_ms: number }[] = []
-    // Also with a clock that steps back: then they are kept whole by this version too.
+    // Also with a clock that steps back: then this version stores them whole too.
     for (const step of [0, 0, 5, -3, 0, 1, 10, 0, -20, 0, 40, 0]) {
       now += step
       const message_id = `message ${sent.length}`
@@ -78,7 +78,7 @@ describe('identifiers of events', () => {
       'SELECT seq, id, received_ms FROM events ORDER BY seq LIMIT 2',
     )
     const keep = file.prepare<[Uint8Array, number]>('UPDATE events SET id = ? WHERE seq = ?')
-    // As an earlier version kept all.
+    // As an earlier version stored all of them.
     for (const row of firstOfThem.all()) keep.run(wholeId(row), row.seq)
     expect(lengths.all().slice(0, 3)).toEqual([16, 16, 10])
 
@@ -105,7 +105,7 @@ describe('identifiers of events', () => {
 })
 
 describe('a span of time', () => {
-  it('goes by the clock of each event, also where it stepped back among them', async () => {
+  it('uses the receipt time of each event, even if the clock stepped back', async () => {
     let now = NOON
     const store = await openStoreForTest({ now: () => now })
     const subject = await newSubject(store)

@@ -26,11 +26,11 @@ import {
 import { connect, openStore, openStoreForTest, type Store } from './file-store.ts'
 import { entriesInRuns, entriesOfEvents } from './run-contents.ts'
 
-/** An idle store makes a run of so many, and one of seven such runs. */
+/** An idle store creates a run of this many events, and compacts seven such runs into one. */
 const RUN = 10_000
 const RUNS = 8
 
-/** So many stay in the tail. */
+/** How many events stay in the tail. */
 const TAIL = 3_000
 
 type Stored = {
@@ -43,7 +43,7 @@ type Stored = {
   at_ms: number
 }
 
-/** What was stored, in the order of storing. */
+/** The events stored, in order. */
 const stored: Stored[] = []
 let store: Store
 let subject: Subject
@@ -52,7 +52,7 @@ let journeys: string[]
 let customers: string[]
 let now = Date.parse('2026-11-20T12:00:00Z')
 
-/** Stores events of all kinds, some of them dated by their sender; the clock stands still, steps back and leaps. */
+/** Stores events of all kinds, some dated by their sender; the clock stands still, steps back and jumps forward. */
 async function fill(count: number) {
   for (let made = 0; made < count; made += 1000) {
     now += [0, 1, 5, -20, 60_000, 0, 2][made % 7] ?? 0
@@ -81,7 +81,7 @@ async function untilIndexed(limit: number) {
   await vi.waitUntil(() => store.statistics().unindexedEvents < limit, { ...withPatience, interval: 20 })
 }
 
-/** All identifiers of a list, walked in pages of this many. */
+/** All identifiers of a list, read in pages of this size. */
 async function walk(
   read: (page: {
     limit: number
@@ -133,8 +133,8 @@ beforeAll(async () => {
   return () => store.close()
 })
 
-describe('lists of events that are in several runs, in a merged one and in the tail', () => {
-  it('find the events merged and yet unmerged', async () => {
+describe('lists of events in several runs, in a compacted one and in the tail', () => {
+  it('find events in compacted runs and in others', async () => {
     const runs = connect(store.path)
       .prepare<[], number>('SELECT last_seq - first_seq + 1 FROM event_runs')
       .pluck()
@@ -143,7 +143,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(store.statistics().unindexedEvents).toBeGreaterThan(0)
   })
 
-  it('rest on runs that say what the events say', () => {
+  it('use runs that match the events', () => {
     const file = connect(store.path)
     expect(entriesInRuns(file)).toEqual(entriesOfEvents(file))
   })
@@ -173,7 +173,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(await walk(read, 500)).toEqual(expected.map(({ id }) => id))
   })
 
-  it('fill a page, but where two conditions rarely meet: there it ends after so many events', async () => {
+  it('fill a page, except if two conditions rarely hold together: then it ends after a number of events', async () => {
     const [customer_id = ''] = customers
     const read = (filter: EventFilter) =>
       eventPage(store.events.newestEvents(subject.workspace_id, filter, { limit: 50 }, reading))
@@ -182,7 +182,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect((await read({ customer_id })).rows).toHaveLength(50)
     expect((await read({ customer_id, from_ms: stored[0]?.received_ms ?? 0 })).rows).toHaveLength(50)
 
-    // One that the customer has beyond what is looked at.
+    // A rare event of the customer beyond the limit of events examined.
     const event_id = hot.findLast((event) => event.event_id.startsWith('rare-'))?.event_id ?? ''
     const early = await read({ customer_id, event_id })
     const all = hot.filter(matches({ event_id })).map(({ id }) => id)
@@ -190,11 +190,11 @@ describe('lists of events that are in several runs, in a merged one and in the t
     expect(early.rows.length).toBeLessThan(all.length)
     const passed = hot.findIndex(({ id }) => id === early.next?.id)
     expect(passed).toBeGreaterThanOrEqual(LOOKED_AT - 1)
-    // Those in the tail are told apart without being looked at.
+    // Those in the tail are skipped without reading their rows.
     expect(passed).toBeLessThan(LOOKED_AT + TAIL)
   })
 
-  it('end a page where the next event would bring it over a megabyte', async () => {
+  it('end a page if the next event would make it exceed a megabyte', async () => {
     const { workspace_id, journey_id } = subject
     const customer_id = idOf(await initialize(store, { workspace_id, journey_id }, 'user-of-large'))
     const event_id = 'large'
@@ -217,7 +217,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     }
   })
 
-  it('give each event of a customer once, the latest first', async () => {
+  it('return each event of a customer once, latest first', async () => {
     for (const [customer_id, limit] of [
       [customers[0], 499],
       [customers[7], 33],
@@ -241,7 +241,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
     for (let at = 0; at < sent.length; at += 1000) {
       const again = sent.slice(at, at + 1000).map(({ message_id }) => newEvent(subject, { message_id }))
       const outcomes = await store.events.insertEvents(subject.workspace_id, again)
-      // Other content under a known message: a conflict wherever it is found, and stored nowhere.
+      // Different content under a known message: a conflict wherever it is found, and stored nowhere.
       expect(new Set(outcomes.map((outcome) => ('code' in outcome ? outcome.code : outcome.status)))).toEqual(
         new Set(['message_id_conflict']),
       )
@@ -251,7 +251,7 @@ describe('lists of events that are in several runs, in a merged one and in the t
 })
 
 describe('a slice of an export', () => {
-  it('ends after so many events that it looked for and did not find', async () => {
+  it('ends after a number of events that it looked for in vain', async () => {
     const kept = 100
     const removed = 2 * LOOKED_AT + 500
     const store = await openStoreForTest()
@@ -287,7 +287,7 @@ describe('a slice of an export', () => {
 })
 
 describe('pages of a run that was never finished', () => {
-  it('are removed, and no run takes their place before', async () => {
+  it('are removed before another run uses their place', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStoreForTest({ path })
     await insert(before, await newSubject(before))

@@ -12,13 +12,13 @@ import { withPatience } from '../../patience.ts'
 import { initialize, insert, newSubject, readingIn, type Subject } from '../store.ts'
 import { connect, openStoreForTest, type Store, storedEvents } from './file-store.ts'
 
-/** The engine's codes for a disk that is read-only and for one that is full. */
+/** SQLite's codes for a read-only and for a full disk. */
 const failures = [
   ['may not be written', 'PRAGMA query_only = 1', 'storage_unavailable'],
   ['is full', 'PRAGMA max_page_count = 1', 'storage_full'],
 ] as const
 
-/** Changes the writing connection, until it is opened again. */
+/** Changes the writing connection, until it is reopened. */
 async function disturb({ db }: Store, pragma: string) {
   await db.transaction().execute(async (db) => sql.raw(pragma).execute(db))
 }
@@ -34,7 +34,7 @@ async function makeJourney({ db }: Store, { workspace_id }: Subject) {
 describe.each(failures)('a disk that %s', (_name, pragma, code) => {
   const unavailable = { reason: { name: 'Unavailable', reason: code } }
 
-  it('lets nothing be acknowledged, and everything again when it can be written', async () => {
+  it('prevents every acknowledgement, until it can be written again', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
@@ -51,7 +51,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
     expect(storedEvents(connect(store.path))).toEqual(['after'])
   })
 
-  it('is told by a transaction as an outage, and left behind', async () => {
+  it('makes a transaction report an outage, and does not affect later ones', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await disturb(store, pragma)
@@ -79,7 +79,7 @@ describe.each(failures)('a disk that %s', (_name, pragma, code) => {
 describe('a file that is away', () => {
   const unavailable = { reason: { name: 'Unavailable', reason: 'storage_unavailable' } }
 
-  it('is not replaced by an empty one, and served again when it is back', async () => {
+  it('is not replaced by an empty one, and is served again when it is back', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'before' })
@@ -95,7 +95,7 @@ describe('a file that is away', () => {
     expect(storedEvents(connect(store.path))).toEqual(['before', 'after'])
   })
 
-  it('has no list, and no server ends for it; the next list is read when it is back', async () => {
+  it('makes lists fail without ending the server; the next list is read when it is back', async () => {
     const onDeath = vi.fn()
     const store = await openStoreForTest({ onDeath })
     const { workspace_id, journey_id } = await newSubject(store)
@@ -109,8 +109,8 @@ describe('a file that is away', () => {
   })
 })
 
-describe('a write lock that another program keeps', () => {
-  it('is waited for once, then all is answered with 503 and nothing stored', async () => {
+describe('a write lock held by another program', () => {
+  it('is waited for once, then every request gets 503 and nothing is stored', async () => {
     const cairn = await startCairnForTest()
     const { workspace, event } = await customerInJourney(cairn)
     const { client } = workspace
@@ -131,7 +131,7 @@ describe('a write lock that another program keeps', () => {
       expect(response.headers.get('retry-after')).toBe('1')
     }
     expect((await ready).status).toBe(503)
-    // The engine waits 5 s. What waits behind it must not wait as long again.
+    // SQLite waits 5 s. Queued work must not wait as long again.
     expect(performance.now() - started_ms).toBeLessThan(9_000)
     other.exec('ROLLBACK')
 

@@ -8,7 +8,7 @@ import {
   openStore as openAnyStore,
 } from '../store.ts'
 
-/** An open store whose file is within reach of the test. */
+/** An open store whose file the test can reach. */
 export type Store = AnyStore & { path: string }
 
 type StoreOptions = Omit<AnyStoreOptions, 'databaseUrl'> & { path?: string }
@@ -19,14 +19,14 @@ export async function openStore({ path, ...options }: StoreOptions = {}): Promis
   return { ...store, path: sqlitePath(store.databaseUrl) }
 }
 
-/** The same as `openStore`, for one test: it is closed when the test has ended. */
+/** The same as `openStore`, for one test: it is closed when the test ends. */
 export async function openStoreForTest(options: StoreOptions = {}): Promise<Store> {
   const store = await openStore(options)
   onTestFinished(store.close)
   return store
 }
 
-/** Another program's connection to the file. It is closed when the test has ended. */
+/** Opens another process's connection to the file. It is closed when the test ends. */
 export function connect(path: string, options: Database.Options = {}): Database.Database {
   const connection = new Database(path, { fileMustExist: true, ...options })
   onTestFinished(() => {
@@ -35,15 +35,15 @@ export function connect(path: string, options: Database.Options = {}): Database.
   return connection
 }
 
-/** Identifiers of the events that the file holds, as other programs see it now, in the order of storing. */
+/** Returns the identifiers of the events in the file as other processes see them, in the order of storing. */
 export function storedEvents(connection: Database.Database): string[] {
   const rows = connection.prepare<[], { event_id: string }>('SELECT event_id FROM events ORDER BY seq').all()
   return rows.map(({ event_id }) => event_id)
 }
 
 /**
- * How many transactions the write-ahead log holds. Each frame has a header of 24 bytes, in which the third number is
- * not 0 for the last frame of a transaction (sqlite.org/fileformat2.html, "The WAL File Format").
+ * Returns the number of transactions in the write-ahead log. Each frame has a header of 24 bytes, in which the third
+ * number is not 0 for the last frame of a transaction (sqlite.org/fileformat2.html, "The WAL File Format").
  */
 export function commitsInLog(path: string): number {
   const log = readFileSync(`${path}-wal`)

@@ -20,7 +20,9 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Lets every event and customer named `poison` fail, and every `venom` end the transaction, as faults of the program would. */
+/**
+ * Makes every event and customer named `poison` fail, and every `venom` end the transaction, like a bug in the program.
+ */
 function poison(path: string) {
   const connection = new Database(path)
   for (const [name, resolution] of [
@@ -43,7 +45,7 @@ async function eventNames({ workspace_id }: Subject) {
   return rows.map(({ event_id }) => event_id).toReversed()
 }
 
-/** Sends one event of each name in the same turn, so that they are one group. */
+/** Sends one event of each name in the same turn of the event loop, so that they form one group. */
 async function insertGroup(subject: Subject, event_ids: string[]) {
   return await Promise.allSettled(event_ids.map((event_id) => insert(store, subject, { event_id })))
 }
@@ -54,7 +56,7 @@ describe('an event that the engine refuses', () => {
     ['last', ['a', 'b', 'c', 'poison']],
     ['alone', ['poison']],
     ['not the only one', ['a', 'poison', 'poison', 'b', 'poison']],
-  ])('leaves its neighbours stored where it is %s', async (_place, event_ids) => {
+  ])('does not prevent its neighbours from being stored if it is %s', async (_place, event_ids) => {
     const subject = await newSubject(store)
     const answers = await insertGroup(subject, event_ids)
     expect(answers.map(({ status }) => status)).toEqual(
@@ -63,13 +65,13 @@ describe('an event that the engine refuses', () => {
     expect(await eventNames(subject)).toEqual(event_ids.filter((name) => name !== 'poison'))
   })
 
-  it('leaves its neighbours stored where the engine undoes the whole transaction', async () => {
+  it('does not prevent its neighbours from being stored if the engine rolls back the whole transaction', async () => {
     const subject = await newSubject(store)
     await insertGroup(subject, ['a', 'venom', 'b'])
     expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
-  it('takes with it the events that were to be stored with it, whole', async () => {
+  it('fails its whole request, with all events in it', async () => {
     const subject = await newSubject(store)
     const batch = ['x', 'poison', 'y'].map((event_id) => newEvent(subject, { event_id }))
     const answers = await Promise.allSettled([
@@ -81,7 +83,7 @@ describe('an event that the engine refuses', () => {
     expect(await eventNames(subject)).toEqual(['a', 'b'])
   })
 
-  it('does not make its neighbours forget what a resend is', async () => {
+  it('does not break the deduplication of its neighbours', async () => {
     const subject = await newSubject(store)
     const answers = await Promise.allSettled([
       insert(store, subject, { message_id: 'm-1' }),
@@ -99,7 +101,7 @@ describe('an event that the engine refuses', () => {
     ])
   })
 
-  it('leaves no trace: what was stored is recognised and listed, also after a restart, and nothing else', async () => {
+  it('leaves no trace: exactly the stored events are recognised and listed, even after a restart', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const before = await openStore({ path })
     poison(path)
@@ -113,7 +115,7 @@ describe('an event that the engine refuses', () => {
       answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'failed'))
     const mixed = ['created', 'failed', 'created', 'failed', 'created']
     expect(statuses(await send(before, names, '1-'))).toEqual(mixed)
-    // Whole groups that fail, and one after them with the numbers that they would have had.
+    // Whole groups that fail, and then one that gets the numbers that they would have had.
     for (const name of ['poison', 'venom']) {
       expect(statuses(await send(before, [name], `alone-${name}-`))).toEqual(['failed'])
     }
@@ -146,7 +148,7 @@ describe('an event that the engine refuses', () => {
     expect(await Promise.all(harmless)).toMatchObject(Array(3).fill({ status: 'created' }))
   })
 
-  it('leaves the list in its order where its group would have begun a span', async () => {
+  it('keeps lists in order if its group would have begun a span', async () => {
     const subject = await newSubject(store)
     const { workspace_id } = subject
     const named = (event_ids: string[]) => event_ids.map((event_id) => newEvent(subject, { event_id }))
@@ -191,7 +193,7 @@ describe('an event that the engine refuses', () => {
 })
 
 describe('a customer that the engine refuses', () => {
-  it('leaves the events before and behind it stored, once', async () => {
+  it('does not prevent the events before and after it from being stored, once', async () => {
     const subject = await newSubject(store)
     const answers = await Promise.allSettled([
       insert(store, subject, { event_id: 'a' }),
@@ -203,8 +205,8 @@ describe('a customer that the engine refuses', () => {
   })
 })
 
-describe('a table that is gone', () => {
-  it('leaves working what does not need it', async () => {
+describe('a missing table', () => {
+  it('does not affect what does not need it', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     connect(store.path).exec('DROP TABLE events')

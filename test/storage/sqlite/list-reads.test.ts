@@ -5,14 +5,14 @@ import { count, inOrder, LONG, openWithReaders, READERS, SHORT } from '../counte
 import { readingIn } from '../store.ts'
 
 describe('a list', () => {
-  it('waits for one of each other workspace and no more', async () => {
+  it('waits for at most one list of each other workspace', async () => {
     const store = await openWithReaders()
     const { ended, note } = inOrder()
-    // One reader is free long before the others, and reads what has come meanwhile, in order.
+    // One reader is free long before the others, and then reads queued requests, in order.
     const busy = Array.from({ length: READERS }, (_, index) =>
       count(store, readingIn(`busy-${index}`), index === 0 ? LONG : 5 * LONG),
     )
-    // On a machine that is busy they may come to their deadline, which is not what is looked at.
+    // On a busy machine they may reach their deadline, which does not matter here.
     const left = Promise.allSettled(busy)
     const lists = ['a', 'a', 'a', 'b', 'b', 'c'].map((name) =>
       note(name, count(store, readingIn(name), SHORT)),

@@ -21,16 +21,16 @@ import { openStore } from './file-store.ts'
 
 const CUSTOMERS = 200_000
 const ENTRIES = 25_000
-/** Journeys, keys and members of another workspace, more than a page looks at. */
+/** Journeys, keys and members of another workspace: more than a page examines. */
 const MANY = 15_000
-/** Found by a search, more than are sorted. */
+/** Matches of a search: more than are sorted. */
 const ADAS = 12_000
-/** Customers and entries are numbered by their instants, from 1 on. */
+/** Customers and entries are numbered by their timestamps, from 1. */
 const NOW = CUSTOMERS + VALID_MS
 
 /** The statements that a test has run, with their parameters. */
 let statements: { sql: string; parameters: readonly unknown[] }[] = []
-/** How many rows of all tables the engine has looked at for them. */
+/** How many rows of all tables SQLite has read for them. */
 let rowsRead = 0
 let database: Database.Database
 let db: Kysely<DB>
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const store = await openStore({ path })
   await store.close()
   database = new Database(path)
-  // All accounts and all who are called "Ada" are among the oldest; the newest alone is called "Zoe".
+  // All accounts and all customers named "Ada" are among the oldest; only the newest is named "Zoe".
   database.exec(`
     ${counted(1000)} INSERT INTO workspaces (workspace_ref, workspace_id, name, created_ms)
       SELECT value, 'wsp_' || value, 'Acme ' || value, 1000 - value FROM counter;
@@ -95,11 +95,11 @@ beforeAll(async () => {
   return () => db.destroy()
 })
 
-/** Runs a list. @returns how the engine looks for what it reads, and how many rows it has looked at */
+/** Runs a list. @returns SQLite's query plan, and how many rows it has read */
 async function cost(list: () => Promise<unknown>) {
   statements = []
   rowsRead = 0
-  // In the place of each table a view that counts. The engine flattens it, and so reads as it reads the table.
+  // Each table is replaced by a view that counts. SQLite flattens the view, so it reads the same way as the table.
   for (const [table, column] of Object.entries(TABLES)) {
     database.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} WHERE read(${column})`)
   }
@@ -112,7 +112,7 @@ async function cost(list: () => Promise<unknown>) {
   return { plans: [...new Set(plans)], rows: rowsRead }
 }
 
-/** Each with a column by which the rows are counted. */
+/** Tables, with a column by which rows are counted. */
 const TABLES = {
   customers: 'customer_ref',
   customer_words: 'customer_id',
@@ -132,14 +132,14 @@ const customers = (filter: CustomerFilter, at: { limit: number; after?: Position
 const entries = (filter: AuditFilter, at: { limit: number; after?: Position } = page) =>
   newestAuditEntries(db, 'wsp_1', filter, at)
 
-/** Twice what a page shows: its keys with one more, its rows, and what a row is joined with. */
+/** Twice what a page shows: its keys plus one, its rows, and what a row is joined with. */
 const EXACT = 4 * (page.limit + 1)
-/** To find where the page ends and to walk up to there; before that to ask for identifiers and four words how many there are. */
+/** To find the end of the page and walk there; before that to count the matches of identifiers and four words. */
 const WALKED = 7 * WALKED_ROWS + EXACT
-/** To ask how many customers have identifiers or words, and to look them up. */
+/** To count the customers that match identifiers or words, and to look them up. */
 const LOOKED_UP = 7 * WALKED_ROWS + EXACT
 
-/** How the engine reads what an index finds. A page's positions are such too. */
+/** Query plan for rows found through an index, and for a page of positions. */
 const OF_AN_INDEX =
   /^(SEARCH|USE TEMP B-TREE FOR (ORDER BY|DISTINCT)|SCAN (some|positions|found)|CO-ROUTINE|COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL)/
 
@@ -169,7 +169,7 @@ describe('a page of a list', () => {
     ['entries of a subject', EXACT, () => entries({ subject_id: 'per_2' }, { ...page, after })],
     ['entries before a time', EXACT, () => entries({ to_ms: 12_000 }, { ...page, after })],
     [
-      'entries behind a position before a time',
+      'entries after a position, before a time',
       EXACT,
       () => entries({ to_ms: ENTRIES }, { ...page, after: { ms: 9000, id: 'x' } }),
     ],
@@ -192,7 +192,7 @@ describe('a page of a list', () => {
     ],
     ['journeys by their names', WALKED, () => newestJourneys(db, 'wsp_2', { search: 'first' }, page)],
     [
-      'journeys by their names behind a position',
+      'journeys by name, after a position',
       WALKED,
       () =>
         newestJourneys(
@@ -210,7 +210,7 @@ describe('a page of a list', () => {
       () => newestServiceKeys(db, 'wsp_2', { kind: 'publishable', status: 'active' }, page, NOW),
     ],
     ['members', EXACT, () => newestMembers(db, 'wsp_1', {}, page)],
-    // Each is looked at as a member and as a person.
+    // Each is examined as a member and as a person.
     ['members by name', 2 * WALKED, () => newestMembers(db, 'wsp_2', { search: 'ada' }, page)],
     ['invitations, of which most have expired', 50, () => newestInvitations(db, 'wsp_1', page, NOW)],
     ['workspaces of a person', EXACT, () => membershipsOf(db, 'per_1')],
@@ -221,7 +221,7 @@ describe('a page of a list', () => {
   })
 
   it.each([{}, { customer_type: 'contact' }] as const)(
-    'ends early where a search finds many customers, but none of these (%o), and goes on',
+    'ends early if a search matches many customers, but none with %o, and continues',
     async (filter) => {
       const first = await customers({ search: 'ada', ...filter })
       expect(first).toMatchObject({ rows: [], next: { ms: CUSTOMERS - WALKED_ROWS + 1 } })
@@ -232,7 +232,7 @@ describe('a page of a list', () => {
     },
   )
 
-  it('shows at once what a search finds among the newest, or an index among all', async () => {
+  it('returns at once what a search finds among the newest, or an index among all', async () => {
     expect(
       (await customers({ search: 'user' }, { limit: 2 })).rows.map(({ customer_id }) => customer_id),
     ).toEqual([cus(CUSTOMERS), cus(CUSTOMERS - 1)])
@@ -242,7 +242,7 @@ describe('a page of a list', () => {
     expect(accounts).toMatchObject({ rows: [{ customer_id: cus(10) }, { customer_id: cus(1) }], next: null })
   })
 
-  it('ends early where few entries are of both an actor and an area, and goes on', async () => {
+  it('ends early if few entries match both an actor and an area, and continues', async () => {
     const filter = { area: 'members', actor_id: 'per_1' } as const
     expect((await entries(filter)).next).toMatchObject({ ms: ENTRIES - WALKED_ROWS + 1 })
     expect(await walk((at) => entries(filter, at))).toMatchObject({ ids: [], sizes: [0, 0, 0] })
@@ -254,7 +254,7 @@ describe('a page of a list', () => {
     expect(spanned).toMatchObject({ rows: [{}, {}], next: null })
   })
 
-  it('ends early where few journeys, keys or members are found among many, and goes on', async () => {
+  it('ends early if few of many journeys, keys or members match, and continues', async () => {
     const numbered = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, index) => `${prefix}_${String(count - index).padStart(26, '0')}`)
     const first = await walk((at) => newestJourneys(db, 'wsp_2', { search: 'FIRST' }, at))
@@ -271,7 +271,7 @@ describe('a page of a list', () => {
     expect(oldest.sizes).toEqual([0, 1])
   })
 
-  it('has as many journeys as fit into its bytes, and the list has each once', async () => {
+  it('contains as many journeys as fit into its size, and the list contains each once', async () => {
     const { sizes, ids } = await walk((at) => newestJourneys(db, 'wsp_1', {}, at))
     expect(ids).toHaveLength(1000)
     expect(new Set(ids).size).toBe(1000)
@@ -284,7 +284,7 @@ function cus(number: number): string {
   return `cus_${String(number).padStart(26, '0')}`
 }
 
-/** Reads a list from page to page to its end. */
+/** Reads a list page by page to its end. */
 async function walk(
   list: (at: { limit: number; after?: Position }) => Promise<PageRows<Record<string, unknown>>>,
 ) {
@@ -301,7 +301,7 @@ async function walk(
 }
 
 describe('deleteExpiredSessions', () => {
-  it('removes a bounded number, the longest expired first', async () => {
+  it('removes a limited number, earliest expired first', async () => {
     await db.transaction().execute((db) => deleteExpiredSessions(db, 900))
     const left = database.prepare('SELECT min(expires_ms), count(*) FROM sessions').raw().get()
     expect(left).toEqual([101, 900])

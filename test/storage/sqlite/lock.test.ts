@@ -15,7 +15,7 @@ const another =
   /^cairn: Another Cairn server is running on .+\. Stop it, or give this one another DATABASE_URL\.\n$/
 
 describe('a second server on one file', () => {
-  it('ends at once with a message, and the first goes on', async () => {
+  it('ends at once with a message, and the first one continues', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const first = await startChildServer({ databaseUrl })
     const second = await serve({ databaseUrl }).ended
@@ -26,7 +26,7 @@ describe('a second server on one file', () => {
     expect(response.status).toBe(201)
   })
 
-  it('starts at once where the first was killed', async () => {
+  it('starts at once if the first one was killed', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const first = await startChildServer({ databaseUrl })
     expect(await first.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
@@ -34,7 +34,7 @@ describe('a second server on one file', () => {
     expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
   })
 
-  it('is one of two that start at the same moment', async () => {
+  it('is detected if two start at the same moment', async () => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const starts = await Promise.allSettled([
       startChildServer({ databaseUrl }),
@@ -71,7 +71,7 @@ describe('a second server on one file', () => {
     await expect(second).rejects.toThrow('Another Cairn server is running on')
   })
 
-  it('is known by a symbolic link to a file that has not been made yet', async () => {
+  it('is detected through a symbolic link to a file that does not exist yet', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const link = join(temporaryFolder(), 'other.db')
     symlinkSync(path, link)
@@ -80,7 +80,7 @@ describe('a second server on one file', () => {
     await expect(openStoreForTest({ path: link })).rejects.toThrow('Another Cairn server')
   })
 
-  it('is known by a symbolic link to a folder in which no file has been made yet', async () => {
+  it('is detected through a symbolic link to a folder without a file', async () => {
     const folder = temporaryFolder()
     const link = join(temporaryFolder(), 'other')
     symlinkSync(folder, link)
@@ -92,7 +92,7 @@ describe('a second server on one file', () => {
   })
 })
 
-/** A store with a workspace, and a place in another folder that has another name of the same file. */
+/** A store with a workspace, and a hard link to its file in another folder. */
 async function newLinkedStore({ isServed = false } = {}) {
   const path = join(temporaryFolder(), 'cairn.db')
   const link = join(temporaryFolder(), 'other.db')
@@ -111,7 +111,7 @@ const refusedAsLinked = {
   stderr: expect.stringMatching(/^cairn: .*the file has 2 names \(hard links\).* && mv .+\n$/),
 }
 
-/** What writes to a store, or reads it as a whole. */
+/** Commands that write to a store, or read all of it. */
 const uses: [string, (path: string) => Promise<unknown>][] = [
   ['a server', (path) => serve({ databaseUrl: `sqlite:${path}` }).ended],
   ['cairn key list', (path) => run(path, 'key', 'list')],
@@ -139,27 +139,27 @@ const uses: [string, (path: string) => Promise<unknown>][] = [
 ]
 
 describe('a hard link to a store', () => {
-  it.each(uses)('is refused to %s, whether a server runs on the other name or none', async (_name, use) => {
+  it.each(uses)('is refused by %s, whether or not a server runs on the other name', async (_name, use) => {
     const { link } = await newLinkedStore()
     expect(await use(link)).toMatchObject(refusedAsLinked)
     const served = await newLinkedStore({ isServed: true })
     expect(await use(served.link)).toMatchObject(refusedAsLinked)
   })
 
-  it('made while a server runs stops neither that one nor the commands beside it', async () => {
+  it('made while a server runs affects neither the server nor commands', async () => {
     const { path, server, secret_key } = await newLinkedStore({ isServed: true })
     const client = server?.client(secret_key)
     expect((await client?.createJourney({ body: { name: 'Renewal' } }))?.response.status).toBe(201)
     expect(await run(path, 'key', 'list')).toMatchObject({ code: 0 })
     expect(await run(path, 'backup', join(temporaryFolder(), 'backup.db'))).toMatchObject({ code: 0 })
-    // Nor has a command taken the lock away from the server.
+    // The commands have not taken the lock away from the server either.
     expect(await serve({ databaseUrl: `sqlite:${path}` }).ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(another),
     })
   })
 
-  it('is accepted once it is a file of its own, or the only name', async () => {
+  it('is accepted once it is a separate file, or the only name', async () => {
     const { path, link } = await newLinkedStore()
     expect(await run(link, 'key', 'list')).toMatchObject({ code: 1 })
     const copy = `${link}.copy`
@@ -173,9 +173,9 @@ describe('a hard link to a store', () => {
   })
 })
 
-// Only the administrator may mount, or whom the system lets make a namespace of users.
-describe.runIf(machine.canUnshareMounts())('a store that is mounted', () => {
-  /** Runs a server where what is at the first path is at the second one too. */
+// Only root may mount, or a user who may create a user namespace.
+describe.runIf(machine.canUnshareMounts())('a mounted store', () => {
+  /** Runs a server in which the first path is also mounted at the second. */
   function serveMounted(from: string, to: string, databaseUrl: string) {
     const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
     const server = [process.execPath, cairnFile, 'serve']
@@ -183,7 +183,7 @@ describe.runIf(machine.canUnshareMounts())('a store that is mounted', () => {
     return startCommand('unshare', args, { environment: { DATABASE_URL: databaseUrl, PORT: '0' } }).ended
   }
 
-  it('with its folder is known as the same', async () => {
+  it('together with its folder is recognized as the same store', async () => {
     const { path } = await newLinkedStore({ isServed: true })
     const folder = temporaryFolder()
     expect(await serveMounted(dirname(path), folder, `sqlite:${folder}/cairn.db`)).toMatchObject({
@@ -192,7 +192,7 @@ describe.runIf(machine.canUnshareMounts())('a store that is mounted', () => {
     })
   })
 
-  it('by itself is refused', async () => {
+  it('as a single file is refused', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     await createWorkspace(`sqlite:${path}`, { workspace: 'A', journey: 'B' })
     const mounted = join(temporaryFolder(), 'a name.db')

@@ -18,12 +18,12 @@ import { cairnFile, runCairn, startCommand } from '../../command.ts'
 import { connect, openStoreForTest } from './file-store.ts'
 
 /**
- * Runs a program to which the modes of files apply. Root passes over them, until it has given that up: another user could
- * not run what lies in a folder of root's own.
+ * Runs a program to which file modes apply. Root ignores them unless it gives up these capabilities; another user could
+ * not run files in a folder of root's.
  */
 const keptOut = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : []
 
-/** Not where root has no such program, as on systems other than Linux. */
+/** False if root lacks that program, as on systems other than Linux. */
 const canBeKeptOut = keptOut.length === 0 || spawnSync('setpriv', [...keptOut.slice(1), 'true']).status === 0
 
 function init(databaseUrl: string, workspace: string) {
@@ -32,25 +32,25 @@ function init(databaseUrl: string, workspace: string) {
 }
 
 describe('a new file', () => {
-  it('has had every migration', async () => {
+  it('has every migration', async () => {
     const file = connect(sqlitePath(await newStore()))
     const done = file.prepare('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
     expect(done).toEqual(Object.keys(migrations))
   })
 
-  it('is made when another program that makes it has finished', async () => {
+  it('is used once the program that is creating it has finished', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE; CREATE TABLE other (a)')
     const store = openStoreForTest({ path })
-    // Then it is about to open the file, where the engine would not wait by itself.
+    // By then it is about to open the file, for which SQLite does not wait by itself.
     await expect.poll(() => existsSync(`${path}.lock`)).toBe(true)
     other.exec('COMMIT')
     other.close()
     await expect((await store).assertWritable()).resolves.toBeUndefined()
   })
 
-  it('is made with the folders on the way to it', async () => {
+  it('is created together with missing folders', async () => {
     const path = join(temporaryFolder(), 'a', 'b', 'cairn.db')
     await openStoreForTest({ path })
     expect(existsSync(path)).toBe(true)
@@ -58,7 +58,7 @@ describe('a new file', () => {
 })
 
 describe('a file', () => {
-  it('that a newer Cairn has written is left as it is', async () => {
+  it('written by a newer Cairn is left unchanged', async () => {
     const store = await openStoreForTest()
     await store.close()
     const newer = connect(store.path)
@@ -74,7 +74,7 @@ describe('a file', () => {
     expect(readFileSync(store.path)).toEqual(before)
   })
 
-  it('that is no database is refused and left as it is', async () => {
+  it('that is not a database is refused and left unchanged', async () => {
     const path = join(temporaryFolder(), 'notes.txt')
     writeFileSync(path, 'Not a database.\n'.repeat(100))
     const databaseUrl = `sqlite:${path}`
@@ -85,7 +85,7 @@ describe('a file', () => {
     expect(readFileSync(path, 'utf8')).toBe('Not a database.\n'.repeat(100))
   })
 
-  it('that holds tables of another program is refused and left as it is', async () => {
+  it('with tables of another program is refused and left unchanged', async () => {
     const path = join(temporaryFolder(), 'other.db')
     new Database(path).exec('CREATE TABLE events (a); PRAGMA user_version = 3').close()
     await expect(openStoreForTest({ path })).rejects.toThrow('table events already exists')
@@ -93,7 +93,7 @@ describe('a file', () => {
     expect(tables).toEqual(['events'])
   })
 
-  it.skipIf(!canBeKeptOut)('in a folder that may not be written is refused with the reason', async () => {
+  it.skipIf(!canBeKeptOut)('in a read-only folder is refused with the reason', async () => {
     const folder = temporaryFolder()
     const environment = { DATABASE_URL: `sqlite:${join(folder, 'cairn.db')}` }
     chmodSync(folder, 0o555)
@@ -150,9 +150,9 @@ describe('a file of the first migration', () => {
     return key
   }
 
-  it('is brought up to date: its keys work, and its customers are found by name', async () => {
+  it('is migrated: its keys work, and its customers are found by name', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
-    // More than are named in one statement, and more than are looked up one by one.
+    // More than one statement names, and more than are looked up one by one.
     const names = Array.from({ length: 2500 }, (_, at) => (at < 2100 ? `Grace ${at}` : `ＡＤＡ ${at}`))
     const odd = [
       'Żółć-Łódź  ẞ',
@@ -177,7 +177,7 @@ describe('a file of the first migration', () => {
     expect(await namesFound('user-2499')).toEqual(names.slice(2499 - odd.length, 2500 - odd.length))
     expect(await namesFound('lodz zolc')).toEqual([odd[0]])
 
-    // The words that the migration finds are those that are found now.
+    // The words that the migration extracts are those extracted now.
     const { data: journey } = await client.createJourney({ body: { name: 'Onboarding' } })
     for (const [at, customer_name] of odd.entries()) {
       const ids = { client_customer_id: `new-${at}`, customer_type: 'contact' } as const
@@ -199,7 +199,7 @@ describe('a file of the first migration', () => {
     expect(keys).toEqual([{ created_by: null, name_key: ' backend' }])
   })
 
-  it('is brought up to date: its enrolments have numbers, and those that are made then go on behind them', async () => {
+  it('is migrated: its enrolments have numbers, and later ones continue after them', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const key = await makeFirst(path, ['Ada', 'Grace', 'Edsger'])
     const database = new Database(path)
@@ -226,7 +226,7 @@ describe('a file of the first migration', () => {
     expect(numbered()).toEqual([...before, [3, 1, 1]])
   })
 
-  it('is brought up to date: its sessions go on, and each has an identifier', async () => {
+  it('is migrated: its sessions stay valid, and each has an identifier', async () => {
     const path = join(temporaryFolder(), 'cairn.db')
     const database = new Database(path)
     const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })

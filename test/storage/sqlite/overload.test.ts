@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { newEvent, newSubject } from '../store.ts'
 import { connect, openStoreForTest } from './file-store.ts'
 
-/** As many rows and transactions as may wait for the one writer. */
+/** Limit of rows and transactions that wait for the only writer. */
 const WAITING = 40_000
 
 describe('transactions that wait', () => {
-  it('count like rows', async () => {
+  it('count as rows', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const { workspace_id } = subject
@@ -16,7 +16,7 @@ describe('transactions that wait', () => {
     other.exec('BEGIN IMMEDIATE')
     const events = (count: number) => Array.from({ length: count }, () => newEvent(subject))
     const first = store.events.insertEvents(workspace_id, events(1))
-    // In the next turn it has been sent to the writer and waits no more.
+    // By the next turn it has been sent to the writer and no longer counts as waiting.
     await new Promise((resolve) => setImmediate(resolve))
     const rest = store.events.insertEvents(workspace_id, events(WAITING - 1))
     const last = store.db.transaction().execute(async () => 'done')

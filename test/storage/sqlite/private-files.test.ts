@@ -10,7 +10,7 @@ import { startChildServer, startChildServerWithCustomer } from '../../child-serv
 
 const names = { workspace: 'Acme', journey: 'Onboarding' }
 
-/** The modes of what lies in a folder, and of the folder itself as `.`. */
+/** The modes of the files in a folder, and of the folder itself as `.`. */
 function modes(folder: string): Record<string, string> {
   const files = ['.', ...readdirSync(folder)]
   return Object.fromEntries(files.map((name) => [name, modeOf(join(folder, name))]))
@@ -31,26 +31,26 @@ const whileServing = {
   'cairn.db.lock': '600',
 }
 
-describe("a store is its owner's alone", () => {
-  it('in a folder of its own, while it serves', async () => {
+describe('only its owner can access a store', () => {
+  it('in a folder of its own, while it is served', async () => {
     const folder = join(temporaryFolder(), 'data')
     mkdirSync(folder)
     await startChildServer({ databaseUrl: `sqlite:${folder}/cairn.db` })
     expect(modes(folder)).toEqual(whileServing)
   })
 
-  it('made by a command, too', async () => {
+  it('created by a command', async () => {
     const folder = join(temporaryFolder(), 'data')
     await createWorkspace(`sqlite:${folder}/cairn.db`, names)
     expect(modes(folder)).toEqual({ '.': '700', 'cairn.db': '600' })
   })
 
-  it('where everybody could read what is there, from the next start on', async () => {
+  it('that everybody could read, from the next start on', async () => {
     const folder = join(temporaryFolder(), 'data')
     const databaseUrl = `sqlite:${folder}/cairn.db`
     mkdirSync(folder)
     const first = await startChildServer({ databaseUrl })
-    // What a killed server leaves: its log too.
+    // A killed server leaves its write-ahead log too.
     await first.end('SIGKILL')
     expect(modes(folder)).toEqual(whileServing)
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
@@ -59,7 +59,7 @@ describe("a store is its owner's alone", () => {
     expect(modes(folder)).toEqual(whileServing)
   })
 
-  it('behind a link to it', async () => {
+  it('reached through a link', async () => {
     const { databaseUrl, server } = await startChildServerWithCustomer()
     const path = sqlitePath(databaseUrl)
     await server.end('SIGTERM')
@@ -72,7 +72,7 @@ describe("a store is its owner's alone", () => {
 })
 
 describe('a folder', () => {
-  it('with something else in it stays as it is', async () => {
+  it('with other content is left unchanged', async () => {
     const folder = join(temporaryFolder(), 'shared')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
@@ -82,7 +82,7 @@ describe('a folder', () => {
     expect(modes(folder)).toEqual({ '.': '755', 'cairn.db': '600', 'index.html': '644' })
   })
 
-  it("that is everybody's stays everybody's", async () => {
+  it('with the sticky bit is left unchanged', async () => {
     const folder = join(temporaryFolder(), 'tmp')
     mkdirSync(folder)
     chmodSync(folder, 0o1777)

@@ -6,7 +6,7 @@ import { Reader } from '../../../server/storage/sqlite/reader/reader.ts'
 import { sqlitePath } from '../../../server/storage/sqlite/store-files.ts'
 import { newStore } from '../../cairn.ts'
 
-it('a reader that takes nothing new finishes what it was asked, and looks up what its store has yet to finish', async () => {
+it('a reader that refuses new work finishes its queue, and does the look-ups of work that its store still has to finish', async () => {
   const path = sqlitePath(await newStore())
   const reader = await Reader.open({ path, ring: new TailRing(), onDeath: () => expect.unreachable() })
   const statement = { sql: 'SELECT 1 AS one', parameters: [] }

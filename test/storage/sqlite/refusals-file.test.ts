@@ -23,7 +23,7 @@ async function listed({ refusals }: Store) {
   return rows.map(({ sent }) => sent)
 }
 
-it('refusals are in a file of their own, for its owner alone, and nothing of them is in the store', async () => {
+it('refusals are in a separate file, which only its owner can read, and not in the store', async () => {
   const store = await openStore()
   const path = sqlitePath(store.databaseUrl)
   offer(store, '"what a customer sent"')
@@ -34,13 +34,13 @@ it('refusals are in a file of their own, for its owner alone, and nothing of the
   expect(readFileSync(path).includes('what a customer sent')).toBe(false)
 })
 
-it('a damaged file of refusals is made anew, and stops nobody', async () => {
+it('a damaged file of refusals is replaced, and blocks nobody', async () => {
   const first = await openStore()
   for (let count = 0; count < 300; count += 1) offer(first, JSON.stringify('x'.repeat(1000)))
   expect(await listed(first)).toHaveLength(10)
   await first.close()
   const path = `${sqlitePath(first.databaseUrl)}-refusals`
-  // Its head stays, so that it still looks like one.
+  // The header stays valid, so that it still looks like a database.
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0x5a, 4096))
   const { databaseUrl } = first

@@ -10,10 +10,10 @@ import { openStoreForTest } from './file-store.ts'
 
 const DAY_MS = 86_400_000
 
-/** More than are indexed together where there is nothing else to do. */
+/** More than an idle store indexes at a time. */
 const EVENTS = 12_000
 
-it('uses the room again of events that have aged, and of their indexes', async () => {
+it('reuses the space of events removed by age, and of their indexes', async () => {
   let now_ms = Date.now()
   const store = await openStoreForTest({ now: () => now_ms })
   const subject = await newSubject(store)
@@ -42,6 +42,6 @@ it('uses the room again of events that have aged, and of their indexes', async (
     await file.run('PRAGMA wal_checkpoint(TRUNCATE)')
     sizes.push(statSync(store.path).size)
   }
-  // The first round has grown it. What is counted, and the log of removals, may take some pages more.
+  // The first round has made it grow. The counts, and the log of removals, may take a few pages more.
   expect(sizes.at(-1)).toBeLessThan(1.2 * (sizes[0] ?? 0))
 })

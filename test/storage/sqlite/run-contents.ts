@@ -17,7 +17,7 @@ type StoredEvent = {
   workspace_id: string
 }
 
-/** What the runs of a file hold, an entry a text, sorted. */
+/** Returns the entries in the sorted runs of a file as texts, sorted. */
 export function entriesInRuns(file: Database.Database): string[] {
   const store = new RunStore(file)
   const entries: string[] = []
@@ -42,7 +42,7 @@ export function entriesInRuns(file: Database.Database): string[] {
   return entries.sort()
 }
 
-/** What the runs must hold, told from the events themselves. */
+/** Returns the entries that the sorted runs must contain, computed from the events. */
 export function entriesOfEvents(file: Database.Database): string[] {
   const { message_salt } = file.prepare('SELECT message_salt FROM event_indexing').get() as {
     message_salt: string
@@ -79,7 +79,7 @@ function without(entries: string[], others: string[]): string[] {
   return entries.filter((entry) => !known.has(entry))
 }
 
-/** What the indexes of the file say that a scan of its events does not say, and the other way round. */
+/** Returns the differences between the indexes of the file and a scan of its events. */
 export function indexFaults(path: string): unknown[] {
   const file = new Database(path, { readonly: true })
   const found = entriesInRuns(file)

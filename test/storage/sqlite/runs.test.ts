@@ -10,7 +10,7 @@ import { TimelinePacker, timelineBefore } from '../../../server/storage/sqlite/i
 
 const FIRST_SEQ = 5_000_000
 
-/** What a run is beside its pages. */
+/** A run without its pages. */
 const outline: Run = {
   run: 1,
   level: 0,
@@ -44,14 +44,14 @@ describe('numbers as bytes', () => {
 })
 
 describe('postings', () => {
-  /** Keys with the numbers of their events: some have one, some go over many pages. */
+  /** Keys with the numbers of their events: some have one event, some fill many pages. */
   const lists = fc.dictionary(
     fc.oneof(fc.nat(20), fc.nat(2 ** 50)).map(String),
     fc.record({ count: fc.oneof(fc.constant(1), fc.nat(9000)), step: fc.integer({ min: 1, max: 300 }) }),
     { minKeys: 1, maxKeys: 40, noNullPrototype: true },
   )
 
-  it('are found by key, below any number, latest first', () => {
+  it('are found by key, below a number, latest first', () => {
     fc.assert(
       fc.property(lists, fc.nat(40), fc.nat(3_000_000), (sizes, which, below) => {
         const keys = Object.keys(sizes)
@@ -86,7 +86,7 @@ describe('postings', () => {
 })
 
 describe('timelines', () => {
-  it('are found by customer, before any position, latest first', () => {
+  it('are found by customer, before a position, latest first', () => {
     const entry = fc.record({
       customer: fc.oneof(fc.nat(2), fc.nat(2 ** 31)),
       at_ms: fc.oneof(fc.nat(3), fc.integer({ min: -(2 ** 41), max: 2 ** 41 })),
@@ -124,9 +124,9 @@ describe('timelines', () => {
 })
 
 describe('the filter of a run', () => {
-  it('knows all of its keys, and few others', () => {
+  it('matches all of its keys, and few others', () => {
     const keys = (from: number) => Array.from({ length: 50_000 }, (_, index) => from + index * 3)
-    // Neighbours, as messages of one time are, and such as are spread by their hash.
+    // Adjacent keys, like those of messages from the same time, and keys spread by their hash.
     for (const own of [
       keys(123_456_789 * 2 ** 18),
       keys(0).map((index) => (index * 7_919 * 2 ** 13) % 2 ** 45),
@@ -140,7 +140,7 @@ describe('the filter of a run', () => {
     }
   })
 
-  it('of no keys knows none', () => {
+  it('without keys matches nothing', () => {
     expect(KeyFilter.ofPages(KeyFilter.forKeys(0).pages()).mayHave(1)).toBe(false)
   })
 })

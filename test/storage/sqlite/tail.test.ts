@@ -16,10 +16,10 @@ import { temporaryFolder } from '../../cairn.ts'
 import { idOf, initialize, insert, newEvent, newSubject, type Subject } from '../store.ts'
 import { openStore, openStoreForTest } from './file-store.ts'
 
-/** After so many events a slot of the ring is used again. */
+/** After this many events a slot of the ring is used again. */
 const ROUND = 2 * GREATEST_TAIL_EVENTS
 
-describe('a message that is stored and in no run', () => {
+describe('a stored message that is in no run', () => {
   it('is recognised after a restart, whatever its form', async () => {
     const uuid = '7c9e6679-7425-40de-944b-e07fc1f90ae7'
     const ofTime = '0192f5a4-7c1e-7b3d-8a9f-0123456789ab'
@@ -40,7 +40,7 @@ describe('a message that is stored and in no run', () => {
   })
 })
 
-/** A writing connection of a server that has ended, on a store with a journey and two customers. */
+/** A writing connection without a server, on a store with a journey and two customers. */
 async function writeDirectly(ring: TailRing) {
   const store = await openStore()
   const subject = await newSubject(store)
@@ -59,7 +59,7 @@ async function writeDirectly(ring: TailRing) {
 }
 
 describe('the ring of the tail', () => {
-  it('says of no slot that it is intact, where it may be of a later event', () => {
+  it('reports no slot as intact that may belong to a later event', () => {
     const ring = new TailRing()
     const event = { workspace_ref: 1, journey_ref: 1, customer_ref: 1, name: 1, message_key: null }
     const write = (seq: number) => {
@@ -70,7 +70,7 @@ describe('the ring of the tail', () => {
     expect(ring.isIntactBehind(0)).toBe(true)
     expect(ring.at_ms(1)).toBe(1)
     for (let behind = 0; behind < 3; behind += 1) {
-      // Before anything is written: a reader may see half of it.
+      // Before anything is written, because a reader may see half of it.
       ring.reserve(ROUND + behind + 1)
       expect(ring.isIntactBehind(behind)).toBe(false)
       write(ROUND + behind + 1)
@@ -79,7 +79,7 @@ describe('the ring of the tail', () => {
     }
   })
 
-  it('knows of every slot before it is written, from the start on', async () => {
+  it('reserves every slot before it is written, from the start on', async () => {
     const unannounced: number[] = []
     class WatchedRing extends TailRing {
       #reserved = 0
@@ -96,7 +96,7 @@ describe('the ring of the tail', () => {
     }
     const ring = new WatchedRing()
     const { path, subject, writing, commit } = await writeDirectly(ring)
-    // At the start far more is announced than there may be.
+    // At the start far more is reserved than there can be.
     ring.reserve(0)
     for (const size of [1, 3, 200]) commit(Array.from({ length: size }, () => newEvent(subject)))
     writing.close()
@@ -107,17 +107,17 @@ describe('the ring of the tail', () => {
   })
 })
 
-describe('a reader that is held up', () => {
-  /** A page of a list: the newest of a customer, or its timeline. */
+describe('a delayed reader', () => {
+  /** Requests for a page: a customer's newest events, or its timeline. */
   const requests = ({ workspace_id, customer_id }: Subject, filter: EventFilter = {}): EventsRequest[] => [
     { list: 'newest', workspace_id, filter: { ...filter, customer_id }, page: { limit: 50 } },
     { list: 'timeline', workspace_id, customer_id, page: { limit: 50 } },
   ]
 
-  it('while the tail goes all its way round begins again, and misses nothing', async () => {
+  it('starts again if the ring is overwritten meanwhile, and misses nothing', async () => {
     let goOn: (() => void) | undefined
     let overtaken = 0
-    /** Lets the writer go on as soon as a reader has begun. */
+    /** Makes the writer continue as soon as a reader has begun. */
     class SlowRing extends TailRing {
       override lastMatch(...search: Parameters<TailRing['lastMatch']>): number {
         const next = goOn
@@ -157,7 +157,7 @@ describe('a reader that is held up', () => {
     }
   })
 
-  it('again and again gives up', async () => {
+  it('gives up after several restarts', async () => {
     const ring = new TailRing()
     const { path, subject, commit } = await writeDirectly(ring)
     commit([newEvent(subject)])

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../cairn.ts'
 import { startChildServer } from '../../child-server.ts'
 
-/** Run before the server: ends its thread of that number at the signal SIGUSR2. */
+/** Loaded before the server: on the signal SIGUSR2 ends its thread with that number. */
 function threadKiller(index: number): string {
   const source = `
     import threads from 'node:worker_threads'
@@ -23,7 +23,7 @@ describe('a server', () => {
   it.each([
     ['the writing thread', 0],
     ['a reading thread', 1],
-  ])('that has lost %s ends and says so, and can be started again', async (thread, index) => {
+  ])('that has lost %s ends with a message, and can be started again', async (thread, index) => {
     const databaseUrl = `sqlite:${join(temporaryFolder(), 'cairn.db')}`
     const server = await startChildServer({
       databaseUrl,
@@ -31,7 +31,7 @@ describe('a server', () => {
     })
     const ended = await server.end('SIGUSR2')
     expect(ended.code).toBe(1)
-    // Behind the link of the first start.
+    // After the setup link of the first start.
     expect(ended.stderr.trimEnd().split('\n').at(-1)).toBe(`cairn: ${thread} has ended`)
     await startChildServer({ databaseUrl })
   })

@@ -16,16 +16,16 @@ beforeAll(async () => {
   return store.close
 })
 
-/** Lets the engine end every transaction that makes a journey of the name `ends`. */
+/** Makes SQLite end every transaction that creates a journey named `ends`. */
 function endTransactions() {
   connect(store.path).exec(`CREATE TRIGGER IF NOT EXISTS ends BEFORE INSERT ON journeys WHEN NEW.name = 'ends'
     BEGIN SELECT RAISE(ROLLBACK, 'ended by the engine'); END`)
 }
 
 describe('a transaction', () => {
-  it('is left alone by what the writer does when nothing else waits', async () => {
+  it('is not disturbed by the writer’s idle work', async () => {
     const subject = await newSubject(store)
-    // More than the indexes are filled for at once, so that there is something to do.
+    // More than are indexed at once, so that there is indexing to do.
     for (let count = 0; count < 12; count += 1) {
       const many = Array.from({ length: 1000 }, () => newEvent(subject))
       await store.events.insertEvents(subject.workspace_id, many)
@@ -40,7 +40,7 @@ describe('a transaction', () => {
     await vi.waitUntil(() => store.statistics().unindexedEvents < 10_000, withPatience)
   })
 
-  it('leaves nothing in the log where its work throws', async () => {
+  it('leaves nothing in the log if its work throws', async () => {
     const { workspace_id } = await newSubject(store)
     const before = commitsInLog(store.path)
     const attempt = store.db.transaction().execute(async (db) => {
@@ -51,7 +51,7 @@ describe('a transaction', () => {
     expect(commitsInLog(store.path)).toBe(before)
   })
 
-  it('stores nothing piece by piece after the engine has ended it', async () => {
+  it('stores none of its later statements after the engine has ended it', async () => {
     const { workspace_id } = await newSubject(store)
     endTransactions()
     const attempt = store.db.transaction().execute(async (db) => {
@@ -67,14 +67,14 @@ describe('a transaction', () => {
     expect(await another).toMatchObject({ name: 'another' })
   })
 
-  it('tells what the engine refused, also where that ended the transaction', async () => {
+  it('reports what the engine refused, even if that ended the transaction', async () => {
     const { workspace_id } = await newSubject(store)
     endTransactions()
     const attempt = store.db.transaction().execute((db) => insertJourney(db, workspace_id, journey('ends')))
     await expect(attempt).rejects.toThrow('ended by the engine')
   })
 
-  it('sees what was stored before it began, and nothing that is stored while it runs', async () => {
+  it('sees what was stored before it began, and nothing stored while it runs', async () => {
     const subject = await newSubject(store)
     await insert(store, subject, { event_id: 'before' })
     const names = sql`SELECT event_id FROM events WHERE event_id IN ('before', 'during')`
@@ -82,7 +82,7 @@ describe('a transaction', () => {
     const seen = await store.db.transaction().execute(async (db) => {
       const first = await names.execute(db)
       during = insert(store, subject, { event_id: 'during' })
-      // Time enough for the event to be sent to the writer, if it could be.
+      // Enough time for the event to be sent to the writer, if it could be.
       for (let turn = 0; turn < 10; turn += 1) await names.execute(db)
       const second = await names.execute(db)
       return [first.rows, second.rows]
@@ -94,7 +94,7 @@ describe('a transaction', () => {
 })
 
 describe('a query outside a transaction', () => {
-  it('cannot change the engine', async () => {
+  it('cannot change the engine’s settings', async () => {
     const change = sql`PRAGMA user_version = 7`.execute(store.db)
     await expect(change).rejects.toThrow('outside a transaction')
   })

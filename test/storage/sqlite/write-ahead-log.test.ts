@@ -8,21 +8,21 @@ import { connect, openStoreForTest, type Store } from './file-store.ts'
 
 const MIB = 1024 * 1024
 
-/** What the log may take when nobody reads for long. */
+/** Size limit of the log while there is no long-running reader. */
 const LOG_KEPT_BYTES = 64 * MIB
 
 function logBytes({ path }: Store): number {
   return statSync(`${path}-wal`).size
 }
 
-/** Stores events of twenty kilobytes each until the log takes so much. */
+/** Stores events of twenty kilobytes each until the log has this size. */
 async function growLog(store: Store, subject: Subject, bytes: number) {
   const event = newEvent(subject, { custom_variables: JSON.stringify('x'.repeat(20_000)) })
   while (logBytes(store) < bytes)
     await store.events.insertEvents(subject.workspace_id, Array(100).fill(event))
 }
 
-/** Another program that reads, as a backup does, until it is told to end. */
+/** Another program that reads, like a backup, until it is stopped. */
 function readForLong({ path }: Store) {
   const reader = connect(path, { readonly: true })
   reader.exec('BEGIN')
@@ -31,8 +31,8 @@ function readForLong({ path }: Store) {
   return { count: () => count.get(), end: () => reader.close() }
 }
 
-describe('a log that has grown behind a long reader', () => {
-  it('is moved into the file and cut off when the reader has ended, though nothing is written', async () => {
+describe('a log that has grown because of a long reader', () => {
+  it('is checkpointed and truncated when the reader has ended, even without writes', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = readForLong(store)
@@ -62,7 +62,7 @@ describe('a log that has grown behind a long reader', () => {
     )
   })
 
-  it('is moved whole when the store is closed', async () => {
+  it('is checkpointed completely when the store is closed', async () => {
     const store = await openStoreForTest()
     const subject = await newSubject(store)
     const reader = readForLong(store)

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import type { StandingEvent } from '../../../server/domain/journey-standing.ts'
 import type { ModelEnrolment, ModelEvent, ModelJourney } from './model.ts'
 
-/** A key of as many digits as SQLite's engine has. */
+/** Returns a key with as many digits as SQLite's engine uses. */
 export function key(number: number): string {
   return number.toString(16).padStart(10, '0')
 }
 
-/** Instants from the year 0 to 9999: often the same ones, and ones around 1970. */
+/** Instants from the year 0 to 9999: often equal ones, and ones around 1970. */
 export const instants: fc.Arbitrary<number> = fc.oneof(
   { weight: 20, arbitrary: fc.integer({ min: -6, max: 6 }) },
   {
@@ -19,7 +19,7 @@ export const instants: fc.Arbitrary<number> = fc.oneof(
   },
 )
 
-/** Journeys of a few customers with events of few names, so that steps, ties and detours meet. */
+/** Journeys of a few customers with events of few names, so that steps, ties and detours collide. */
 export function journeys(names: readonly string[], { customers = 4 } = {}): fc.Arbitrary<ModelJourney> {
   const enrolments = fc
     .uniqueArray(fc.integer({ min: 1, max: customers }), { minLength: 1, maxLength: customers })
@@ -47,7 +47,7 @@ export function journeys(names: readonly string[], { customers = 4 } = {}): fc.A
   })
 }
 
-/** The same in any order, some of them twice, in slices. */
+/** The same items in any order, some of them twice, in slices. */
 export function arrivals<Item>(items: readonly Item[]): fc.Arbitrary<Item[][]> {
   const order = fc.shuffledSubarray([...items], { minLength: items.length })
   const again = fc.subarray([...items])
@@ -61,7 +61,7 @@ export function arrivals<Item>(items: readonly Item[]): fc.Arbitrary<Item[][]> {
     })
 }
 
-/** Events as time orders them; at one instant in the order of their keys, which is not that of the steps. */
+/** Sorts events by time; at one instant by key, which is not the order of the steps. */
 export function inTime<Event extends StandingEvent>(events: readonly Event[]): Event[] {
   return [...events].sort((one, other) => one.at_ms - other.at_ms || (one.id < other.id ? -1 : 1))
 }

@@ -36,7 +36,7 @@ const filters: fc.Arbitrary<CustomerFilter> = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 )
 
-/** Whom the list is to have, in its order. */
+/** The expected list of customers, in order. */
 function expectedCustomers(standings: readonly ModelStanding[], filter: CustomerFilter, asOf_ms: number) {
   const { reached, not_reached, standing: course, out_of_order, window_ms } = filter
   const isUnknown = [reached, not_reached, out_of_order].some((step = 0) => step > NAMES.length)
@@ -71,7 +71,7 @@ async function walk(reader: StandingReader, filter: CustomerFilter, limit: numbe
 }
 
 describe('the customers of a journey', () => {
-  it('are those that a filter asks for, newest entry first, on pages of any size', async () => {
+  it('match the filter, newest entry first, on pages of any size', async () => {
     const asked = fc.tuple(
       journeys(NAMES, { customers: 70 }),
       filters,
@@ -94,7 +94,7 @@ describe('the customers of a journey', () => {
     )
   })
 
-  it('end a page after 10,000 that were looked at, and go on behind them', async () => {
+  it('end a page after examining 10,000, and continue after them', async () => {
     const count = LOOKED_AT + 1
     const rows = Array.from({ length: Math.ceil(count / 64) }, (_, index) => {
       const page = new StandingPage()

@@ -47,7 +47,7 @@ describe('a report of a journey', () => {
     )
   })
 
-  it('is not counted again until something has changed, or somebody who waits has dropped', async () => {
+  it('is not counted again until something has changed, or somebody who was waiting has dropped', async () => {
     const events = [{ customer: key(1), name: 'one', at_ms: 10, id: key(1) }]
     const enrolments = [{ customer: key(1), customer_type: 'account' as const, at_ms: 5 }]
     const reader = memoryStandings({ enrolments, events }, NAMES, 12)
@@ -66,7 +66,7 @@ describe('a report of a journey', () => {
     expect(await second(99)).toEqual({ waiting: 0, dropped: 1, as_of_ms: 99, reads: 3 })
   })
 
-  it('is of the old steps while those that were edited are computed, and says how far that is', async () => {
+  it('is of the old steps during a rebuild for edited ones, and reports its progress', async () => {
     const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
     const edited = { journey: key(1), event_ids: ['one', 'three'] }
     const reports = new JourneyReports()
@@ -78,7 +78,7 @@ describe('a report of a journey', () => {
     expect(told).toMatchObject({ recomputing: { done: 7, total: 9 }, event_ids: NAMES })
   })
 
-  it('of a journey without standings has all its steps with nobody', async () => {
+  it('of a journey without standings has all steps, with nobody in them', async () => {
     const reader = memoryStandings({ enrolments: [], events: [] }, NAMES, 12)
     reader.journey = async () => undefined
     const report = await new JourneyReports().report(reader, JOURNEY, {}, signal)
@@ -132,7 +132,7 @@ describe('a trend of a journey', () => {
 })
 
 describe('the times of a step', () => {
-  it('are counted in ranges that follow each other and have all of them', async () => {
+  it('are counted in contiguous ranges that cover all of them', async () => {
     const spread = fc.oneof(fc.nat(20), fc.nat(1e5), fc.nat(1e9), fc.nat(1e13))
     const times = fc.tuple(spread, fc.array(fc.tuple(fc.nat(1000), spread), { minLength: 1, maxLength: 60 }))
     await fc.assert(

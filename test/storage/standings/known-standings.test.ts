@@ -19,14 +19,14 @@ function noted(standing: Partial<Standing>, hash = hashOf) {
   }
 }
 
-describe('what is known of a standing', () => {
-  it('tells of a step that is reached that what comes later changes nothing', () => {
+describe('a cached standing', () => {
+  it('shows that a later event of a reached step changes nothing', () => {
     const { changesNothing } = noted({ reached: [at(100), at(120)] })
     expect([119, 120, 121].map((at_ms) => changesNothing(1, at_ms))).toEqual([false, false, true])
     expect(changesNothing(2, 500)).toBe(false)
   })
 
-  it('tells of a step that is early already that it stays so, also beyond the thirty-second', () => {
+  it('shows that an early step stays early, even beyond the thirty-second step', () => {
     const { changesNothing } = noted({ reached: [at(100)], early: [2, 31, 39] })
     expect([2, 3, 31, 32, 39].map((step) => changesNothing(step, 500))).toEqual([
       true,
@@ -35,11 +35,11 @@ describe('what is known of a standing', () => {
       false,
       true,
     ])
-    // The next one is reached by it.
+    // It reaches the next step.
     expect(changesNothing(1, 500)).toBe(false)
   })
 
-  it('tells of another event that it changes nothing unless it is before the entry', () => {
+  it('shows that other events change nothing unless they are before the entry', () => {
     const { changesNothing } = noted({})
     expect([changesNothing(99, 100), changesNothing(99, 99), changesNothing(99, 100, 8)]).toEqual([
       true,
@@ -48,7 +48,7 @@ describe('what is known of a standing', () => {
     ])
   })
 
-  it('holds for many customers, each by itself', () => {
+  it('is separate for each of many customers', () => {
     const { known, changesNothing } = noted({})
     for (let customer = 1; customer <= 1_000; customer += 1) {
       const reached = [at(100 + customer)]
@@ -62,7 +62,7 @@ describe('what is known of a standing', () => {
     }
   })
 
-  it('tells nothing where two steps cannot be told apart, and where steps were edited', () => {
+  it('shows nothing if two steps cannot be distinguished, or steps were edited', () => {
     const { changesNothing } = noted({ reached: [at(100)] }, () => 5)
     expect([changesNothing(5, 500), changesNothing(6, 500)]).toEqual([false, false])
     const { known } = noted({ reached: [at(100)] })
@@ -70,7 +70,7 @@ describe('what is known of a standing', () => {
     expect(edited.changesNothing({ customer: 7, name: 0, at_ms: 500 })).toBe(false)
   })
 
-  it('goes from one state of a journey to the next, and not from another', () => {
+  it('advances from one state of a journey to the next, and from no other', () => {
     const { known } = noted({ reached: [at(100)] })
     const state = JSON.stringify(names)
     const isKnown = (of: string) =>

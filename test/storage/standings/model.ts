@@ -1,6 +1,6 @@
 /**
- * Standings and their numbers, computed from nothing and in the plainest way, from the definition alone: it shares no code
- * with the server, so that the two can be compared.
+ * A model of standings and their numbers: computed from scratch in the simplest way from the definition alone. It
+ * shares no code with the server, so that the two can be compared.
  */
 
 export type ModelEvent = { customer: string; name: string; at_ms: number; id: string }
@@ -22,11 +22,11 @@ export type ModelStanding = {
   entered_ms: number
   /** t1…tm, each with the event that fills the step. */
   reached: { at_ms: number; id: string }[]
-  /** Steps, from 1, that were done early. */
+  /** Steps, from 1, that were completed early. */
   out_of_order: number[]
 }
 
-/** Where every enrolment of a journey stands, by customer. */
+/** Returns the standing of every enrolment of a journey, by customer. */
 export function modelStandings(
   { enrolments, events }: ModelJourney,
   names: readonly string[],
@@ -57,7 +57,7 @@ export function modelStandings(
   })
 }
 
-/** Those that a filter lets through. */
+/** Returns the standings that match a filter. */
 export function modelEntered(standings: readonly ModelStanding[], filter: ModelFilter): ModelStanding[] {
   const { entered_from_ms = -Infinity, entered_to_ms = Infinity, customer_type } = filter
   return standings.filter(
@@ -78,7 +78,7 @@ export function modelReaches(
   return first !== undefined && at !== undefined && at.at_ms <= first.at_ms + window_ms
 }
 
-/** Where somebody has reached a step and not the next: whether the window is open still. */
+/** For a customer who has reached a step and not the next: whether the window is still open. */
 export function modelIsOpen(
   standing: ModelStanding,
   filter: { window_ms: number },
@@ -88,7 +88,7 @@ export function modelIsOpen(
   return first !== undefined && asOf_ms <= first.at_ms + filter.window_ms
 }
 
-/** The numbers of a report. */
+/** Returns the numbers of a report. */
 export function modelReport(
   standings: readonly ModelStanding[],
   names: readonly string[],
@@ -116,7 +116,7 @@ export function modelReport(
   return { enrolled: entered.length, steps }
 }
 
-/** What a step took each of those who have reached it. */
+/** Returns the times that a step took, of all who reached it. */
 export function modelStepTimes(
   entered: readonly ModelStanding[],
   step: number,

@@ -29,7 +29,7 @@ const standing: fc.Arbitrary<Standing> = fc
     }
   })
 
-/** Writes pages and reads them again. */
+/** Encodes pages and decodes them again. */
 function kept(rows: readonly PageRow[]) {
   return rows.flatMap((row) => [...new StandingPage(row).standings()])
 }
@@ -43,7 +43,7 @@ function pageOf(count: number, from = 0, each = nobody): StandingPage {
 const nobody: Standing = { customer_type: 'account', entered_ms: 0, reached: [], early: [] }
 
 describe('a page of standings', () => {
-  it('keeps them as they were written, by customer, over changes and over splitting', () => {
+  it('keeps them as written, by customer, through changes and splits', () => {
     const changes = fc.array(fc.array(fc.tuple(fc.nat(200).map(key), standing), { maxLength: 100 }))
     fc.assert(
       fc.property(changes, (slices) => {
@@ -70,7 +70,7 @@ describe('a page of standings', () => {
     )
   })
 
-  it('keeps the greatest standing that there is, in the first year and in the last', () => {
+  it('keeps the largest possible standing, in the first year and in the last', () => {
     const reached = Array.from({ length: MAX_STEPS }, (_, step) => ({
       at_ms: step === MAX_STEPS - 1 ? LAST_MS : FIRST_MS + step,
       id: 'f'.repeat(10),
@@ -83,7 +83,7 @@ describe('a page of standings', () => {
     expect(kept(page.rows())[1]).toEqual({ customer: key(2), standing: greatest })
   })
 
-  it('has keys of any length', () => {
+  it('supports keys of any length', () => {
     const uuid = (digit: string) => digit.repeat(32)
     const page = new StandingPage()
     const one: Standing = { ...nobody, reached: [{ at_ms: 1, id: uuid('e') }] }
@@ -96,7 +96,7 @@ describe('a page of standings', () => {
     expect(read.get(uuid('c'))).toBeUndefined()
   })
 
-  it('splits when it is more than full: at its end leaving full pages behind, else in halves', () => {
+  it('splits when it overflows: into full pages if it grew at its end, else into halves', () => {
     expect(pageOf(PAGE_STANDINGS).rows()).toHaveLength(1)
     const atEnd = pageOf(PAGE_STANDINGS + 1).rows()
     expect(atEnd.map((row) => new StandingPage(row).size)).toEqual([PAGE_STANDINGS, 1])

@@ -6,7 +6,7 @@ import { StepTimesCount } from '../../../server/storage/standings/step-times.ts'
 import { casesToTry } from '../../thoroughness.ts'
 import { modelTimes } from './model.ts'
 
-/** What the walks over some times find, and how many there were. */
+/** The result of the walks over some times, and the number of walks. */
 function walked(times_ms: readonly number[]) {
   const count = new StepTimesCount(2)
   for (const time_ms of times_ms) count.count(1, time_ms)
@@ -18,7 +18,7 @@ function walked(times_ms: readonly number[]) {
   return { times: count.times(1), other: count.times(0), walks }
 }
 
-/** Up to 300 years and beyond, with neighbours and repetitions. */
+/** Up to 300 years and beyond, with adjacent and repeated times. */
 const times = fc.array(
   fc.oneof(
     fc.nat(3),
@@ -29,7 +29,7 @@ const times = fc.array(
   { maxLength: 200 },
 )
 
-describe('the percentiles of what a step took', () => {
+describe('the percentiles of how long a step took', () => {
   it('are those of the sorted times', () => {
     fc.assert(
       fc.property(times, (times_ms) => {
@@ -41,7 +41,7 @@ describe('the percentiles of what a step took', () => {
     )
   })
 
-  it('are found where times crowd too closely to be collected', () => {
+  it('are found if times cluster too densely to be collected', () => {
     // 200,000 within a second, after 300 years: in one bucket.
     const times_ms = Array.from({ length: 200_000 }, (_, index) => 2 ** 43 + ((index * 7_919) % 1_000))
     const { times, walks } = walked(times_ms)

@@ -3,14 +3,16 @@ import { digitsOf, idOf, writerOf } from '../connection/uuids.ts'
 import type { PackedEvents } from './packed-events.ts'
 
 /**
- * The order in which events and customers arrive, for those who walk forward and must miss none.
+ * The order of arrival of events and customers, for consumers that walk forward and must miss nothing. It works like a
+ * watermark in stream processing (Akidau et al. 2015, "The Dataflow Model").
  *
- * It is the order of the instants in the identifiers, and of creation, which every replica gives by its own clock; so what
- * is committed late, or by a clock that is behind, would appear where others have walked past. Whoever takes what has
- * arrived out of its queue, one process at a time in a workspace, decides: up to which instant the order is closed, and that
- * what was not taken by then is a stray, which stands where the order is closed now. Nobody reads beyond that. So neither
- * sequences, nor clocks, nor how long a transaction takes anywhere on the server matters to whether all is seen; clocks
- * that are half a second apart only have their events among the strays, which cost a row each.
+ * The order is that of the instants in identifiers (for customers, of creation), which every replica assigns by its own
+ * clock. What is committed late, or by a clock that is behind, would thus appear where consumers have passed already.
+ * The process that takes arrivals out of the queue, one at a time per workspace, therefore decides up to which instant
+ * the order is closed (the watermark). What it has not taken by then is a late arrival (a stray), whose place is at the
+ * current watermark. Nobody reads beyond the watermark. So completeness depends neither on sequences, nor on clocks,
+ * nor on how long a transaction takes anywhere on the server; if clocks differ by half a second, more events are late
+ * arrivals, which cost a row each.
  */
 export type ArrivalOrder = {
   closed_ms: number
@@ -24,25 +26,25 @@ export type ArrivalOrder = {
 export const ORDER_COLUMNS = 'closed_ms, greatest_ms, told_ms, due_ms, due_greatest_ms'
 
 /**
- * The order is closed so long behind the clock of the database, so that what is being committed need not stray; and what is
- * so long ahead of it is not waited for.
+ * Distance of the watermark from the database's clock: what is being committed now need not become a late arrival, and
+ * what is further ahead is not waited for.
  */
 export const SETTLING_MS = 500
 
 /** What was taken out of the queues of a workspace. */
 export type Taken = {
-  /** When was looked, by the clock of the database: everything that was committed by then was seen. */
+  /** When the queues were read, by the clock of the database: everything committed by then was seen. */
   now_ms: number
   /** Whether nothing that was seen is left. */
   isAll: boolean
-  /** The least instant, or more, of what is left; undefined where nothing is known of it, and where it is nothing. */
+  /** A lower bound of the instants that are left; undefined if unknown or nothing is left. */
   left_ms: number | undefined
   /** Whether what was stored before there was an order is among it, or left. */
   isOld: boolean
   arrivals: readonly Span[]
   /** Events between the first and the last of the arrivals; others may be among them. */
   events: readonly PackedEvents[]
-  /** Customers of whom nobody has heard before. */
+  /** Customers that were not in the order yet. */
   customers: readonly NewCustomer[]
 }
 
@@ -50,7 +52,7 @@ export type Span = { first: string; last: string; isOld: boolean }
 
 type NewCustomer = { customer_id: string; created_ms: number }
 
-/** Notes where what was taken stands, in the transaction that takes it. */
+/** Records the places of what was taken, in the transaction that takes it. */
 export async function noteOrder(
   connection: Connection,
   workspace: string,
@@ -83,7 +85,7 @@ export async function noteOrder(
   ])
 }
 
-/** The strays among the events, and the greatest instant of those that are none; 0 where all are. */
+/** Returns the late arrivals among the events, and the greatest instant of the others; 0 if there are none. */
 function eventsOf({ events, arrivals }: Taken, isStray: (ms: number) => boolean) {
   const strays: string[] = []
   let greatest_ms = 0
@@ -97,12 +99,12 @@ function eventsOf({ events, arrivals }: Taken, isStray: (ms: number) => boolean)
   return { ids: strays, greatest_ms }
 }
 
-/** The order once something was taken. */
+/** Returns the order after something was taken. */
 function advanced(order: ArrivalOrder, taken: Taken & { strays: number }): ArrivalOrder {
   const { now_ms, isAll, isOld, left_ms, strays } = taken
   const mayClose = !isOld && (isAll || left_ms !== undefined)
   const to_ms = mayClose ? Math.min(now_ms - SETTLING_MS, left_ms ?? now_ms) : 0
-  // Strays stand at what was closed before, which must be closed now.
+  // Late arrivals are placed at the previous watermark, which must be closed now.
   const closed_ms = Math.max(order.closed_ms + Math.min(strays, 1), to_ms)
   const next = { ...order, closed_ms }
   if (next.due_ms !== null && next.due_greatest_ms !== null && next.due_greatest_ms < closed_ms) {
@@ -118,26 +120,26 @@ function advanced(order: ArrivalOrder, taken: Taken & { strays: number }): Arriv
   return next
 }
 
-/** What one statement stores has identifiers of one process, in one piece; others of the same instant may be among them. */
+/** One statement's identifiers come from one process, consecutively; others with the same instant may be among them. */
 function isIn({ first, last, isOld }: Span, id: string): boolean {
   return first <= id && id <= last && (isOld || writerOf(first) === writerOf(id))
 }
 
 /** How far a workspace can be walked forward. */
 export type WalkEnd = {
-  /** What stands at an instant before is all there. */
+  /** The watermark: everything placed before it is complete. */
   closed_ms: number
-  /** What was acknowledged by then stands there. */
+  /** Everything acknowledged by then is before the watermark. */
   told_ms: number
 }
 
-/** Reads it. What is read after that in another statement is read as a walk must. */
+/** Reads the end of a walk. A later statement may read up to it. */
 export async function readWalkEnd(connection: Connection, workspace: string): Promise<WalkEnd> {
   const { rows } = await connection.run<WalkEnd>(WALK_END, [workspace, idOf('wsp', digitsOf(workspace))])
   return rows[0] ?? { closed_ms: 0, told_ms: 0 }
 }
 
-/** By the clock of the database, in milliseconds. */
+/** Returns the time by the clock of the database, in milliseconds. */
 export async function readClock(connection: Connection): Promise<number> {
   const { rows } = await connection.run<{ now_ms: number }>(`SELECT ${NOW_MS} AS now_ms`, [])
   return rows[0]?.now_ms ?? 0

@@ -6,7 +6,7 @@ import { untilKnown } from '../connection/until-known.ts'
 import { idOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 
-/** What was counted of a series: below zero where it takes back what was counted before. */
+/** The counts of a series; negative if they revert earlier ones. */
 export type ArrivedCounts = Series & ActivityCounts
 
 /** A row of `event_arrivals`. */
@@ -19,7 +19,7 @@ export type Arrival = {
   taken: string | null
 }
 
-/** The counts of a group on their way into its arrival: series have numbers from 0 on, in the order in which they came. */
+/** The counts of a group on their way to its arrival. Series are numbered from 0, in order of appearance. */
 export class GroupCounts {
   readonly #numbers = new Map<string, number>()
   readonly #counts: ArrivedCounts[] = []
@@ -34,14 +34,14 @@ export class GroupCounts {
     return number
   }
 
-  /** @param by -1 takes one back */
+  /** @param by -1 reverts one */
   add(number: number, status: keyof ActivityCounts | undefined, by: 1 | -1 = 1): void {
     const counts = this.#counts[number]
     if (!counts || !status) throw new Error('an event is counted as nothing')
     counts[status] += by
   }
 
-  /** What was counted is on disk. */
+  /** Call it once the counts are on disk. */
   clear(): void {
     for (const counts of this.#counts) Object.assign(counts, { created: 0, duplicate: 0, rejected: 0 })
   }
@@ -50,7 +50,7 @@ export class GroupCounts {
     return this.#counts.every(({ created, duplicate, rejected }) => !created && !duplicate && !rejected)
   }
 
-  /** By their numbers. */
+  /** In the order of their numbers. */
   series(): readonly Series[] {
     return this.#counts
   }
@@ -60,14 +60,14 @@ export class GroupCounts {
   }
 }
 
-/** An arrival by its key. */
+/** The key of an arrival. */
 type ArrivalKey = { workspace: string; arrival: string }
 
 /**
- * Runs a statement that puts an arrival into the queue, until its outcome is known. An arrival has an identifier, so that it
- * is there once. Where the connection was lost under a statement that was committed, it may have been taken out before the
- * statement is run again, which would put it in a second time.
- * @returns undefined where the statement was committed unheard, and the arrival is no longer in the queue
+ * Runs a statement that enqueues an arrival exactly once, until its outcome is known. The arrival has an identifier. If
+ * the connection is lost during a statement that was committed, the arrival may have been dequeued before the statement
+ * is repeated, which would enqueue it a second time.
+ * @returns undefined if the statement was committed without an answer, and the arrival is no longer in the queue
  * @throws {ConnectionLost} like `untilKnown`
  */
 export async function arriveOnce<Result>(
@@ -77,10 +77,10 @@ export async function arriveOnce<Result>(
 ): Promise<Result | undefined> {
   return await untilKnown(pool, async (connection, mayBeDone) => {
     if (!mayBeDone) return await run(connection)
-    // Should this be lost too, it must not hold the next one up until that is given up.
+    // If this connection is lost too, it must not block the next attempt until that gives up.
     await connection.run(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
     try {
-      // While this holds the workspace's row nobody takes anything out.
+      // While this transaction locks the workspace's row, nothing is dequeued.
       await connection.run(FOLLOW, [workspace, idOf('wsp', workspace)])
       await connection.run('SELECT FROM event_following WHERE workspace_id = $1 FOR UPDATE', [workspace])
       const { rows } = await connection.run(IS_TAKEN, [workspace, arrival])
@@ -94,7 +94,7 @@ export async function arriveOnce<Result>(
   })
 }
 
-/** Much less than a statement may take that waits for it. */
+/** Much less than the timeout of a statement that waits for it. */
 const IDLE_MS = 2_000
 
 const FOLLOW = `
@@ -103,12 +103,12 @@ const FOLLOW = `
 
 const IS_TAKEN = 'SELECT FROM event_arrivals_taken WHERE workspace_id = $1 AND $2 = ANY(arrivals) LIMIT 1'
 
-/** Longer than anybody tries to find out what has become of a statement. */
+/** Longer than anyone tries to find out the outcome of a statement. */
 const TAKEN_MS = 300_000
 
 /**
- * Takes arrivals out of the queue, in a transaction that has locked the workspace's row of `event_following`. For a while it
- * is known of each that it was taken.
+ * Dequeues arrivals, in a transaction that has locked the workspace's row of `event_following`. For a while it is
+ * recorded that they were taken.
  * @param now_ms by the clock of the database
  */
 export async function takeArrivals(
@@ -128,7 +128,7 @@ const TAKE = `
   INSERT INTO event_arrivals_taken (workspace_id, taken_ms, first_arrival, arrivals)
   VALUES ($1, $3, ($2::uuid[])[1], $2::uuid[])`
 
-/** Puts counts without events into the queue. */
+/** Enqueues counts without events. */
 export async function insertCounts(
   pool: Pool,
   row: ArrivalKey & { now_ms: number; counts: GroupCounts },
@@ -143,7 +143,7 @@ const INSERT_COUNTS = `
   SELECT $1, $2, $3, $4 FROM (SELECT ${DURABLE}) AS durable
   ON CONFLICT DO NOTHING`
 
-/** What arrivals have counted, by the minute, each series once in a minute. */
+/** Sums up the counts of arrivals by minute and series. */
 export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts' | 'taken'>[]) {
   const minutes = new Map<number, Map<string, ArrivedCounts>>()
   for (const { minute_ms, counts: text, taken } of arrivals) {
@@ -170,7 +170,7 @@ export function countsOf(arrivals: readonly Pick<Arrival, 'minute_ms' | 'counts'
 /** A series with its number in a block. */
 export type Numbered = Series & { number: number }
 
-/** The numbers of the series of one block, and those that are to be added. */
+/** The numbers of the series of one block, and those to be added. */
 export class SeriesNumbers {
   readonly added: Numbered[] = []
   readonly #numbered: Map<string, Numbered>
@@ -179,7 +179,7 @@ export class SeriesNumbers {
     this.#numbered = new Map(known.map((series) => [textOf(series), series]))
   }
 
-  /** As what a series is counted: where there are too many, without its name. */
+  /** Returns the series under which another is counted: without its name if there are too many. */
   of(series: Series): Numbered {
     const known = this.#numbered.get(textOf(series))
     if (known) return known
@@ -193,7 +193,7 @@ export class SeriesNumbers {
   }
 }
 
-/** Names have any characters but NUL. */
+/** Names contain any characters except NUL. */
 function textOf({ journey_id, event_id, key_id }: Series): string {
   return `${journey_id}\0${key_id}\0${event_id}`
 }

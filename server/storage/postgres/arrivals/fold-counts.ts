@@ -5,9 +5,9 @@ import { idOf } from '../connection/uuids.ts'
 import { type Arrival, type ArrivedCounts, countsOf, type Numbered, SeriesNumbers } from './arrivals.ts'
 
 /**
- * Adds what arrivals of a workspace have counted to what is kept, in the transaction that takes them out of their queue and
- * has locked the workspace's row of `event_following`.
- * @param arrivals in their order
+ * Adds the counts of a workspace's arrivals to the stored ones, in the transaction that dequeues the arrivals and has
+ * locked the workspace's row of `event_following`.
+ * @param arrivals in order
  */
 export async function foldCounts(
   connection: Connection,
@@ -19,7 +19,7 @@ export async function foldCounts(
   }
 }
 
-/** Takes the names of journeys that are gone out of what is kept: of their events the counts stay. */
+/** Removes the names of removed journeys from the stored series; the counts of their events stay. */
 export async function forgetNames(
   connection: Connection,
   workspace: string,
@@ -32,7 +32,7 @@ export async function forgetNames(
   )
 }
 
-/** Adds what was counted in a minute to what is kept. */
+/** Adds the counts of a minute to the stored ones. */
 async function addMinute(
   connection: Connection,
   workspace: string,
@@ -79,7 +79,7 @@ const KEEP = `
   SELECT $1, period, start_ms, counts FROM unnest($2::text[], $3::bigint[], $4::bytea[]) AS put (period, start_ms, counts)
   ON CONFLICT (workspace_id, period, start_ms) DO UPDATE SET counts = excluded.counts`
 
-/** Gives each series its number, and a number to each that has none yet. */
+/** Returns the number of each series, and assigns one to those without. */
 async function numbered(
   connection: Connection,
   workspace: string,

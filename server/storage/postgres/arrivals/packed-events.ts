@@ -1,4 +1,4 @@
-/** What of an event is packed, from a row of `events`. No text of PostgreSQL has the byte 0. */
+/** The expression that packs an event from a row of `events`. No text in PostgreSQL contains the byte 0. */
 export const PACKED_EVENT =
   "uuid_send(id) || uuid_send(customer_id) || int8send(at_ms) || convert_to(event_id, 'UTF8') || '\\x00'::bytea"
 
@@ -7,12 +7,12 @@ const INSTANT = 32
 const NAME = 40
 
 /**
- * Events side by side in one value, as PostgreSQL has packed them: of tens of thousands hardly one needs an object, and
- * none has to be kept by the collector of garbage until all are there.
+ * Events packed one after the other in one value by PostgreSQL. Of tens of thousands hardly any needs an object, and
+ * the garbage collector does not have to keep them until all are there.
  */
 export class PackedEvents {
   readonly #bytes: Buffer
-  /** Where each begins, and behind them where the last one ends. */
+  /** The start of each, followed by the end of the last. */
   readonly #places: readonly number[]
 
   constructor(bytes: Buffer) {

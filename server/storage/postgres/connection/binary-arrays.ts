@@ -1,10 +1,10 @@
-// Arrays as the server reads them in its binary format (array_recv): what an event has is read and written in a fraction of
-// the time that JSON takes, or an array as text. The driver sends a buffer as it is.
+// Arrays in the binary format of PostgreSQL (array_recv). Writing and reading an event's values takes a fraction of the
+// time of JSON or of a text array. The driver sends a buffer unchanged.
 
-/** Of an array: one dimension, nulls or not, the type of its elements, how many there are, and that the first is number 1. */
+/** Header of an array: one dimension, whether it has nulls, the element type, the length, and the lower bound 1. */
 const HEAD_BYTES = 20
 
-/** Identifiers of types, as every server has them. */
+/** Type identifiers, which are the same on every server. */
 const TYPES = { boolean: 16, bigint: 20, integer: 23, text: 25, uuid: 2950 }
 
 const UUID_BYTES = '00000010'
@@ -30,7 +30,7 @@ export function textArray(texts: readonly (string | null)[]): Buffer {
   return bytes
 }
 
-/** @param numbers whole ones */
+/** @param numbers integers */
 export function bigintArray(numbers: readonly number[]): Buffer {
   return ofFixed('bigint', 8, numbers, (bytes, number, place) => {
     bytes.writeInt32BE(Math.floor(number / 2 ** 32), place)

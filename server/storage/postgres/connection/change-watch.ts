@@ -1,25 +1,25 @@
 import type { Pool } from './pool.ts'
 
-/** How often is looked; what another process has changed is to be obeyed within a second. */
+/** Polling interval: what another process has changed must take effect within a second. */
 const LOOK_MS = 300
 
-/** When the last look is so long ago, what is in memory is believed no more. */
+/** If the last poll is older than this, cached values are no longer trusted. */
 const BELIEVED_MS = 700
 
 type ChangeWatchOptions = {
   pool: Pool
-  /** Called when another process has changed something, and again and again while nobody can tell whether one has. */
+  /** Called when another process has changed something, and repeatedly while that is unknown. */
   onChange: () => void
 }
 
 /**
- * Looks again and again whether another process has changed what this one may have in memory. It needs no notification,
- * which a connection that is lost would lose with it, and which no pooler hands on.
+ * Polls whether another process has changed what this one may have cached. It needs no notification, which a lost
+ * connection would lose and a pooler does not forward.
  */
 export class ChangeWatch {
   readonly #options: ChangeWatchOptions
   readonly #timer: NodeJS.Timeout
-  /** Undefined where nobody knows what was changed before. */
+  /** Undefined if the last change number is unknown. */
   #seen: number | undefined
   #seen_ms = performance.now()
   #looking: Promise<void> | undefined
@@ -30,7 +30,7 @@ export class ChangeWatch {
     this.#timer.unref()
   }
 
-  /** A change of this process, of which it has been told: it need not be looked for. */
+  /** Records a change of this process, which need not be detected. */
   made(change: number): void {
     if (this.#seen === change - 1) this.#seen = change
   }
@@ -55,12 +55,12 @@ export class ChangeWatch {
     const before = this.#seen
     try {
       const [row] = await this.#options.pool.read<{ changes: number }>('SELECT changes FROM cairn_store', [])
-      // A change of this process that was made while it was looked is in neither or in both.
+      // A change of this process that was committed during the poll is in neither value or in both.
       if (row?.changes !== this.#seen && row?.changes !== before) this.#options.onChange()
       this.#seen = Math.max(row?.changes ?? 0, this.#seen ?? 0)
       this.#seen_ms = began_ms
     } catch {
-      // It is told when it has lasted long enough.
+      // Reported once it has lasted long enough.
     }
   }
 }

@@ -11,40 +11,42 @@ import {
 import { statementName } from './statement-names.ts'
 import { tlsOptions } from './tls-options.ts'
 
-/** What a statement came to. */
+/** The result of a statement. */
 export type Rows<Row> = { rows: Row[]; changes: number; command: string }
 
-/** What every connection of a kind has. */
+/** Settings shared by the connections of one purpose. */
 export type ConnectionSettings = {
-  /** PostgreSQL gives up a statement after so long. */
+  /** Statement timeout of PostgreSQL. */
   statement_ms: number
   /**
-   * Whether statements with parameters are prepared, so that PostgreSQL does not plan each anew: few in all, and such as
-   * have one good plan whatever the parameters are. Behind a pooler they are not, where the next statement may meet another
-   * session.
+   * Whether to prepare statements with parameters, so that PostgreSQL does not plan them each time: only few statements
+   * in all, each with a plan that is good for all parameters. Not behind a pooler, where the next statement may be in
+   * another session.
    */
   prepares?: boolean
 }
 
 /**
- * Where the server itself cannot say that it gives up, because the network fails or a proxy holds on, the connection is
- * given up after so much more.
+ * Additional time after which a connection is abandoned if the server cannot report its timeout, because the network
+ * fails or a proxy blocks.
  */
 const GRACE_MS = 1_000
 
-/** A transaction whose process has died or hangs holds its locks no longer than this. */
+/** Limit for the locks of a transaction whose process has died or hangs. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 
-/** The oldest version with all that the statements need. */
+/** The oldest version with everything that the statements need. */
 const LEAST_VERSION = 140_000
 
-/** The plans of prepared statements are made anew after so many runs: they know how large a table was, not that it grows. */
+/**
+ * Number of runs after which a prepared statement is planned again: its plan is based on the table's size at the time.
+ */
 const RUNS_OF_A_PLAN = 100
 
-/** A statement that is not prepared in this session, or another that has its name: nothing was done. */
+/** The statement is not prepared in this session, or its name belongs to another: nothing was done. */
 const WRONG_SESSION = ['26000', '42P05']
 
-/** A statement of the transaction was refused before. */
+/** An earlier statement of the transaction was refused. */
 const TRANSACTION_ABORTED = '25P02'
 
 /** PostgreSQL's protocol, "CancelRequest". */
@@ -56,12 +58,12 @@ export class Connection {
   readonly #statement_ms: number
   #prepares: boolean
   #preparedRuns = 0
-  /** Which of the hosts it leads to. */
+  /** Index of the host that it is connected to. */
   readonly host: number
   #isLost = false
-  /** Whether the connection outlived the statement that was sent last. */
+  /** Whether the connection survived the last statement. */
   #answered = Promise.withResolvers<boolean>()
-  /** What the last statement was refused with; undefined where it was not. */
+  /** The error of the last statement; undefined if it succeeded. */
   #refusal: Refused | undefined
 
   private constructor(client: Client, { statement_ms, prepares = false }: ConnectionSettings, host: number) {
@@ -71,7 +73,7 @@ export class Connection {
     this.host = host
     // The server is ready for the next statement.
     client.on('drain', () => this.#answered.resolve(true))
-    // Whoever uses it next is told; an event without a listener would end the process.
+    // The next user gets the error; an event without a listener would end the process.
     const lost = () => {
       this.#isLost = true
       this.#answered.resolve(false)
@@ -81,15 +83,15 @@ export class Connection {
   }
 
   /**
-   * Connects to the first host that will do, beginning with one of them.
-   * @throws {CannotConnect} whose message names hosts and reasons, and no password
+   * Connects to the first suitable host, starting with the given one.
+   * @throws {CannotConnect} whose message contains hosts and reasons, but no password
    */
   static async open(address: Address, settings: ConnectionSettings, first: number): Promise<Connection> {
     const failures: string[] = []
     let cause: unknown
     for (let tried = 0; tried < address.hosts.length; tried += 1) {
       const index = (first + tried) % address.hosts.length
-      // It knows what the environment adds to the address.
+      // The client adds what the environment says to the address.
       const client = new Client(clientConfig(address, index, settings))
       try {
         return await openWith(client, index)
@@ -113,14 +115,14 @@ export class Connection {
     }
   }
 
-  /** Whether it may be used again. */
+  /** Whether the connection can be used again. */
   get isUsable(): boolean {
     return !this.#isLost
   }
 
   /**
-   * Runs one statement; without parameters it may be several.
-   * @throws {ConnectionLost} where nobody knows whether it was done; else what PostgreSQL refused it with
+   * Runs one statement, or several if there are no parameters.
+   * @throws {ConnectionLost} if it is unknown whether it was done; otherwise PostgreSQL's error
    */
   async run<Row>(sql: string, parameters?: readonly unknown[]): Promise<Rows<Row>> {
     if (this.#isLost) throw new ConnectionLost('it had ended before')
@@ -140,7 +142,7 @@ export class Connection {
     }
   }
 
-  /** In a transaction all that comes after a refused statement is refused too, and only the first one says why. */
+  /** After a refused statement, all further ones in the transaction are refused too; only the first error says why. */
   #firstCause(error: Refused): Refused {
     if (error.code !== TRANSACTION_ABORTED || !this.#refusal) this.#refusal = withoutRows(error)
     return this.#refusal
@@ -155,16 +157,16 @@ export class Connection {
       return await this.#query(() => this.#client.query({ name: statementName(text), text, values }))
     } catch (error) {
       if (!isRefused(error) || !WRONG_SESSION.includes(error.code)) throw error
-      // A pooler in between, of a kind that does not show itself.
+      // A pooler that is not recognisable as one.
       this.#prepares = false
       return await this.#query(() => this.#client.query(text, values))
     }
   }
 
   /**
-   * Sends one message with a query. Whether an error was the statement's alone (ERROR) or ends the connection (FATAL) is told
-   * by what follows it, ready for the next query or the end: the driver has the severity only in the server's language. After
-   * FATAL nobody knows: it may come after the statement was committed, while a standby was waited for.
+   * Sends one message with a query. Whether an error concerns only the statement (ERROR) or ends the connection (FATAL)
+   * is decided by what follows, ready for query or the end, because the driver has the severity only in the server's
+   * language. After FATAL the outcome is unknown: it may come after the commit, while waiting for a standby.
    */
   async #query(send: () => Promise<QueryResult>): Promise<QueryResult> {
     const answered = Promise.withResolvers<boolean>()
@@ -178,8 +180,8 @@ export class Connection {
   }
 
   /**
-   * Asks the server to cancel the statement that runs. The connection is not used again: the request may reach the server
-   * late, and would cancel what runs then.
+   * Asks the server to cancel the running statement. The connection is not used again: the request may arrive late and
+   * would cancel the next statement.
    */
   cancel(): void {
     this.#isLost = true
@@ -191,16 +193,16 @@ export class Connection {
     request.writeInt32BE(processID, 8)
     request.writeInt32BE(secretKey, 12)
     const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-    // Where it does not get through, the server gives the statement up in its own time.
+    // If the request does not arrive, the statement runs into the server's timeout.
     socket.on('error', () => {})
     socket.end(request)
   }
 
-  /** Ends it; a statement that runs is lost. */
+  /** Closes the connection; a running statement is lost. */
   close(): void {
     this.#isLost = true
     this.#answered.resolve(false)
-    // While a statement runs the driver cuts the connection off.
+    // During a statement the driver closes the socket.
     this.#client.end().catch(() => {})
   }
 
@@ -219,20 +221,20 @@ export class Connection {
     )
     const [server] = rows
     if (!server) throw new Error('it does not answer')
-    // A pooler says of itself who is to be cancelled.
+    // A pooler reports its own process as the one to cancel.
     const hasPooler = server.process !== backendOf(this.#client).processID
     if (hasPooler) this.#prepares = false
     if (server.version < LEAST_VERSION) throw new Error('it is older than PostgreSQL 14')
     if (server.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${server.encoding}, not UTF8`)
     if (needsPrimary && server.standby) throw new Error('it is a standby')
-    // Behind a pooler the next statement may meet another session.
+    // Behind a pooler the next statement may be in another session.
     if (hasPooler) assertUsable(server.settings, server.role)
     else for (const statement of settingStatements(server.settings)) await this.run(statement)
   }
 }
 
-/** What the driver was told of the server's process. */
+/** Returns the process identifier of the server, as reported to the driver. */
 function backendOf(client: Client): Partial<Record<'processID' | 'secretKey', number>> {
   return client as Partial<Record<'processID' | 'secretKey', number>>
 }
@@ -241,7 +243,7 @@ function nameOf({ host, port }: Client): string {
   return host.startsWith('/') ? host : `${host}:${port}`
 }
 
-/** @throws {CannotConnect} where a file that the address names cannot be read */
+/** @throws {CannotConnect} if a file named in the address cannot be read */
 function clientConfig(address: Address, index: number, { statement_ms }: ConnectionSettings): ClientConfig {
   const { hosts, login, tls, connectTimeout_ms, bindsChannel } = address
   const { sslnegotiation } = tls
@@ -253,17 +255,17 @@ function clientConfig(address: Address, index: number, { statement_ms }: Connect
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     enableChannelBinding: bindsChannel,
-    // Of this connection alone: others of the process may want something else.
+    // For this connection only: other code in the process may want other types.
     types: { getTypeParser },
   }
 }
 
-/** Without what is undefined: the driver takes that from the environment. */
+/** Removes undefined fields, which the driver then takes from the environment. */
 function given(config: Record<string, unknown>): ClientConfig {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
 }
 
-/** The error without what PostgreSQL says of the rows at fault: it ends up in the log, which has nothing that was sent. */
+/** Removes what PostgreSQL says of the rows: the error ends up in the log, which must not contain what was sent. */
 function withoutRows(error: Refused): Refused {
   return Object.assign(error, { detail: undefined, where: undefined, internalQuery: undefined })
 }
@@ -276,16 +278,16 @@ const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' 
 
 function reasonOf(error: unknown): string {
   if (error instanceof ConnectionLost && error.cause instanceof Error) return error.cause.message
-  // What Node gives where a name leads to several addresses and none answers.
+  // Node's error if a name has several addresses and none answers.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   if (error instanceof Error && UNKNOWN_AUTHORITY.includes((error as NodeJS.ErrnoException).code ?? ''))
     return "its certificate is of an authority that is not known here; sslrootcert names the authority's file"
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What Node says of a certificate whose authority it does not know; its message has advice on Node itself. */
+/** Node's codes for a certificate of an unknown authority; the message has advice about Node itself. */
 const UNKNOWN_AUTHORITY = [
-  // Of one that has the name of a known one.
+  // For one with the name of a known authority.
   'CERT_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

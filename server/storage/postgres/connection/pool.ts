@@ -3,22 +3,22 @@ import { Unavailable } from '../../unavailable.ts'
 import { Connection, type ConnectionSettings, type Rows } from './connection.ts'
 import { ConnectionLost, isCrowded, isReadOnly } from './outages.ts'
 
-/** Whoever has waited so long for a connection is refused: all of them are taken by what takes too long. */
+/** Maximum wait for a connection; then all of them are occupied by slow statements. */
 const WAIT_MS = 5_000
 
-/** What all pools of a process know of the servers. */
+/** State shared by all pools of a process. */
 export class Servers {
   readonly address: Address
-  /** The host that was good last, where the next connection is tried first. */
+  /** The last working host, with which the next connection starts. */
   first = 0
-  /** Raised when a host that was thought to be the primary takes no writes: connections from before lead astray. */
+  /** Incremented when the supposed primary refuses writes: earlier connections go to the wrong host. */
   generation = 0
 
   constructor(address: Address) {
     this.address = address
   }
 
-  /** Lets every connection be made again, beginning behind the host that has turned out to be a standby. */
+  /** Fails over: replaces every connection, starting after the host that turned out to be a standby. */
   distrust({ host }: Connection): void {
     this.generation += 1
     this.first = (host + 1) % this.address.hosts.length
@@ -27,22 +27,22 @@ export class Servers {
 
 export type PoolOptions = ConnectionSettings & {
   servers: Servers
-  /** So many connections at the most. */
+  /** Maximum connections. */
   most: number
-  /** So many may wait for one. */
+  /** Maximum waiting for one. */
   mostWaiting: number
 }
 
 type Waiting = { give: (connection: Connection) => void; refuse: (error: Error) => void }
 
-/** Connections for one kind of work, made as they are needed and kept. */
+/** A pool of connections for one purpose, opened on demand. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #idle: Connection[] = []
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiting>()
   readonly #generations = new WeakMap<Connection, number>()
-  /** With those that are being made. */
+  /** Including those being opened. */
   #open = 0
   #closed: { promise: Promise<void>; resolve: () => void } | undefined
 
@@ -58,15 +58,15 @@ export class Pool {
     return this.#waiting.size
   }
 
-  /** @throws {Unavailable} where nothing more may wait */
+  /** @throws {Unavailable} if no more may wait */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable('shutting_down')
     if (this.#waiting.size >= this.#options.mostWaiting) throw new Unavailable('overloaded')
   }
 
   /**
-   * Gives a connection to one user, who must `release` it.
-   * @throws {CannotConnect} where there is none to be had; {Unavailable} where too many wait, or for too long
+   * Returns a connection, which the caller must `release`.
+   * @throws {CannotConnect} if none can be opened; {Unavailable} if too many are waiting, or for too long
    */
   async acquire(): Promise<Connection> {
     if (this.#closed) throw new Unavailable('shutting_down')
@@ -102,7 +102,7 @@ export class Pool {
     })
   }
 
-  /** Takes a connection back, whatever has become of it. */
+  /** Takes a connection back, in whatever state. */
   release(connection: Connection): void {
     const [next] = this.#waiting
     if (!this.#isGood(connection) || (this.#closed && !next)) this.#drop(connection)
@@ -123,7 +123,7 @@ export class Pool {
     }
   }
 
-  /** Reads. Where the connection was lost, because the server was started again meanwhile, once more on another one. */
+  /** Reads. Retries once on another connection if the first was lost, for example because the server was restarted. */
   async read<Row>(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const read = async (connection: Connection) => (await connection.run<Row>(sql, parameters)).rows
     try {
@@ -134,7 +134,7 @@ export class Pool {
     }
   }
 
-  /** Refuses whoever comes; ends the connections when those who wait have had theirs. */
+  /** Refuses new callers, and closes the connections after those waiting have been served. */
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>()
     for (const idle of this.#idle.splice(0)) this.#drop(idle)
@@ -150,7 +150,7 @@ export class Pool {
     return undefined
   }
 
-  /** Whether a connection that could not be made need not be waited for, because this has others that will be free. */
+  /** Whether a failed connection need not be waited for, because the pool has others that will become free. */
   #hasOthers(error: unknown): boolean {
     return isCrowded(error) && this.#open > 0
   }
@@ -183,7 +183,7 @@ export class Pool {
       return connection
     } catch (error) {
       this.#open -= 1
-      // They would find the same, each after a while of its own.
+      // They would get the same error, each after a delay.
       if (!this.#hasOthers(error)) for (const { refuse } of this.#waiting) refuse(error as Error)
       if (this.#open === 0) this.#closed?.resolve()
       throw error
@@ -203,7 +203,7 @@ export class Pool {
   }
 }
 
-/** One statement on any connection of a pool. */
+/** Runs one statement on any connection of a pool. */
 export async function runOn<Row>(
   pool: Pool,
   sql: string,
@@ -213,8 +213,8 @@ export async function runOn<Row>(
 }
 
 /**
- * Several statements that read, on a connection of their own. What runs when the signal says so is cancelled.
- * @throws {ConnectionLost} or what PostgreSQL refuses it with, also where it was cancelled
+ * Runs several read statements on a connection of their own. A running one is cancelled when the signal is aborted.
+ * @throws {ConnectionLost} or PostgreSQL's error, also if it was cancelled
  */
 export async function readOn<Result>(
   pool: Pool,
@@ -233,7 +233,7 @@ export async function readOn<Result>(
   try {
     return await pool.use(cancellable)
   } catch (error) {
-    // The server was started again since the connection was last used.
+    // The server was restarted since the connection was last used.
     if (!(error instanceof ConnectionLost) || signal.aborted) throw error
     return await pool.use(cancellable)
   }

@@ -1,6 +1,6 @@
 /**
- * What our statements rely on, whatever the server, the database or the role begins a session with. `search_path` is the
- * operator's; a database that takes no writes (`default_transaction_read_only`) is left so.
+ * The session settings that the statements rely on, whatever the server, the database or the role sets. `search_path`
+ * is the operator's, and a read-only database (`default_transaction_read_only`) stays so.
  */
 const WANTED = {
   array_nulls: 'on',
@@ -19,7 +19,7 @@ const WANTED = {
 
 type Setting = keyof typeof WANTED
 
-/** Those with which statements would do something else, and not only fail or look otherwise. */
+/** The settings without which statements would do something else, rather than just fail or look different. */
 const ESSENTIAL = [
   'array_nulls',
   'default_transaction_isolation',
@@ -27,17 +27,17 @@ const ESSENTIAL = [
   'transform_null_equals',
 ] as const satisfies Setting[]
 
-/** As a session has them; null where its version of PostgreSQL knows none of the name. */
+/** The settings of a session; null if its version of PostgreSQL does not have one. */
 export type SessionSettings = Record<Setting, string | null>
 
 const names = Object.keys(WANTED) as Setting[]
 
-/** An expression of SQL that gives `SessionSettings`. */
+/** An SQL expression that returns `SessionSettings`. */
 export const SETTINGS_AS_JSON = `json_build_object(${names
   .map((name) => `'${name}', current_setting('${name}', true)`)
   .join(', ')})`
 
-/** What gives a session the settings that it lacks; mostly none. */
+/** Returns the statements that change wrong settings of a session; usually none. */
 export function settingStatements(settings: SessionSettings): string[] {
   const other = names.filter((name) => settings[name] !== null && settings[name] !== WANTED[name])
   if (other.length === 0) return []
@@ -46,12 +46,14 @@ export function settingStatements(settings: SessionSettings): string[] {
 
 /**
  * @param role as SQL writes it
- * @throws {Error} for settings of a session that cannot be given others, with what to run
+ * @throws {Error} if settings that cannot be changed in the session are wrong, with the statement to run
  */
 export function assertUsable(settings: SessionSettings, role: string): void {
   const other = ESSENTIAL.filter((name) => settings[name] !== WANTED[name])
   if (other.length === 0) return
   const found = other.map((name) => `${name} is '${settings[name]}'`).join(', ')
   const cure = other.map((name) => `ALTER ROLE ${role} SET ${name} = '${WANTED[name]}'`).join('; ')
-  throw new Error(`behind the pooler ${found}. Run \`${cure}\` and let the pooler reconnect`)
+  throw new Error(
+    `connections of the pooler have unsuitable settings: ${found}. Run \`${cure}\` and let the pooler reconnect`,
+  )
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 const names = new Map<string, string>()
 
 /**
- * The name under which a statement is prepared, the same in every session: where a pooler changes them unseen, a name never
- * stands for another statement.
+ * Returns the name under which a statement is prepared, the same in every session: if a pooler switches sessions
+ * unnoticed, a name never stands for another statement.
  * @param text one of few
  */
 export function statementName(text: string): string {

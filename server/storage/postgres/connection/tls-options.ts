@@ -4,9 +4,9 @@ import type { Tls } from '../../../domain/postgres-urls.ts'
 import { CannotConnect } from './outages.ts'
 
 /**
- * What Node has to check of the server, so that `sslmode` means what it does in libpq.
- * @returns false for no TLS; undefined where PGSSLMODE says it
- * @throws {CannotConnect} where a file cannot be read
+ * Returns what Node must verify of the server, so that `sslmode` means the same as in libpq.
+ * @returns false for no TLS; undefined if PGSSLMODE decides
+ * @throws {CannotConnect} if a file cannot be read
  */
 export function tlsOptions({
   sslmode,
@@ -21,7 +21,7 @@ export function tlsOptions({
     ...(sslrootcert && { ca: readCertificate('sslrootcert', sslrootcert) }),
     ...(sslcert && { cert: readCertificate('sslcert', sslcert) }),
     ...(sslkey && { key: readCertificate('sslkey', sslkey) }),
-    // With an authority, `require` is `verify-ca`.
+    // With a certificate authority, `require` is `verify-ca`.
     ...(sslmode === 'require' && !sslrootcert && { rejectUnauthorized: false }),
     ...(!checksName && { checkServerIdentity: () => undefined }),
   }

@@ -3,18 +3,19 @@ import type { Connection } from './connection.ts'
 import { CannotConnect, ConnectionLost, isCollision, isReadOnly } from './outages.ts'
 import type { Pool } from './pool.ts'
 
-/** So long is tried to find out what has become of a statement; then nobody can say, and nothing is acknowledged. */
+/** Maximum time to find out the outcome of a statement; after that it stays unknown and nothing is acknowledged. */
 const PATIENCE_MS = 10_000
 
-/** Between two attempts to reach the server. */
+/** Pause between two attempts to reach the server. */
 const PAUSE_MS = 100
 
 /**
- * Runs one statement that writes, in a transaction of its own, until its outcome is known. Where the connection was lost
- * under it, nobody knows whether it was committed. So it must come to the same when it is run again: it writes under the
- * same identifiers, waits for what still runs on the lost connection, and what was written before it does not write again.
- * @param run told whether an earlier run may have been committed
- * @throws {ConnectionLost} or {CannotConnect} where that cannot be found out in time; else what the statement was refused with
+ * Runs one write statement in a transaction of its own, until its outcome is known. If the connection is lost during
+ * it, it is unknown whether it was committed, so the statement must be idempotent: it writes under the same
+ * identifiers, waits for what still runs on the lost connection, and does not write again what was written before.
+ * @param run gets whether an earlier run may have been committed
+ * @throws {ConnectionLost} or {CannotConnect} if the outcome cannot be found out in time; otherwise the statement's
+ *   error
  */
 export async function untilKnown<Result>(
   pool: Pool,
@@ -26,7 +27,7 @@ export async function untilKnown<Result>(
     try {
       return await pool.use((connection) => run(connection, mayBeDone))
     } catch (error) {
-      // A collision has changed nothing; the other one goes on, and this one can then.
+      // A conflict has changed nothing; once the other transaction has ended, this one can succeed.
       const mayDoWell = error instanceof ConnectionLost || isCollision(error)
       const isElsewhere = error instanceof CannotConnect || isReadOnly(error)
       const isAgain = mayDoWell || (mayBeDone && isElsewhere)

@@ -1,25 +1,26 @@
 import { hash } from 'node:crypto'
 import type { IdPrefix } from '../../../domain/identifiers.ts'
 
-// Identifiers as PostgreSQL keeps them in events: the UUID of a TypeID. Here it is always 32 hexadecimal digits, as
-// PostgreSQL takes it too; it gives it with hyphens. Made of text to text: there are five in each event.
+// Identifiers of events as PostgreSQL stores them: the UUID of a TypeID. In this code it is always 32 hexadecimal
+// digits, which PostgreSQL accepts; it returns it with hyphens. Converted from text to text, because an event has five
+// of them.
 
-/** Crockford's base 32, in lower case, by character code; 255 for everything else. */
+/** The values of Crockford's base 32, lower case, by character code; 255 for everything else. */
 const VALUES = new Uint8Array(128).fill(255)
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] = value
 
-/** The 26 digits of a TypeID have two bits more than a UUID: the first is one of eight. */
+/** The 26 digits of a TypeID have two bits more than a UUID, so the first is one of eight. */
 const SUFFIX = 26
 
-/** The UUID of an identifier. @throws {Error} where it is no TypeID: none that the store has given out */
+/** Returns the UUID of an identifier. @throws {Error} if it is not a TypeID, which the store never assigns */
 export function uuidOf(id: string): string {
   const uuid = parsedUuid(id)
   if (uuid === undefined) throw new Error('an identifier in the store is no TypeID')
   return uuid
 }
 
-/** The same, undefined for what is no TypeID. */
+/** The same; undefined if it is not a TypeID. */
 export function parsedUuid(id: string): string | undefined {
   const begin = id.length - SUFFIX
   if (begin < 1 || id.charCodeAt(begin - 1) !== UNDERSCORE) return undefined
@@ -41,21 +42,21 @@ export function parsedUuid(id: string): string | undefined {
   return MADE.toString('hex', 0, place)
 }
 
-/** What a text is made from at once: put together of its digits it would be as many texts as it has digits. */
+/** Buffer for one text: concatenating digits would create a text per digit. */
 const MADE = Buffer.alloc(SUFFIX)
 
 const UNDERSCORE = 0x5f
 const HEX = '0123456789abcdef'
 
-/** The digits of a UUID as PostgreSQL gives it. */
+/** Returns the digits of a UUID in PostgreSQL's form. */
 export function digitsOf(uuid: string): string {
   return uuid.replaceAll('-', '')
 }
 
-/** The identifier of a UUID. */
+/** Returns the identifier of a UUID. */
 export function idOf(prefix: IdPrefix | 'evt', uuid: string): string {
   let place = 0
-  // 128 bits in digits of five: two bits of nothing come first.
+  // 128 bits in digits of five bits: two zero bits come first.
   let held = 0
   let bits = 2
   for (let index = 0; index < uuid.length; index += 1) {
@@ -74,28 +75,28 @@ export function idOf(prefix: IdPrefix | 'evt', uuid: string): string {
 const NIBBLES = new Uint8Array(128)
 for (const [value, digit] of [...HEX].entries()) NIBBLES[digit.charCodeAt(0)] = value
 
-/** When a UUIDv7 was made. */
+/** Returns the creation time of a UUIDv7. */
 export function msOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 12), 16)
 }
 
-/** Which process has given a UUIDv7, by the three digits in which `ascendingIds` has it. */
+/** Returns the number of the process that made a UUIDv7, from the three digits where `ascendingIds` puts it. */
 export function writerOf(uuid: string): string {
   return uuid.slice(13, 16)
 }
 
-/** The least UUID that is a UUIDv7 of this millisecond, or before all of them. */
+/** Returns a lower bound of the UUIDv7 of this millisecond. */
 export function firstUuidOf(ms: number): string {
   const clamped = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
   return clamped.toString(16).padStart(12, '0').padEnd(32, '0')
 }
 
-/** The greatest UUID of this millisecond. */
+/** Returns an upper bound of the UUIDs of this millisecond. */
 export function lastUuidOf(ms: number): string {
   return firstUuidOf(ms).slice(0, 12).padEnd(32, 'f')
 }
 
-/** The bytes as 32 hexadecimal digits. */
+/** Formats bytes as 32 hexadecimal digits. */
 export function uuidText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
@@ -108,8 +109,8 @@ export function isUuid(message_id: string): boolean {
 }
 
 /**
- * The UUID under which a message is looked up: itself, or for another text half of a digest. With the salt nobody can
- * choose two messages that share one, and of random ones none will.
+ * Returns the UUID under which a message is looked up: its own, or for other texts half of a digest. With the salt
+ * nobody can choose two messages with the same one, and random ones will not collide.
  */
 export function messageUuid(message_id: string, salt: string): string {
   return isUuid(message_id) ? digitsOf(message_id) : hash('sha256', salt + message_id).slice(0, 32)

@@ -2,18 +2,18 @@ import { type Kysely, sql } from 'kysely'
 import { hasCitus } from './citus.ts'
 
 /**
- * All tables. Text is compared by its bytes (the collation "C"), wherever the database was made.
+ * All tables. Text is compared by bytes (the collation "C"), wherever the database was created.
  *
- * Made to be distributed by workspace over the nodes of Citus: `workspace_id` is in every primary key, unique index and
- * foreign key of the tables that are a workspace's, and the others, which are looked up before the workspace is known, are
- * on every node. Customers, journeys and the like, with identifiers as texts, lie together, and so do events, with
- * identifiers as UUIDs: a statement of ingestion is about one workspace and about tables that lie together.
+ * Designed to be distributed by workspace over the nodes of Citus: `workspace_id` is in every primary key, unique index
+ * and foreign key of a workspace's tables. The other tables, which are read before the workspace is known, are on every
+ * node. Customers, journeys and the like, with text identifiers, are co-located, and so are events, with UUIDs: an
+ * ingestion statement is about one workspace and co-located tables.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isDistributed = await hasCitus(db)
   for (const [table, ...statements] of tables) {
     for (const statement of statements) await sql.raw(statement).execute(db)
-    // At once: what refers to it must find it distributed, and so must whoever else migrates at the same time.
+    // Immediately: what refers to it must find it distributed, and so must concurrent migrations.
     if (isDistributed) await sql.raw(distribution(table)).execute(db)
   }
 }
@@ -65,7 +65,8 @@ const tables: Tables = [
       created_by ${text} REFERENCES people (person_id),
       name_key ${text} NOT NULL DEFAULT ''
     )`,
-    // Not with what its filters ask, as on SQLite: a key of an index may have 2,700 bytes, and the words of a name have more.
+    // Without its filter columns, unlike on SQLite: an index key may have 2,700 bytes, and the words of a name can have
+    // more.
     'CREATE INDEX service_keys_newest ON service_keys (workspace_id, created_ms, key_id)',
   ],
 
@@ -104,8 +105,8 @@ const tables: Tables = [
     'CREATE INDEX password_links_by_maker ON password_links (made_by)',
   ],
 
-  // What all processes on the store share. The salt keeps the UUIDs unforeseeable that stand for a message_id that is
-  // none: nobody can choose messages that share one.
+  // State shared by all processes on the store. The salt makes the UUIDs unpredictable that stand for a message_id that
+  // is not one, so that nobody can choose messages with the same one.
   [
     'cairn_store',
     `CREATE TABLE cairn_store (
@@ -116,7 +117,7 @@ const tables: Tables = [
     'INSERT INTO cairn_store VALUES (1, 0, gen_random_uuid())',
   ],
 
-  // Wrong guesses, counted for all processes. Of no use after an hour.
+  // Wrong guesses, counted for all processes. They expire after an hour.
   [
     'wrong_guesses',
     `CREATE TABLE wrong_guesses (
@@ -248,8 +249,8 @@ const tables: Tables = [
     'CREATE INDEX audit_log_of_subject ON audit_log (workspace_id, subject_id, at_ms, entry_id)',
   ],
 
-  // No foreign keys: the writer has looked up every reference, and each would cost a look-up more. The columns in the
-  // order that leaves no gaps between them.
+  // No foreign keys: the writer has looked up every reference, and each key would cost another lookup. The columns are
+  // in the order that leaves no padding between them.
   [
     'events',
     `CREATE TABLE events (
@@ -267,11 +268,11 @@ const tables: Tables = [
       PRIMARY KEY (workspace_id, id)
     ) PARTITION BY RANGE (id)`,
     'CREATE INDEX events_of_customer ON events (customer_id, at_ms, id)',
-    // What has no partition of its own goes here; nothing is refused for want of one.
+    // What has no partition of its own goes here, so that nothing is refused for lack of one.
     'CREATE TABLE events_other PARTITION OF events DEFAULT',
   ],
 
-  // Apart from the events, whose partitions come and go: a message is recognised in whichever its event is.
+  // Separate from events, whose partitions come and go: a message is recognised in whichever partition its event is.
   [
     'event_messages',
     `CREATE TABLE event_messages (
@@ -283,7 +284,7 @@ const tables: Tables = [
   ],
 ]
 
-/** These are looked up before the workspace is known; all others are a workspace's. */
+/** The tables that are read before the workspace is known; all others belong to a workspace. */
 const EVERYWHERE = new Set([
   'people',
   'workspaces',

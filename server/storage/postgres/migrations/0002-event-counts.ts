@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { hasCitus } from './citus.ts'
 
 /**
- * How many events were sent, by what became of them, and the queues of what has arrived. What was stored before is not
- * counted: how often it was sent again or refused, and with which key, nobody knows.
+ * Counts of events by outcome, and the queues of arrivals. What was stored before is not counted: how often it was sent
+ * again or rejected, and with which key, is unknown.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isDistributed = await hasCitus(db)
@@ -18,8 +18,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const text = 'text COLLATE "C"'
 
 const tables: readonly (readonly [name: string, statement: string])[] = [
-  // What one statement has stored or refused, until it is in the tables below. A queue: whoever takes a row out does so in
-  // the transaction that makes use of it.
+  // A queue of what statements have stored or rejected, until it is in the tables below. A row is dequeued in the
+  // transaction that processes it.
   [
     'event_arrivals',
     `CREATE TABLE event_arrivals (
@@ -34,7 +34,8 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
     )`,
   ],
 
-  // The enrolments that one statement has made, in the same way. Apart from the events, as its key lies with customers.
+  // A queue of the enrolments that statements have made. Separate from events, because its key is co-located with
+  // customers.
   [
     'enrolment_arrivals',
     `CREATE TABLE enrolment_arrivals (
@@ -45,7 +46,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
     )`,
   ],
 
-  // A row to be locked: of a workspace one process at a time takes what has arrived.
+  // A row to lock: one process at a time dequeues the arrivals of a workspace.
   [
     'event_following',
     `CREATE TABLE event_following (
@@ -53,7 +54,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
     )`,
   ],
 
-  // What is counted apart: journey, name and key, '' for what there is not. Numbers hold for a block of thirty days.
+  // What is counted separately: journey, name and key, '' for none. Numbers are valid for a block of thirty days.
   [
     'event_series',
     `CREATE TABLE event_series (
@@ -68,7 +69,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
     )`,
   ],
 
-  // The counts of a period, packed.
+  // The packed counts of a period.
   [
     'event_counts',
     `CREATE TABLE event_counts (

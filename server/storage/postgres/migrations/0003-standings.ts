@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { hasCitus } from './citus.ts'
 
 /**
- * Where customers stand in their journeys: derived from enrolments and events, and never copied. What was stored before is
- * put into the queues of what has arrived, and followed like all that comes.
+ * Standings of customers in their journeys: derived from enrolments and events, and never copied. What was stored
+ * before is put into the queues of arrivals and processed like everything new.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isDistributed = await hasCitus(db)
@@ -32,7 +32,7 @@ const tables: readonly (readonly [name: string, ...statements: string[]])[] = [
     'CREATE INDEX standing_journeys_building ON standing_journeys (workspace_id, journey_id) WHERE building IS NOT NULL',
   ],
 
-  // A generation of a journey: what its pages and entries are found by.
+  // A generation of a journey; its pages and entries refer to it.
   [
     'standing_spaces',
     `CREATE TABLE standing_spaces (
@@ -46,8 +46,8 @@ const tables: readonly (readonly [name: string, ...statements: string[]])[] = [
     'CREATE INDEX standing_spaces_dropped ON standing_spaces (workspace_id, space) WHERE generation IS NULL',
   ],
 
-  // A report reads the times of all pages: they stay in the row, and the keys, four times as long, lie apart from it. Neither
-  // gets shorter by compressing.
+  // A report reads the times of all pages, so they stay in the row, and the keys, four times as long, are stored out of
+  // line. Neither shrinks by compression.
   [
     'standing_pages',
     `CREATE TABLE standing_pages (
@@ -83,7 +83,7 @@ const tables: readonly (readonly [name: string, ...statements: string[]])[] = [
   ],
 ]
 
-/** Every event that was acknowledged by then is in the standings; null: some that were stored before are not yet. */
+/** Every event acknowledged by then is in the standings; null: some that were stored earlier are not yet. */
 const AS_OF = 'ALTER TABLE event_following ADD COLUMN as_of_ms bigint'
 
 const ENROLMENTS_BEFORE = `

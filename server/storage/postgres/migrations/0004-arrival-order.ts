@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { hasCitus } from './citus.ts'
 
 /**
- * The order of arrival, for those who walk forward: by the instants in identifiers and of creation, but for what was stored
- * when its instant was passed already, or had an instant that is still far away.
+ * The order of arrival, for forward walks: by the instants in identifiers and of creation, except for late arrivals and
+ * for what had an instant far in the future.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isDistributed = await hasCitus(db)
@@ -18,11 +18,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const text = 'text COLLATE "C"'
 
-/** In milliseconds, by the clock of the database; a second from now on is ahead of all clocks that are about right. */
+/** The database's clock in milliseconds; one second later is ahead of all clocks that are roughly right. */
 const NOW = '(extract(epoch FROM now()) * 1000)::bigint'
 
 const columns = [
-  // Of how many processes there have been; a part of the identifiers that each gives.
+  // The number of processes there have been; each puts its own into its identifiers.
   'ALTER TABLE cairn_store ADD COLUMN writers bigint NOT NULL DEFAULT 0',
 
   `ALTER TABLE event_following
@@ -58,7 +58,7 @@ const tables: readonly (readonly [name: string, ...statements: string[]])[] = [
   ],
 ]
 
-/** What clocks that were ahead have dated stands before all others. */
+/** What clocks that were ahead have dated comes before everything else. */
 const AHEAD_BEFORE = [
   `INSERT INTO event_strays (workspace_id, id, at_ms)
     SELECT workspace_id, id, 0 FROM events

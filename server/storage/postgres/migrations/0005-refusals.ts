@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What was refused, for some days. It is not copied: nothing in it was ever acknowledged. */
+/** Rejected requests, kept for some days. They are not copied, because nothing in them was acknowledged. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
@@ -10,7 +10,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const text = 'text COLLATE "C"'
 
-/** Of every column `RefusalRow` says what it is. */
+/** The columns are described at `RefusalRow`. */
 const statements = [
   `CREATE TABLE refusals (
     received_ms bigint NOT NULL,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What each refusal is about, to add them up by it. */
+/** The subject of each refusal, to group them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql.raw(`ALTER TABLE refusals ADD COLUMN field text COLLATE "C" NOT NULL DEFAULT ''`).execute(db)
 }

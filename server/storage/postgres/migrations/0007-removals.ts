@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What is being removed, in slices, and whose standings are not what they were for it. */
+/** Removals in progress, and enrolments whose standings they affect. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
   for (const [table, statement] of tables) {
@@ -8,7 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     if (rows.length > 0)
       await sql.raw(`SELECT create_distributed_table('${table}', 'workspace_id')`).execute(db)
   }
-  // By which a customer is found in its journeys, and that it is in none when it goes.
+  // Finds a customer in its journeys, and whether it is in none when it is removed.
   await sql.raw('CREATE INDEX enrolments_of_customer ON enrolments (workspace_id, customer_id)').execute(db)
   await sql
     .raw('CREATE INDEX customer_words_of_customer ON customer_words (workspace_id, customer_id)')
@@ -18,7 +18,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const text = 'text COLLATE "C"'
 
 const tables: readonly (readonly [name: string, statement: string])[] = [
-  // What there is to do still. A row is written with what lets nobody add to it any more, and goes when all is gone.
+  // Pending removals. A row is written together with what keeps anyone from adding data, and deleted when everything is
+  // removed.
   [
     'removals',
     `CREATE TABLE removals (
@@ -34,7 +35,7 @@ const tables: readonly (readonly [name: string, statement: string])[] = [
     )`,
   ],
 
-  // A queue, as for what has arrived.
+  // A queue, like those of arrivals.
   [
     'enrolment_removals',
     `CREATE TABLE enrolment_removals (

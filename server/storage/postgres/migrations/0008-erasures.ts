@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Customers who were erased: what is left of them, so that nothing is taken for them again. */
+/** Tombstones of erased customers, so that nothing is accepted for them again. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of secret) await sql.raw(statement).execute(db)
   await sql.raw(erasures).execute(db)
@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const text = 'text COLLATE "C"'
 
-/** With it a digest of who was erased is made, which nobody can try out who does not have the store. */
+/** The secret of the keyed digests of erased customers, which nobody can try out without the store. */
 const secret = [
   `ALTER TABLE workspaces ADD COLUMN erasure_secret ${text} NOT NULL DEFAULT ''`,
   `UPDATE workspaces SET erasure_secret = replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`,

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The order in which customers were erased, for those who walk forward over them. */
+/** The order in which customers were erased, for forward walks over them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // Of how many customers who were erased; the number of the last one.
+  // The number of erased customers, which is the number of the last one.
   'ALTER TABLE workspaces ADD COLUMN erasures bigint NOT NULL DEFAULT 0',
   'ALTER TABLE erasures ADD COLUMN number bigint NOT NULL DEFAULT 0',
   `UPDATE erasures SET number = numbered.number

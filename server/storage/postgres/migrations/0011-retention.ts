@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 
-/** How long events are kept, and from when on they are. */
+/** Retention of events, and from when on there are events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['workspaces', 'journeys']) {
-    // Null: for ever.
+    // Null: kept permanently.
     await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN retention_days integer`.execute(db)
-    // What was received before has been removed, or is being; null: all is kept that was ever stored.
+    // What was received earlier has been removed, or is being removed; null: everything ever stored is kept.
     await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN events_since_ms bigint`.execute(db)
   }
 }

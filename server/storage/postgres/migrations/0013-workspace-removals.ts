@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Workspaces that take nothing in, and those that are being removed. */
+/** Archived workspaces, and workspaces being removed. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Since when it is archived; null: it is not.
+  // When it was archived; null: it is active.
   await sql`ALTER TABLE workspaces ADD COLUMN archived_ms bigint`.execute(db)
-  // Nobody finds it any more, and its row goes behind all others that are its own.
+  // It is hidden, and its row is deleted after all others that belong to it.
   await sql`ALTER TABLE workspaces ADD COLUMN removed_ms bigint`.execute(db)
 }

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { hasCitus } from './citus.ts'
 
 /**
- * Which arrivals were taken out of their queue in the last minutes: who has stored them and has not heard so would put them
- * in again.
+ * Arrivals dequeued in the last minutes: a process that stored one without hearing of the commit would enqueue it
+ * again.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

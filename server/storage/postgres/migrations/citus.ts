@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Whether the database has Citus, which spreads tables over several servers. */
+/** Whether the database has Citus, which distributes tables over several servers. */
 export async function hasCitus(db: Kysely<unknown>): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`.execute(db)
   return rows.length > 0

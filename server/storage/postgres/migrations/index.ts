@@ -1,6 +1,6 @@
 import type { Migrations } from '../../migrate.ts'
 
-/** The schema's history on PostgreSQL. */
+/** The migrations of PostgreSQL. */
 export const migrations: Migrations = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-event-counts': () => import('./0002-event-counts.ts'),

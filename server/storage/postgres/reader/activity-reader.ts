@@ -11,7 +11,7 @@ import { type Arrival, countsOf, SeriesNumbers } from '../arrivals/arrivals.ts'
 import type { Connection } from '../connection/connection.ts'
 import { uuidOf } from '../connection/uuids.ts'
 
-/** Reads how many events were sent: what is counted, and what has arrived and is not counted yet, in one state. */
+/** Reads the counts of events, including arrivals that are not summed up yet, in one snapshot. */
 export async function readActivity(
   connection: Connection,
   workspaceId: string,
@@ -38,7 +38,7 @@ export async function readActivity(
   }
 }
 
-/** What is not counted yet, told apart as it will be. */
+/** Returns the counts that are not summed up yet, by the series that they will have. */
 function openCounts(arrivals: readonly Arrival[], series: readonly NumberedSeries[]): OpenCounts[] {
   const blocks = new Map<number, SeriesNumbers>()
   return [...countsOf(arrivals)].flatMap(([minute_ms, counts]) => {

@@ -6,8 +6,8 @@ import type { Connection } from '../connection/connection.ts'
 import { uuidOf } from '../connection/uuids.ts'
 
 /**
- * Customers by when they were created, but for those that stray, see `ArrivalOrder`. All that are made with one enrolment
- * arrival are of one instant; whoever is in the queue at an instant that is closed will be a stray.
+ * Customers in the order of creation, except late arrivals (see `ArrivalOrder`). All customers created by one enrolment
+ * arrival have the same instant; one that is still in the queue at a closed instant will be a late arrival.
  */
 export async function arrivedCustomers(connection: Connection, workspaceId: string): Promise<Arrived> {
   const { closed_ms, told_ms } = await readWalkEnd(connection, uuidOf(workspaceId))

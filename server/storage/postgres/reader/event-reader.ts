@@ -17,31 +17,31 @@ import { digitsOf, firstUuidOf, idOf, lastUuidOf, msOf, parsedUuid, uuidOf } fro
 import { eventOf, type StoredEvent } from './stored-event.ts'
 
 /**
- * So many events are looked at for a page, or of a customer sorted. Only where a filter finds few events among many are
- * there so many; the page then ends early.
+ * Maximum events scanned per page, or sorted per customer. That many are scanned only if a filter matches few events
+ * among many; the page then ends early.
  */
 const LOOKED_AT = 10_000
 
 type EventRow = StoredEvent & {
-  /** Where it stands in the order of arrival, where that is asked for. */
+  /** Its place in the order of arrival, if requested. */
   order_ms?: number
-  /** Null also where the event is beyond the page. */
+  /** Also null if the event is beyond the page. */
   custom_variables: string | null
   fits: boolean
 }
 
-/** Parameters of a statement, and their places in it. */
+/** The parameters of a statement, and their placeholders. */
 class Parameters {
   readonly values: unknown[] = []
 
-  /** The place of a value. */
+  /** Adds a value and returns its placeholder. */
   add(value: unknown): string {
     this.values.push(value)
     return `$${this.values.length}`
   }
 }
 
-/** Events in the order of their identifiers, which is that of their arrival at each replica, newest first. */
+/** Reads events by identifier, newest first, which is the order of arrival at each replica. */
 export async function readNewest(
   connection: Connection,
   workspace_id: string,
@@ -79,7 +79,7 @@ export async function readNewest(
   return textsOf(rows, { page, references, positionOf, early })
 }
 
-/** Events in the order of arrival, oldest first. */
+/** Reads events in the order of arrival, oldest first. */
 export async function readOldest(
   connection: Connection,
   workspace_id: string,
@@ -95,10 +95,10 @@ export async function readOldest(
   return { rows: texts.rows, next: texts.next ?? end, caughtUp_ms: texts.next ? null : told_ms }
 }
 
-/** So many rows are read for a slice of an export, unless they are long. They are made lines on the main thread, in 5 ms. */
+/** Maximum rows per slice of an export. They are formatted on the main thread, in 5 ms. */
 const SLICE_ROWS = 1_000
 
-/** The next events of an export, in the order of `readOldest`. */
+/** Reads the next events of an export, in the order of `readOldest`. */
 export async function readSlice(
   connection: Connection,
   { workspace_id, filter, after, bound, most, format }: EventSliceRequest,
@@ -115,26 +115,26 @@ export async function readSlice(
     if (event) lines.addEvent(event)
     last = row
   }
-  // Others follow, where one of them was removed and left room for the first behind the limit.
+  // More follow, but one of them was removed, which left room for the first after the limit.
   if (last && rows.length > limit) return lines.ending(orderPosition(last), { isLast: false })
   return lines.ending(early ?? end, { isLast: early === undefined })
 }
 
-/** A part of a walk forward: behind a position, before an instant up to which the order is closed. */
+/** A part of a forward walk: after a position and before the watermark. */
 type Walk = { after: Position; closed_ms: number; limit: number; limit_bytes: number }
 
-/** What is read for it: one row more than its limit at the most, of which as many fit as it has bytes. */
+/** The rows of such a part: at most one more than its limit, of which as many count as fit into its bytes. */
 type Forward = {
   rows: EventRow[]
-  /** Where the walk ends. */
+  /** The end of the walk. */
   end: Position
-  /** Where this part ends at the latest, because enough was looked at. */
+  /** Where this part ends at the latest, because enough rows were scanned. */
   early?: Position | undefined
 }
 
 /**
- * Events in the order of arrival, see `ArrivalOrder`. What is in the queue of what has arrived, at an instant
- * up to which the order is closed, will be a stray; it stands elsewhere.
+ * Reads events in the order of arrival, see `ArrivalOrder`. An arrival that is still in the queue at a closed instant
+ * will be a late arrival, whose place is elsewhere.
  */
 async function readForward(
   connection: Connection,
@@ -151,7 +151,7 @@ async function readForward(
   const { from_ms, to_ms } = filter
   const { isNarrowed, matching } = narrowed
   const few = await fewOf(connection, narrowed)
-  // A position of the order among the identifiers: that of a stray lies elsewhere.
+  // Converts a position in the order to an identifier: a late arrival's own one is elsewhere.
   const begin = uuidAt(after)
   const received = (parameters: Parameters) => [
     ...(from_ms === undefined ? [] : [`events.id >= ${parameters.add(firstUuidOf(from_ms))}`]),
@@ -207,7 +207,7 @@ async function readForward(
   return { rows, end, early }
 }
 
-/** Where an event stands in the order of arrival. */
+/** Returns the position of an event in the order of arrival. */
 function orderPosition({ order_ms, id }: EventRow): Position {
   return { ms: order_ms ?? 0, id: idOf('evt', digitsOf(id)) }
 }
@@ -215,7 +215,7 @@ function orderPosition({ order_ms, id }: EventRow): Position {
 /** The instant in an identifier. */
 const ID_MS = `('x' || substr(replace(events.id::text, '-', ''), 1, 12))::bit(48)::bigint`
 
-/** Arrivals that nobody has taken out of the queue, of which some will be strays. */
+/** The arrivals in the queue, some of which will be late arrivals. */
 function straying(workspace: string, closed: string): string {
   return `WITH straying AS MATERIALIZED (
     SELECT first_event, last_event, substr(first_event::text, 16, 3) AS writer FROM event_arrivals
@@ -224,8 +224,8 @@ function straying(workspace: string, closed: string): string {
 }
 
 /**
- * Looked up event by event: nearly none is a stray, and joined all of these might be read for each page. (`IS NULL` would
- * have the planner believe that nearly all are, and read the whole table to find the others.)
+ * Looked up event by event: hardly any event is a late arrival, and a join might read all of them for each page. (With
+ * `IS NULL` the planner believes that nearly all are, and reads the whole table to find the others.)
  */
 const IN_PLACE = `
   (SELECT true FROM event_strays WHERE event_strays.workspace_id = events.workspace_id AND event_strays.id = events.id)
@@ -233,7 +233,7 @@ const IN_PLACE = `
   AND (SELECT true FROM straying
     WHERE events.id BETWEEN first_event AND last_event AND substr(events.id::text, 16, 3) = writer LIMIT 1) IS NOT TRUE`
 
-/** Where a page ends at the latest for the strays in it, as `walkEnd` has it for the others. */
+/** Returns where a page must end because of the late arrivals in it, like `walkEnd` for the others. */
 async function strayWalkEnd(
   connection: Connection,
   workspace: string,
@@ -249,15 +249,18 @@ async function strayWalkEnd(
   return rows[0] && { ms: rows[0].ms, id: idOf('evt', digitsOf(rows[0].id)) }
 }
 
-/** The identifier behind which those lie that are in their places and behind a position: its own, but for a stray's. */
+/**
+ * Returns the identifier after which the events in regular places follow a position: its own, except for a late
+ * arrival.
+ */
 function uuidAt({ ms, id }: Position): string {
   const uuid = uuidOf(id)
   if (msOf(uuid) === ms) return uuid
-  // Of the same instant those are behind the stray that have a greater identifier: all of them, or none.
+  // Of the same instant, those with a greater identifier follow the late arrival: all of them, or none.
   return msOf(uuid) < ms ? lastUuidOf(ms - 1) : lastUuidOf(ms)
 }
 
-/** Events of a customer by (`at_ms`, `id`), latest first. */
+/** Reads events of a customer by (`at_ms`, `id`), latest first. */
 export async function readTimeline(
   connection: Connection,
   workspace_id: string,
@@ -278,7 +281,7 @@ export async function readTimeline(
   }
   const order = 'at_ms DESC, id DESC'
   const listed = queryOf({ conditions, order, limit: parameters.add(page.limit + 1) })
-  // All in one statement: where others send, each answer waits for this thread.
+  // In one statement, because under load each response waits for this thread.
   const sql = `
     WITH named AS MATERIALIZED (${namedOf(parameters.add(workspace_id), parameters.add(customer_id))})
     SELECT * FROM (${pageOf({ listed, order })}) AS page LEFT JOIN named ON true ORDER BY ${order}`
@@ -297,15 +300,15 @@ export async function readTimeline(
 }
 
 /**
- * Of a partition that was not analyzed since it grew the planner thinks that a workspace has few events in it, a customer
- * no fewer, and reads both indexes to their ends. Of a span of time, with which the customer's index goes on, it thinks
- * that next to nothing lies in it, and reads that index alone.
+ * For a partition that was not analyzed since it grew, the planner assumes that a workspace has few events in it, and a
+ * customer as many, and reads both indexes completely. With a condition on time, the next column of the customer's
+ * index, it expects almost no rows and reads only that index.
  */
 const AT_ANY_TIME = `at_ms BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`
 
 type AllOrNone<Columns> = Columns | Record<keyof Columns, null>
 
-/** How a customer is called, and which journeys are being removed; nothing where the customer was removed. */
+/** The customer's name, and the journeys being removed; no row if the customer was removed. */
 function namedOf(workspace_id: string, customer_id: string): string {
   return `
     SELECT customer_name, client_customer_id, ARRAY(
@@ -315,10 +318,10 @@ function namedOf(workspace_id: string, customer_id: string): string {
     FROM customers WHERE workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
 }
 
-/** So many events are counted in a statement. */
+/** Maximum events counted per statement. */
 const COUNTED_AT_ONCE = 50_000
 
-/** How many events a filter lets through. */
+/** Counts the events that match a filter. */
 export async function countEvents(
   connection: Connection,
   workspace_id: string,
@@ -345,7 +348,7 @@ export async function countEvents(
   return { events, isAll: false }
 }
 
-/** When the oldest event was received that a filter lets through; null also where too many others lie before it. */
+/** Returns when the oldest matching event was received; null also if too many others precede it. */
 export async function oldestReceived(
   connection: Connection,
   workspace_id: string,
@@ -353,7 +356,7 @@ export async function oldestReceived(
 ): Promise<number | null> {
   const journey = journey_id === undefined ? undefined : parsedIdentifier('jrn', journey_id)
   if (journey === null) return null
-  // Without a journey the first is found.
+  // Without a journey, the first event matches.
   const most = journey === undefined ? 1 : COUNTED_AT_ONCE
   const until_ms = performance.now() + COUNTING_MS
   let last = lastUuidOf(from_ms - 1)
@@ -385,12 +388,12 @@ const COUNT = `
     WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT ${COUNTED_AT_ONCE}
   ) AS looked_at`
 
-/** The UUID of an identifier of a kind; null for what is none, and so nobody's. */
+/** Returns the UUID of an identifier of a kind; null if it is invalid, and so matches nothing. */
 function parsedIdentifier(prefix: 'evt' | 'jrn' | 'cus' | 'key', id: string): string | null {
   return (id.startsWith(`${prefix}_`) && parsedUuid(id)) || null
 }
 
-/** What a filter asks of an event; undefined where none can be found. */
+/** Returns the conditions of a filter; undefined if no event can match. */
 function narrowedBy(filter: EventFilter) {
   const { id, journey_id, customer_id, event_id, key_id, occurred_from_ms, occurred_to_ms } = filter
   const event = id === undefined ? undefined : parsedIdentifier('evt', id)
@@ -417,7 +420,7 @@ function earliest(a: string | undefined, b: string | undefined): string | undefi
   return a < b ? a : b
 }
 
-/** The event that is asked for, or the customer's events, where they are not more than are looked at for a page. */
+/** Returns the requested event, or the customer's events if they are no more than are scanned for a page. */
 async function fewOf(
   connection: Connection,
   { event, customer }: { event?: string | undefined; customer?: string | undefined },
@@ -431,7 +434,7 @@ async function fewOf(
   return rows.length > LOOKED_AT ? undefined : rows.map(({ id }) => id)
 }
 
-/** Where a page ends at the latest if its events have to be looked at one by one; undefined where the list ends before. */
+/** Returns where a page must end if its events are scanned one by one; undefined if the list ends earlier. */
 async function walkEnd(
   connection: Connection,
   span: (parameters: Parameters) => string[],
@@ -447,8 +450,8 @@ async function walkEnd(
 }
 
 /**
- * A page and the event behind it. Of events that do not fit into it the variables are not read: only their length, which
- * stands at the head of the row.
+ * The query of a page and the event after it. For events that do not fit, it does not read the variables, only their
+ * length, which is in the row header.
  */
 function pageOf({
   listed,
@@ -456,12 +459,12 @@ function pageOf({
   columns = '',
   limit_bytes = PAGE_BYTES,
 }: {
-  /** A query of the events, in whatever order. */
+  /** A query of the events, in any order. */
   listed: string
   order: string
-  /** Others that the query has, each with a comma behind it. */
+  /** Additional columns of the query, each followed by a comma. */
   columns?: string
-  /** So many bytes of JSON fit into it. */
+  /** Size of the page in bytes of JSON. */
   limit_bytes?: number
 }): string {
   return `
@@ -488,10 +491,10 @@ function newestPosition(uuid: string): Position {
 
 type Named = Pick<ListedEvent, 'customer_name' | 'client_customer_id'>
 
-/** The customers of a page by identifier, and the journeys that are being removed. */
+/** The customers of a page by identifier, and the journeys being removed. */
 type References = { customers: Map<string, Named>; removed: Set<string> }
 
-/** Those of a page, in one statement: keys of customers are texts, of which the events have the UUIDs. */
+/** Reads those of a page in one statement. Customer keys are texts; events have their UUIDs. */
 async function referencesOf(
   connection: Connection,
   workspace_id: string,
@@ -521,7 +524,7 @@ async function referencesOf(
   return { customers, removed }
 }
 
-/** The event as it is listed; undefined where its customer or its journey was removed, and it goes next. */
+/** Converts a row; undefined if its customer or journey was removed, and it will be removed next. */
 function listedOf(row: EventRow, { customers, removed }: References): ListedEvent | undefined {
   const stored = eventOf(row)
   const customer = removed.has(stored.journey_id) ? undefined : customers.get(stored.customer_id)
@@ -539,7 +542,7 @@ type Texts = {
   page: Page
   references: References
   positionOf: (row: EventRow) => Position
-  /** Where the list was walked to, and may go on. */
+  /** How far the list was scanned, if it may continue. */
   early?: Position | undefined
 }
 
@@ -549,14 +552,14 @@ function textsOf(rows: readonly EventRow[], { page, references, positionOf, earl
     if (!row.fits) return texts.endingBehindLast()
     const event = listedOf(row, references)
     const position = positionOf(row)
-    // Removed between the two statements, and its events with it.
+    // Removed between the two statements, together with its events.
     if (!event) {
       texts.skip(position)
       continue
     }
     if (!texts.add(event, position)) return texts.endingBehindLast()
   }
-  // Others follow, where one of them was removed and left room for the first behind the page.
+  // More follow, but one of them was removed, which left room for the first after the page.
   if (rows.length > page.limit) return texts.endingBehindLast()
   return early ? texts.endingEarly(early) : texts.ending()
 }

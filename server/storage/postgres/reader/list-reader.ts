@@ -9,12 +9,12 @@ import type { Connection } from '../connection/connection.ts'
 import { seenFromOutside } from '../connection/outages.ts'
 import { type Pool, readOn } from '../connection/pool.ts'
 
-/** Reads lists on connections of their own, in turns. What nobody waits for any more is cancelled. */
+/** Reads lists on connections of their own, in turns. A read that nobody waits for any more is cancelled. */
 export class ListReader {
   readonly #pool: Pool
   readonly #turns: ListTurns
 
-  /** @param readers as many as the pool has connections */
+  /** @param readers the number of connections of the pool */
   constructor(pool: Pool, readers: number) {
     this.#pool = pool
     this.#turns = new ListTurns(readers)
@@ -29,7 +29,7 @@ export class ListReader {
     return await this.read(reading, async (connection) => (await connection.run(sql, parameters)).rows)
   }
 
-  /** Reads several statements on a connection of their own, see `ListTurns`. */
+  /** Runs several statements on a connection of their own, see `ListTurns`. */
   async read<Result>(reading: Reading, read: (connection: Connection) => Promise<Result>): Promise<Result> {
     try {
       return await this.#turns.take(reading, (signal) => readOn(this.#pool, signal, read))
@@ -47,7 +47,7 @@ export class ListReader {
     return new JsonBytes<Value>(new TextEncoder().encode(pageText(texts)))
   }
 
-  /** Refuses what waits, and whatever comes; what is being read goes on. */
+  /** Refuses waiting and new reads; reads in progress continue. */
   async close(): Promise<void> {
     this.#turns.close(new Unavailable('shutting_down'))
     await this.#pool.close()

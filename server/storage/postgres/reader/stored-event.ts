@@ -1,6 +1,6 @@
 import { digitsOf, idOf, msOf } from '../connection/uuids.ts'
 
-/** The columns of an event without its workspace and its variables, as PostgreSQL gives them. */
+/** The columns of an event without its workspace and its variables, as PostgreSQL returns them. */
 export type StoredEvent = {
   id: string
   journey_id: string
@@ -14,7 +14,7 @@ export type StoredEvent = {
   key_id: string | null
 }
 
-/** What they say; `id` is the UUID as 32 digits. */
+/** Converts them; `id` is the UUID as 32 digits. */
 export function eventOf(stored: StoredEvent) {
   const id = digitsOf(stored.id)
   return {

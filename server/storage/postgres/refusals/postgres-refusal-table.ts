@@ -6,7 +6,7 @@ import type { Pool } from '../connection/pool.ts'
 import { PoolDialect, type Read } from '../dialect.ts'
 import type { ListReader } from '../reader/list-reader.ts'
 
-/** The refusals of all workspaces, written by a connection of their own and read as lists are. */
+/** The rejected requests of all workspaces, written on a connection of their own and read like lists. */
 export class PostgresRefusalTable implements RefusalTable {
   readonly compiler = database(() => Promise.reject(new Error('read by way of lists')))
   readonly #pool: Pool
@@ -24,7 +24,7 @@ export class PostgresRefusalTable implements RefusalTable {
   run: RefusalTable['run'] = async <Row>(statements: readonly CompiledQuery<Row>[]) => {
     try {
       return await this.#pool.use(async (connection) => {
-        // Nothing of it was acknowledged, and ingestion waits for the same disk.
+        // Nothing in it was acknowledged, and ingestion waits for the same disk.
         await connection.run('BEGIN; SET LOCAL synchronous_commit TO off')
         try {
           const found: Row[][] = []
@@ -43,7 +43,7 @@ export class PostgresRefusalTable implements RefusalTable {
     }
   }
 
-  /** The server's own log is not the store's. */
+  /** The server's write-ahead log is not ours to truncate. */
   cutLogOff: RefusalTable['cutLogOff'] = async () => {
     return true
   }

@@ -6,27 +6,30 @@ import type { Pool } from '../connection/pool.ts'
 import { digitsOf, firstUuidOf, idOf, messageUuid, uuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 
-/** So many events are looked at, and removed at the most, in a transaction: some ten milliseconds. */
+/** Maximum events scanned and removed per transaction: some ten milliseconds. */
 const SLICE_EVENTS = 1_000
 
-/** The clocks of servers may be apart by so much. */
+/** Maximum difference between the clocks of servers. */
 const CLOCKS_MS = 3_600_000
 
-/** How far a removal has come. */
+/** The progress of a removal. */
 type Place = {
-  /** The customer, as 32 digits. What stores events looks here. */
+  /** The customer, as 32 digits. Storing events checks it. */
   customer?: string
   /** The journey, likewise. */
   journey?: string
-  /** What was received before has been removed by an earlier removal of what has aged. */
+  /** What was received before was removed by an earlier retention run. */
   since_ms?: number
-  /** The last event that was looked at, where they are walked. */
+  /** The last event scanned, if events are walked. */
   after?: string
-  /** When the removal was seen first, by the clock of the database: what began to be stored before may not have seen it. */
+  /**
+   * When the removal was first visible, by the clock of the database: a write that started earlier may not have seen
+   * it.
+   */
   seen_ms?: number
 }
 
-/** An event, with what its message and its enrolment are known by. */
+/** An event, with the keys of its message and its enrolment. */
 type EventRow = {
   id: string
   message_id: string | null
@@ -41,8 +44,8 @@ type EventRow = {
 const EVENT_COLUMNS = 'id, message_id, message_text, journey_id, customer_id, event_id, at_ms'
 
 /**
- * Removes events in slices, each in a transaction of its own, with the messages by which they are recognised. Every process
- * does so; who has locked the removal's row goes on.
+ * Removes events in slices, each in a transaction of its own, together with the entries by which their messages are
+ * recognised. Every process does so; the one that has locked the removal's row continues.
  */
 export class EventRemover {
   readonly #pool: Pool
@@ -55,8 +58,8 @@ export class EventRemover {
   }
 
   /**
-   * Removes the next events, and of a journey without events the next enrolments; notes how far that has come. None where
-   * another process is at it.
+   * Removes the next events, and for a journey without events the next enrolments; records the progress. Does nothing
+   * if another process is working on it.
    * @throws {Unavailable}
    */
   async slice({ workspace_id, removal_id }: Removal): Promise<RemovedSlice> {
@@ -111,10 +114,10 @@ export class EventRemover {
 
 type Row = Removal & { now_ms: number }
 
-/** Another process is at it, or it has ended. */
+/** Another process is working on it, or it has finished. */
 const NOTHING: RemovedSlice = { rows: 0, isDone: false }
 
-/** Found by the index of customers; those that are gone are not found again. */
+/** Finds events by the index of customers; removed ones are not found again. */
 async function ofCustomer(
   connection: Connection,
   workspace: string,
@@ -129,7 +132,7 @@ async function ofCustomer(
   return rows
 }
 
-/** Looked at one by one, in the order of their identifiers. */
+/** Scans events in the order of their identifiers. */
 async function walked(
   connection: Connection,
   workspace: string,
@@ -145,7 +148,7 @@ async function walked(
   return rows
 }
 
-/** Removes the next enrolments of a journey. Who follows the store is told of each. */
+/** Removes the next enrolments of a journey, and notifies the follower of each. */
 async function removeEnrolments(
   connection: Connection,
   { workspace_id, subject_id }: Row,
@@ -164,8 +167,8 @@ async function removeEnrolments(
 }
 
 /**
- * Tells followers of the enrolments whose standings may be others without some events: each of a step, or before all others
- * of its enrolment.
+ * Notifies the follower of enrolments whose standings may change without some events: those that filled a step, or came
+ * before everything else of the enrolment.
  */
 async function tellEnrolments(connection: Connection, workspace: string, events: readonly EventRow[]) {
   const journeys = [...new Set(events.map(({ journey_id }) => idOf('jrn', digitsOf(journey_id))))]
@@ -203,7 +206,7 @@ async function tellEnrolments(connection: Connection, workspace: string, events:
   await connection.run(TELL_PAIRS, [workspace, ...of])
 }
 
-/** By their places, the pairs of journey and customer that had an event before the enrolment. */
+/** The index of each pair of journey and customer that had an event before the enrolment. */
 const ENTERED_BEFORE = `
   SELECT asked.place::int AS place
   FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS asked (journey_id, customer_id, at_ms, place)
@@ -224,7 +227,7 @@ function endOf(before_ms: number | null): string {
   return before_ms === null ? 'f'.repeat(32) : firstUuidOf(before_ms)
 }
 
-/** Whether whatever began to be stored before the removal could be seen has ended. */
+/** Whether every write that started before the removal was visible has ended. */
 async function isSettled(connection: Connection, { seen_ms = 0 }: Place): Promise<boolean> {
   const { rows } = await connection.run<{ is_settled: boolean }>(
     `SELECT NOT EXISTS (

@@ -5,13 +5,13 @@ import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
 import { uuidOf } from '../connection/uuids.ts'
 
-/** Takes a customer out of the tables in which others look; what stores events finds in the removal that it is gone. */
+/** Removes a customer from the tables in which others look it up; storing events checks the removal. */
 export const removeCustomer: RemovalStore['removeCustomer'] = async (
   db,
   { workspace_id, customer_id, begun_ms },
 ) => {
   const own = sql`workspace_id = ${workspace_id} AND customer_id = ${customer_id}`
-  // Whoever enters it in another journey at this moment is waited for, and then seen.
+  // A concurrent enrolment in another journey is waited for and then visible.
   const known = await sql<{ customer_type: string; client_customer_id: string }>`
     SELECT customer_type, client_customer_id FROM customers WHERE ${own} FOR UPDATE`.execute(db)
   const [names] = known.rows
@@ -32,7 +32,7 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   return { removal_id: await insertRemoval(db, subject), enrolments: journeys.length }
 }
 
-/** Hides a journey; what stores events finds in the removal that it is gone. */
+/** Hides a journey; storing events checks the removal. */
 export const removeJourney: RemovalStore['removeJourney'] = async (
   db,
   { workspace_id, journey_id, begun_ms },
@@ -52,7 +52,7 @@ export const countEnrolments: RemovalStore['countEnrolments'] = async (db, { wor
   return rows[0]?.enrolments ?? 0
 }
 
-/** Lets who follows the store forget a journey. */
+/** Makes the follower forget a journey. */
 export async function forgetJourney(
   db: Transaction,
   { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
@@ -62,7 +62,7 @@ export async function forgetJourney(
   await runDeclared(db, [], noted)
 }
 
-/** Emptied, row by row, by who follows the store. */
+/** Emptied row by row by the follower. */
 const QUEUES = [
   'event_arrivals',
   'enrolment_arrivals',
@@ -73,7 +73,7 @@ const QUEUES = [
 
 const BY_IDENTIFIER: readonly string[] = ['customers', 'customer_strays']
 
-/** By the workspace's UUID, in the order in which they go: who has the row of the last one follows the workspace. */
+/** By the workspace's UUID, in order of deletion: holding the row of the last one means following the workspace. */
 const OWN = [
   'event_strays',
   'event_arrivals_taken',
@@ -83,7 +83,7 @@ const OWN = [
   'event_following',
 ] as const
 
-/** Removes customers, and what no other engine has of a workspace when who follows it has forgotten its journeys. */
+/** Removes customers, and after the follower has forgotten the journeys, what only this engine has of a workspace. */
 export async function removeOwn(db: Transaction, workspaceId: string, rows: number): Promise<boolean> {
   const workspace = uuidOf(workspaceId)
   for (const table of QUEUES) {

@@ -6,59 +6,59 @@ import { PACKED_EVENT, PackedEvents } from '../arrivals/packed-events.ts'
 import type { Connection } from '../connection/connection.ts'
 import { digitsOf, idOf, msOf, uuidOf } from '../connection/uuids.ts'
 
-/** A slice has so many arrivals of events, and about so many events, at the most. */
+/** Maximum arrivals of events, and approximate number of events, per slice. */
 const SLICE_ARRIVALS = 1_000
 const SLICE_EVENTS = 65_536
 
-/** So many events come in one value at the most, each of 850 bytes at the most. */
+/** Maximum events per packed value; each has at most 850 bytes. */
 const PACKED_EVENTS = 4096
 
-/** An arrival has so many events, or enrolments, at the most. */
+/** Maximum events or enrolments per arrival. */
 const ARRIVAL_ROWS = 1_000
 const SLICE_ENROLMENT_ARRIVALS = 50
 const SLICE_REMOVALS = 1_000
 
-/** What has arrived in a workspace, or as much of it as is taken in at a time, out of the queues. */
+/** The arrivals of a workspace, or as many as are processed at a time, taken out of the queues. */
 export type ArrivedSlice = {
   journeys: ArrivedJourney[]
-  /** Journeys that are gone. */
+  /** Removed journeys. */
   gone: Key[]
-  /** What was counted. */
+  /** The counts. */
   arrivals: Arrival[]
   taken: Taken
 }
 
-/** What has arrived in one journey. */
+/** The arrivals of one journey. */
 export type ArrivedJourney = Pick<JourneyChange, 'journey' | 'event_ids'> & {
-  /** What there is of enrolments and removals, by customer. */
+  /** Enrolments and removals, by customer. */
   customers: Map<Key, ChangeOfCustomer>
   events: readonly PackedEvents[]
 }
 
-/** The same of one customer, who is known where it lies. */
+/** The same for one customer. */
 export type ChangeOfCustomer = Omit<CustomerChange, 'customer' | 'events'> & { events: StandingEvent[] }
 
 type Enrolment = NonNullable<CustomerChange['enrolment']>
-/** As they are in their arrival. */
+/** The form in their arrival. */
 type EnrolmentRow = {
   journey_id: string
   customer_id: string
   customer_type: Enrolment['customer_type']
   enrolled_ms: number
-  /** Whether the customer was made with it; absent: of what was stored before, nobody knows. */
+  /** Whether the customer was created with it; absent if unknown, for what was stored earlier. */
   made?: boolean
 }
 
 /**
- * Takes a slice out of the queues, in a transaction that has the workspace's row. Neither clocks nor the order of commits
- * matter: what is committed is seen, what is seen is taken once, and it is there again where the transaction fails.
+ * Dequeues a slice, in a transaction that has locked the workspace's row. Neither clocks nor the order of commits
+ * matter: what is committed is seen, what is seen is taken once, and it is there again if the transaction fails.
  * @param workspace as 32 digits
  */
 export async function takeSlice(connection: Connection, workspace: string): Promise<ArrivedSlice> {
   const changes = new Changes()
-  // Removals before enrolments, of which all that belong to them are seen then; taken out when those are.
+  // Removals before enrolments, so that all enrolments that they belong to are seen; they are dequeued together.
   const removals = await seenRemovals(connection, workspace)
-  // The enrolments are looked for later than the events: those of an event that is seen are in the queue or were taken.
+  // Enrolments after events: the enrolments of an event that is seen are in the queue, or were taken earlier.
   const { now_ms, arrivals: seen } = await seenArrivals(connection, workspace)
   const enrolments = await takeEnrolments(connection, workspace)
   for (const { journey_id, customer_id, customer_type, enrolled_ms } of enrolments.rows) {
@@ -71,7 +71,7 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
     changes.ofJourney(digitsOf(journey_id)).events.push(packed)
   const customers = enrolments.rows.filter(({ made }) => made !== false)
   const isAll = enrolments.isAll && arrivals.length === seen.length && seen.length < SLICE_ARRIVALS
-  // What is known of a journey that is gone is forgotten behind the last that was counted of it.
+  // A removed journey is forgotten after its last counts.
   const takable = isAll ? removals : removals.filter(({ customer_id }) => customer_id !== null)
   const taken = enrolments.isAll ? takable : []
   await takeRemovals(connection, workspace, taken)
@@ -98,7 +98,7 @@ export async function takeSlice(connection: Connection, workspace: string): Prom
   }
 }
 
-/** The least instant of the events that were seen and not taken, or where others may be left, about where they begin. */
+/** Returns the least instant of the events seen but not taken, or about where others may be left. */
 function leftFrom(seen: readonly Arrival[], taken: readonly Arrival[]): number | undefined {
   const left = seen.slice(taken.length).flatMap(spanOf)
   if (left.length > 0) return Math.min(...left.map(({ first }) => msOf(first)))
@@ -112,7 +112,7 @@ function spanOf(arrival: Arrival): Span[] {
   return [{ first: digitsOf(first_event), last: digitsOf(last_event), isOld: isOld(arrival) }]
 }
 
-/** Whether it is of what was stored before anything was counted. */
+/** Whether it contains what was stored before anything was counted. */
 function isOld({ counts }: Arrival): boolean {
   return counts === NOTHING_COUNTED
 }
@@ -120,7 +120,7 @@ function isOld({ counts }: Arrival): boolean {
 /** The counts of what was stored before anything was counted. */
 export const NOTHING_COUNTED = '[]'
 
-/** What has arrived in a workspace, by journey. */
+/** The arrivals of a workspace, by journey. */
 class Changes {
   readonly #journeys = new Map<Key, { customers: Map<Key, ChangeOfCustomer>; events: PackedEvents[] }>()
 
@@ -145,7 +145,7 @@ class Changes {
   }
 }
 
-/** What there is of a customer; nothing yet, where it was not among them. */
+/** Returns the changes of a customer; creates an empty entry if there is none. */
 export function changeOf(customers: Map<Key, ChangeOfCustomer>, customer: Key): ChangeOfCustomer {
   const known = customers.get(customer)
   if (known) return known
@@ -154,7 +154,7 @@ export function changeOf(customers: Map<Key, ChangeOfCustomer>, customer: Key): 
   return change
 }
 
-/** The events of journeys' steps, as they are configured. @param isListed whether of those alone that are not being removed */
+/** Returns the event names of journeys' current steps. @param isListed whether to exclude journeys being removed */
 export async function configuredSteps(
   connection: Connection,
   workspace: string,
@@ -170,7 +170,7 @@ export async function configuredSteps(
   return new Map(rows.map(({ journey_id, steps }) => [uuidOf(journey_id), eventIdsOf(steps)]))
 }
 
-/** The first arrivals of events, and when they were looked for. */
+/** Reads the first arrivals of events, and when they were read. */
 async function seenArrivals(connection: Connection, workspace: string) {
   const { rows } = await connection.run<{ now_ms: number } & (Arrival | { arrival: null })>(SEEN, [
     workspace,
@@ -180,7 +180,7 @@ async function seenArrivals(connection: Connection, workspace: string) {
   return { now_ms: rows[0]?.now_ms ?? 0, arrivals }
 }
 
-/** As many of them as are a slice. */
+/** Returns as many of them as make a slice. */
 function firstOf(arrivals: readonly Arrival[]): Arrival[] {
   let events = 0
   const end = arrivals.findIndex(({ counts }) => {
@@ -197,7 +197,7 @@ function createdIn(counts: string): number {
   return parsed.reduce((sum, { created }) => sum + created, 0)
 }
 
-/** The enrolments of the next arrivals, and whether those were all. */
+/** Dequeues the enrolments of the next arrivals; returns whether those were all. */
 async function takeEnrolments(connection: Connection, workspace: string) {
   const { rows } = await connection.run<{ enrolments: string }>(TAKE_ENROLMENTS, [
     idOf('wsp', workspace),
@@ -211,7 +211,7 @@ async function takeEnrolments(connection: Connection, workspace: string) {
 
 type RemovalRow = { removal: string; journey_id: string; customer_id: string | null; enrolment?: Enrolment }
 
-/** The enrolments of which something was removed, as far as they are there still. */
+/** Reads the enrolments of which something was removed, if they still exist. */
 async function seenRemovals(connection: Connection, workspace: string): Promise<RemovalRow[]> {
   const { rows } = await connection.run<RemovalRow>(
     'SELECT removal, journey_id, customer_id FROM enrolment_removals WHERE workspace_id = $1 LIMIT $2',
@@ -248,8 +248,8 @@ async function takeRemovals(connection: Connection, workspace: string, removals:
 }
 
 /**
- * Takes arrivals out, and gives their events: all that there are between the first and the last of each. Others may be
- * among them, which come again or came before; that changes nothing.
+ * Dequeues arrivals and returns their events: all between the first and the last of each. Others may be among them,
+ * which come again or came earlier; applying them is idempotent.
  */
 async function takeEvents(
   connection: Connection,
@@ -273,7 +273,7 @@ async function takeEvents(
   return rows.map(({ journey_id, events }) => ({ journey_id, events: new PackedEvents(events) }))
 }
 
-/** The spans of identifiers, those that overlap as one. */
+/** Returns the spans of identifiers, with overlapping ones merged. */
 function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[] {
   const spans: { first: string; last: string }[] = []
   const ascending = arrivals
@@ -287,7 +287,7 @@ function spansOf(arrivals: readonly Arrival[]): { first: string; last: string }[
   return spans
 }
 
-/** A row at least, for the time. */
+/** At least one row, for the time. */
 const SEEN = `
   SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms, arrivals.*
   FROM (SELECT) AS always LEFT JOIN (

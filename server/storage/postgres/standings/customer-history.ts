@@ -6,18 +6,18 @@ import type { Connection } from '../connection/connection.ts'
 import { digitsOf } from '../connection/uuids.ts'
 
 /**
- * So many events of a customer are read at a time: few at first, because who asks for one event mostly finds it among the
- * first.
+ * Number of events of a customer read at a time: few at first, because a caller that needs one event mostly finds it
+ * among the first.
  */
 const CHUNKS = { first: 64, growth: 8, greatest: 10_000 }
 
-/** So many events are read by one statement at the most. */
+/** Maximum events read per statement. */
 const READ_AT_ONCE = 65_536
 
 type Ask = {
   customer: Key
   journey: Key
-  /** Behind the event of this instant and key. */
+  /** After the event with this instant and key. */
   from: { at_ms: number; id: Key }
   to_ms: number
   limit: number
@@ -27,14 +27,14 @@ type Ask = {
 
 type LookedAt = { at_ms: number; id: Key; name: string | null }
 
-/** Events of a customer by time, those of other journeys without a name. */
+/** Events of a customer by time; those of other journeys have no name. */
 type Chunk = LookedAt[]
 
 type Row = { ask: number; at_ms: number; id: string; name: string | null }
 
 /**
- * The events of customers of one workspace by time. What is asked for in one turn of the event loop is read in one
- * statement: a page of customers costs a round trip and not one each.
+ * The events of customers of one workspace by time. Requests of one iteration of the event loop are combined into one
+ * statement: a page of customers costs one round trip instead of one per customer.
  */
 export class CustomerHistory implements History {
   readonly customersAtOnce = PAGE_STANDINGS
@@ -75,7 +75,7 @@ export class CustomerHistory implements History {
     })
   }
 
-  /** Reads what is asked for until there is no more: one statement after the other, for the connection is one. */
+  /** Reads until there are no more requests, one statement after the other on the connection. */
   async #readAll() {
     this.#isReading = true
     await setImmediate()
@@ -86,7 +86,7 @@ export class CustomerHistory implements History {
       } catch (error) {
         for (const { reject } of [...asks, ...this.#asks.splice(0)]) reject(error)
       }
-      // Whoever has got a chunk asks for the next one.
+      // A caller that got a chunk may request the next one.
       await setImmediate()
     }
     this.#isReading = false
@@ -119,7 +119,7 @@ export class CustomerHistory implements History {
 
 const GREATEST_UUID = 'f'.repeat(32)
 
-/** Each is found by the index, as far as its limit, whatever the planner thinks of how many there are. */
+/** Uses the index for each request, up to its limit, whatever the planner assumes about their number. */
 const CHUNK = `
   SELECT ask::integer, found.at_ms, found.id,
     CASE WHEN found.journey_id = asked.journey_id THEN found.event_id END AS name

@@ -5,10 +5,12 @@ import { startThread } from '../../threads/thread.ts'
 import { threadModule } from '../../threads/thread-module.ts'
 import type { ActivityQuery, StandingsThreadData } from './standings-thread.ts'
 
-/** How many reports are read at a time. */
+/** Maximum concurrent reports. */
 const READERS = 2
 
-/** The standings of a database, followed and read by a thread of each serving process, which adds up counts of events too. */
+/**
+ * The standings of a database, updated and read by a thread of each serving process, which sums up event counts too.
+ */
 export class PostgresStandings extends ThreadStandings<ActivityQuery> {
   constructor(options: { url: string; now: () => number; onFailure: (error: Error) => void }) {
     const { url, now, onFailure } = options

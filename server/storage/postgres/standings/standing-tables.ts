@@ -20,17 +20,17 @@ type StoredJourney = {
   building: string | null
 }
 
-/** So many bytes of pages are sent in one statement at the most, and one page. */
+/** Maximum bytes of pages per statement, plus one page. */
 const WRITTEN_BYTES = 16 * 1024 * 1024
 
-/** So many pages, and so many times as many entries, are removed at a time of what is not read any more. */
+/** Number of pages, and multiple of it for entries, that are removed at a time once they are no longer read. */
 const REMOVED_PAGES = 256
 const REMOVED_ENTRIES = 64 * REMOVED_PAGES
 
-/** Before the first instant that an event can have, and behind the last. */
+/** Before the first and after the last instant that an event can have. */
 const ALL_MS = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
 
-/** The standings of one workspace, read on a connection, in the caller's transaction. */
+/** Reads the standings of one workspace on a connection, in the caller's transaction. */
 export class StandingTablesReader implements StandingReader {
   readonly connection: Connection
   /** Of the workspace, as 32 digits. */
@@ -49,7 +49,7 @@ export class StandingTablesReader implements StandingReader {
     return (await this.journeys([journey])).get(journey)
   }
 
-  /** The states of some journeys, as far as they have standings. */
+  /** Returns the states of some journeys, if they have standings. */
   async journeys(journeys: readonly Key[]): Promise<Map<Key, JourneyState>> {
     const { rows } = await this.connection.run<StoredJourney>(
       `SELECT journey_id, generation, event_ids, version, building FROM standing_journeys
@@ -125,7 +125,7 @@ export class StandingTablesReader implements StandingReader {
     return rows.map(({ journey_id }) => digitsOf(journey_id))
   }
 
-  /** Under what the pages of a generation are kept; undefined where it has none yet. */
+  /** Returns the number under which the pages of a generation are stored; undefined if it has none yet. */
   protected async space(journey: Key, generation: number): Promise<string | undefined> {
     const name = `${journey} ${generation}`
     const known = this.#spaces.get(name)
@@ -144,7 +144,7 @@ export class StandingTablesReader implements StandingReader {
   }
 }
 
-/** The same, and writes them. One transaction has one; of a workspace there is one such transaction at a time. */
+/** The same with writing. A transaction has one, and a workspace has one such transaction at a time. */
 export class StandingTablesWriter extends StandingTablesReader implements StandingWriter {
   async writePages(
     journey: Key,
@@ -159,7 +159,8 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
       )
     }
     for (const pages of parts(put)) {
-      // Two parameters for all: bytes cross as they are where they are one, and as text in an array.
+      // Two parameters for all pages: a single byte string crosses unchanged, while an array of them would be sent as
+      // text.
       await this.connection.run(PUT_PAGES, [
         this.workspace,
         space,
@@ -238,7 +239,7 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
   }
 
   async dropGeneration(journey: Key, generation: number): Promise<void> {
-    // Its number is free for another generation at once.
+    // The number is immediately free for another generation.
     await this.connection.run(
       `UPDATE standing_spaces SET generation = NULL
       WHERE workspace_id = $1 AND journey_id = $2 AND generation = $3`,
@@ -247,7 +248,7 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
     this.forget(journey, generation)
   }
 
-  /** Removes some of what is not read any more. @returns whether there may be more */
+  /** Removes some of what is no longer read. @returns whether there may be more */
   async removeSome(): Promise<boolean> {
     const { rows } = await this.connection.run<{ space: string }>(
       'SELECT space FROM standing_spaces WHERE workspace_id = $1 AND generation IS NULL LIMIT 1',
@@ -283,7 +284,7 @@ export class StandingTablesWriter extends StandingTablesReader implements Standi
 
 const LEAST_UUID = '0'.repeat(32)
 
-/** Pages in parts that are sent together. */
+/** Splits pages into parts that are sent together. */
 function parts(pages: readonly PageRow[]): PageRow[][] {
   const parts: PageRow[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -298,7 +299,7 @@ function parts(pages: readonly PageRow[]): PageRow[][] {
   return parts
 }
 
-/** Where each of several begins that follow each other, from 1. */
+/** Returns the start positions, from 1, of consecutive values. */
 function places(lengths: readonly number[]): number[] {
   let place = 1
   return lengths.map((length) => {
@@ -308,7 +309,7 @@ function places(lengths: readonly number[]): number[] {
   })
 }
 
-/** Whoever comes before the first page comes into that one. */
+/** A key before the first page belongs to that one. */
 const PAGES_WITH = `
   WITH found AS MATERIALIZED (
     SELECT DISTINCT coalesce((

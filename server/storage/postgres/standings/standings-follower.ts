@@ -20,33 +20,34 @@ import {
 import { CustomerHistory } from './customer-history.ts'
 import { StandingTablesWriter } from './standing-tables.ts'
 
-/** So long one page after the other is computed anew before others have a turn. */
+/** Maximum time for recomputing pages before others have a turn. */
 const REBUILD_MS = 50
 
-/** Steps that were edited are looked for among journeys that were changed so long before the last one. */
+/** Edited steps are searched among journeys changed up to this long before the last change. */
 const CLOCKS_APART_MS = 600_000
 
-/** What a customer's identifier takes in a map. */
+/** Size of a customer's identifier in a map. */
 const CUSTOMER_BYTES = 100
 
-/** What there is to do in a workspace. */
+/** The pending work of a workspace. */
 export type Due = { workspace: string; isArrived: boolean; isToRebuild: boolean }
 
-/** What a slice has come to. `busy`: somebody else has the workspace. */
+/** The result of a slice. `busy`: another process has locked the workspace. */
 export type Followed = 'all' | 'more' | 'busy'
 
 /**
- * Follows what arrives into the standings and the counts, a slice of one workspace in a transaction. Every process does so;
- * whoever has locked the workspace's row goes on, and the others leave it alone. So it does not matter which of them dies.
+ * Applies arrivals to the standings and the counts, one slice of one workspace per transaction. Every process does so;
+ * the one that has locked the workspace's row continues, and the others skip it. So it does not matter which process
+ * dies.
  */
 export class StandingsFollower {
   readonly #pool: Pool
-  /** As this process has left them, which holds as long as no other has changed any. */
+  /** The states that this process has left, valid as long as no other has changed any. */
   readonly #known = new KnownStandings<Key, string>({
     nameOf: (event_id) => event_id,
     customer_bytes: CUSTOMER_BYTES,
   })
-  /** Of `cairn_store`, when journeys were looked at last. */
+  /** The change number of `cairn_store` when journeys were last read. */
   #changes: number | undefined
   /** When the last of them was changed. */
   #updated_ms = Number.MIN_SAFE_INTEGER
@@ -55,7 +56,7 @@ export class StandingsFollower {
     this.#pool = pool
   }
 
-  /** Looks what there is to do. */
+  /** Returns the pending work. */
   async due(): Promise<Due[]> {
     const rows = await this.#pool.read<{ kind: string; workspace: string | null; changes: number | null }>(
       DUE,
@@ -74,12 +75,12 @@ export class StandingsFollower {
     return [...due.values()]
   }
 
-  /** Takes in the next slice of what has arrived in a workspace. */
+  /** Applies the next slice of a workspace's arrivals. */
   async follow(workspace: string): Promise<Followed> {
     const looked = new LookedAt()
     const followed = await this.#inTurn(workspace, async (connection, writer, order) => {
       const { journeys, arrivals, taken, gone } = await takeSlice(connection, workspace)
-      // What is told of the order to those who walk must not be forgotten by a server that fails.
+      // The order promised to forward walks must not be lost in a crash of the server.
       await connection.run(`SELECT ${DURABLE}`)
       await noteOrder(connection, workspace, order, taken)
       await forgetJourneys(writer, gone)
@@ -106,12 +107,12 @@ export class StandingsFollower {
       )
       return 'all'
     })
-    // Only now it is so: what has not been committed is seen by nobody.
+    // Only after the commit, because uncommitted changes are not visible.
     for (const change of looked.changes()) this.#known.advance(change)
     return followed
   }
 
-  /** Of what has arrived that which may change a standing: mostly little, and then hardly a page is read. */
+  /** Returns the arrivals that may change a standing: mostly few, so that hardly a page is read. */
   #changing(journeys: readonly ArrivedJourney[], states: ReadonlyMap<Key, JourneyState>): JourneyChange[] {
     return journeys.flatMap(({ journey, event_ids, customers, events }) => {
       const changesNothing = this.#changesNothing({ journey, event_ids }, states.get(journey))
@@ -130,7 +131,7 @@ export class StandingsFollower {
     })
   }
 
-  /** Whether an event surely changes nothing in a journey. */
+  /** Whether an event certainly changes nothing in a journey. */
   #changesNothing(
     { journey, event_ids }: Pick<ArrivedJourney, 'journey' | 'event_ids'>,
     state: JourneyState | undefined,
@@ -140,7 +141,7 @@ export class StandingsFollower {
     return (event) => known.changesNothing(event)
   }
 
-  /** Computes standings for edited steps, or removes what is not read any more, for a while. */
+  /** Computes standings for edited steps, or removes what is no longer read, for a while. */
   async rebuild(workspace: string): Promise<Followed> {
     return await this.#inTurn(workspace, async (connection, writer) => {
       const history = new CustomerHistory(connection, workspace)
@@ -155,7 +156,7 @@ export class StandingsFollower {
     })
   }
 
-  /** Adopts the steps of journeys as they are configured. */
+  /** Adopts the current steps of journeys. */
   async adopt(workspace: string, journeys: readonly Key[]): Promise<Followed> {
     return await this.#inTurn(workspace, async (connection, writer) => {
       const steps = await configuredSteps(connection, workspace, journeys)
@@ -165,8 +166,8 @@ export class StandingsFollower {
   }
 
   /**
-   * What other processes must hear of is numbered, edits of journeys too. What cannot be adopted now, because somebody else
-   * has the workspace, is looked for again.
+   * Changes that other processes must learn of are numbered, including edits of journeys. An edit that cannot be
+   * adopted now, because another process has locked the workspace, is searched again.
    */
   async #adoptEdits(changes: number) {
     if (changes === this.#changes) return
@@ -192,7 +193,7 @@ export class StandingsFollower {
     this.#changes = changes
   }
 
-  /** The journeys among some whose standings are of other steps. */
+  /** Returns the journeys whose standings belong to other steps. */
   async #edited(workspace: string, journeys: readonly JourneyRow[]): Promise<Key[]> {
     const steps = new Map(journeys.map(({ journey_id, steps }) => [uuidOf(journey_id), steps]))
     const states = await this.#pool.read<{ journey_id: string; event_ids: string }>(
@@ -206,13 +207,13 @@ export class StandingsFollower {
     })
   }
 
-  /** Does something in a transaction in which nobody else does anything in the workspace. */
+  /** Runs work in a transaction that has locked the workspace. */
   async #inTurn(
     workspace: string,
     work: (connection: Connection, writer: StandingTablesWriter, order: ArrivalOrder) => Promise<Followed>,
   ): Promise<Followed> {
     return await this.#pool.use(async (connection) => {
-      // What is derived and what it is derived from are in one transaction: none is lost where the commit is.
+      // Derived data and its sources are in one transaction, so none is lost if the commit survives.
       await connection.run('BEGIN; SET LOCAL synchronous_commit = off')
       try {
         const [order] = (await connection.run<ArrivalOrder>(LOCK, [workspace])).rows
@@ -235,7 +236,7 @@ export class StandingsFollower {
   }
 }
 
-/** What following has looked at in a transaction. */
+/** What a transaction of the follower has read. */
 class LookedAt {
   #states: ReadonlyMap<Key, JourneyState> = new Map()
   readonly #standings = new Map<Key, { customer: Key; standing: Standing }[]>()
@@ -268,7 +269,7 @@ class LookedAt {
   }
 }
 
-/** Another one where any standing of the journey is another. */
+/** Differs whenever any standing of the journey differs. */
 function stateText({ generation, version }: JourneyState): string {
   return `${generation} ${version}`
 }

@@ -8,17 +8,17 @@ import { StandingTablesReader } from './standing-tables.ts'
 
 type Now = { now_ms: number; as_of_ms: number | null; is_arrived: boolean }
 
-/** Reads standings, each time in the state of one commit. */
+/** Reads standings, each time in one snapshot. */
 export class StandingsSnapshots {
   readonly #pool: Pool
-  /** By workspace: the last instant at which nothing was to be taken in. That stays true; nobody need have noted it. */
+  /** Per workspace, the last instant at which nothing was pending. That stays true, so it need not be stored. */
   readonly #asOf_ms = new Map<string, number>()
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
-  /** Whether something is to be taken in in a workspace, and whether a journey has other steps than its standings. */
+  /** Returns whether arrivals of a workspace are pending, and whether a journey's steps were edited. */
   async due(workspace: string, journey?: Key): Promise<{ isArrived: boolean; isEdited: boolean }> {
     return await this.#pool.use(async (connection) => {
       const { rows } = await connection.run<Now>(NOW, [workspace, idOf('wsp', workspace)])
@@ -31,7 +31,7 @@ export class StandingsSnapshots {
     })
   }
 
-  /** @throws {ConnectionLost} or what PostgreSQL refuses it with, also where the signal has cancelled it */
+  /** @throws {ConnectionLost} or PostgreSQL's error, also if the signal has cancelled it */
   async read<Result>(
     workspaceId: string,
     signal: AbortSignal,
@@ -54,7 +54,7 @@ export class StandingsSnapshots {
         return result
       } catch (error) {
         await connection.run('ROLLBACK').catch(() => connection.close())
-        // What was not on disk yet may be lost with the server.
+        // What was not flushed yet may be lost with the server.
         this.#asOf_ms.delete(workspace)
         throw error
       }
@@ -70,7 +70,7 @@ export class StandingsSnapshots {
   }
 }
 
-/** Before all that was stored in the beginning has been looked at there is nothing: numbers of a part would be wrong. */
+/** Returns nothing before everything stored initially has been processed: partial numbers would be wrong. */
 class WholeStandings extends StandingTablesReader {
   override async journey(journey: Key): Promise<JourneyState | undefined> {
     return this.asOf_ms === null ? undefined : await super.journey(journey)
@@ -81,7 +81,7 @@ class WholeStandings extends StandingTablesReader {
   }
 }
 
-/** Where nothing is in a queue, all that was acknowledged before this statement began is in the standings. */
+/** If no queue has entries, everything acknowledged before this statement started is in the standings. */
 const NOW = `
   SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now_ms,
     (SELECT as_of_ms FROM event_following WHERE workspace_id = $1) AS as_of_ms,

@@ -1,6 +1,6 @@
 /**
- * The thread that follows what arrives into the standings, and reads them for reports; it reads counts of events too. It
- * gives way to all others.
+ * The thread that applies arrivals to the standings and reads them for reports; it also reads event counts. It runs
+ * with a lower priority.
  */
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
@@ -21,32 +21,32 @@ import { StandingsSnapshots } from './standings-snapshots.ts'
 
 export type StandingsThreadData = {
   url: string
-  /** How many reports are read at a time. */
+  /** Maximum concurrent reports. */
   readers: number
 }
 
-/** What the thread is asked besides: it is for all that keeps a processor busy for long. */
+/** Additional queries for the thread, because they keep a processor busy for long. */
 export type ActivityQuery = { kind: 'activity'; workspaceId: string; request: ActivityRequest }
 
-/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+/** Niceness added: beside other threads, this one then gets a third of the time of one. */
 const NICENESS = 5
 
-/** How often is looked whether something has arrived. What has come meanwhile is taken in at once, which is cheaper. */
+/** Polling interval for arrivals. What has arrived meanwhile is applied together, which is cheaper. */
 const LOOK_MS = 300
 
-/** What could not be followed is tried again after so long. */
+/** Wait before a failed run is repeated. */
 const RETRY_MS = 1_000
 
-/** Between two turns of computing anew the server does nothing for it, so long as a turn takes. */
+/** Pause between two turns of recomputing, as long as a turn. */
 const REBUILD_PAUSE_MS = 50
 
-/** So long a report waits at the most for what had arrived before it was asked for. */
+/** Maximum time that a report waits for earlier arrivals. */
 const CATCH_UP_MS = 200
 
-/** What another process is taking in is looked for again after so long. */
+/** Polling interval while another process applies the arrivals. */
 const BUSY_MS = 20
 
-/** One connection follows, and one more lets those who wait for a report catch up beside. */
+/** One connection follows; another one lets reports catch up beside it. */
 const POOLS = {
   following: { most: 2, mostWaiting: 10, statement_ms: 60_000 },
   reading: { mostWaiting: 10, statement_ms: 6_000 },
@@ -55,7 +55,7 @@ const POOLS = {
 type Asked = Extract<StandingsRequest<ActivityQuery>, { kind: 'query' }>
 
 const data: StandingsThreadData = workerData
-// Only Linux sets it for the thread alone.
+// Only Linux sets the priority for the thread alone.
 if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
 
 const servers = new Servers(readAddress(data.url))
@@ -86,7 +86,7 @@ async function follow() {
   }
 }
 
-/** Does what is due, of each workspace a turn. @returns after how long to go on */
+/** Does the pending work, one turn per workspace. @returns after how long to continue */
 async function followAll(): Promise<number> {
   let pause_ms = LOOK_MS
   let failure: { error: unknown } | undefined
@@ -98,7 +98,7 @@ async function followAll(): Promise<number> {
         pause_ms = Math.min(pause_ms, REBUILD_PAUSE_MS)
       }
     } catch (error) {
-      // The others' turns come all the same.
+      // The other workspaces get their turns all the same.
       failure = { error }
     }
   }
@@ -111,12 +111,12 @@ function fail(error: unknown) {
   isFailing = true
 }
 
-/** Waits for what has arrived before now; but not for long: a slice may take seconds, and goes on beside the report. */
+/** Waits for earlier arrivals, but not for long: a slice may take seconds, and continues beside the report. */
 async function catchUp(query: StandingsQuery, signal: AbortSignal) {
   await Promise.race([takeIn(query, signal), sleep(CATCH_UP_MS, undefined, { ref: false })])
 }
 
-/** Lets what has arrived before now be taken in, and edited steps be adopted. */
+/** Lets earlier arrivals be applied, and edited steps be adopted. */
 async function takeIn(query: StandingsQuery, signal: AbortSignal) {
   const workspace = parsedUuid(query.workspaceId)
   if (workspace === undefined) return
@@ -131,12 +131,12 @@ async function takeIn(query: StandingsQuery, signal: AbortSignal) {
       const followed: Followed = isBehind
         ? await follower.follow(workspace)
         : await follower.adopt(workspace, journey === undefined ? [] : [journey])
-      // What arrives meanwhile came later than the question.
+      // What arrives meanwhile is later than the request.
       if (isBehind) isCaughtUp = followed === 'all'
       if (followed === 'busy') await sleep(BUSY_MS)
     }
   } catch (error) {
-    // What is there can be read all the same; and if not, that is told.
+    // What is there can be read all the same; if not, that error is reported.
     fail(error)
   }
 }

@@ -23,15 +23,15 @@ import { makePartitions } from '../partitions.ts'
 import { eventOf, type StoredEvent } from '../reader/stored-event.ts'
 import { isBeingCopied } from './copy-state.ts'
 
-/** How often it is looked whether a server has stopped. */
+/** Interval of checks whether a server has stopped. */
 const LOOK_MS = 50
 
-/** To count or to sort all events may take long; nobody else waits for it. */
+/** Statement timeout: counting or sorting all events may take long, and nobody else waits for it. */
 const STATEMENT_MS = 3_600_000
 
 /**
- * Opens a database, and makes its tables where there are none.
- * @throws {Error} with a message for the operator where a server uses it
+ * Opens a database, and creates its tables if there are none.
+ * @throws {Error} with a message for the operator if a server uses it
  */
 export async function openTransferableDatabase(url: string): Promise<TransferableStore> {
   const servers = new Servers(readAddress(url))
@@ -47,7 +47,7 @@ export async function openTransferableDatabase(url: string): Promise<Transferabl
   }
 }
 
-/** A server that has just stopped may be among those that PostgreSQL has for so long. */
+/** For this long a server that has just stopped may still be connected. */
 const STOPPED_WITHIN_MS = 2_000
 
 async function assertUnserved(pool: Pool) {
@@ -78,7 +78,7 @@ function transferable(pool: Pool, servers: Servers, messageSalt: string): Transf
   const events = new EventCursor(pool)
   const months = new Set<string>()
 
-  /** Events of a month lie together from the beginning, so that they can go together. */
+  /** Partitions for the months of the events, so that retention can drop whole partitions. */
   const makePartitionsOf = async (rows: readonly EventRow[]) => {
     for (const row of rows) {
       const month = new Date(msOf(row.id)).toISOString().slice(0, 7)
@@ -138,7 +138,7 @@ async function writeEnrolments(db: Transaction<DB>, rows: readonly EnrolmentRow[
   await sql`INSERT INTO enrolments (workspace_id, journey_id, customer_id, enrolled_ms)
     SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json)
       AS row (workspace_id text, journey_id text, customer_id text, enrolled_ms bigint)`.execute(db)
-  // What is derived is not copied. It is made of what arrives, and so all of this arrives.
+  // Derived data is not copied. It is computed from arrivals, so everything is enqueued as an arrival.
   await sql`INSERT INTO enrolment_arrivals (workspace_id, arrival, enrolments)
     SELECT workspace_id, gen_random_uuid(), json_agg(json_build_object('journey_id', journey_id, 'customer_id', customer_id,
       'customer_type', customer_type, 'enrolled_ms', enrolled_ms))
@@ -153,11 +153,11 @@ type CopiedEvent = StoredEvent & { workspace_id: string; custom_variables: strin
 const EVENT_COLUMNS = `id, workspace_id, journey_id, customer_id, at_ms, received_ms, is_dated, message_id, message_text,
   event_id, custom_variables, key_id`
 
-/** Events of all workspaces in the order of their identifiers, for which there is no index: sorted once and then fetched. */
+/** Events of all workspaces by identifier, for which there is no index: sorted once and then fetched with a cursor. */
 class EventCursor {
   readonly #pool: Pool
   #connection: Connection | undefined
-  /** The last that was fetched. */
+  /** The last one fetched. */
   #at: string | undefined
 
   constructor(pool: Pool) {
@@ -185,7 +185,7 @@ class EventCursor {
 
   close() {
     if (!this.#connection) return
-    // In a transaction still; it is of no further use.
+    // Still in a transaction, so it cannot be used again.
     this.#connection.close()
     this.#pool.release(this.#connection)
     this.#connection = undefined

@@ -25,30 +25,30 @@ type Known = {
   customer_name: string
   name_key: string
   created_ms: number
-  /** The journeys it takes part in, of those of the group. */
+  /** Those of the group's journeys in which it is enrolled. */
   enrolled: string[]
 }
 
-/** What the calls of a group for one customer come to. */
+/** What the calls of a group mean for one customer. */
 type Plan = Pick<Initialization, 'customer_type' | 'client_customer_id' | 'customer_name'> & {
   known: Known | undefined
-  /** The one that is stored, or with which it will be made. */
+  /** The stored one, or the one with which it will be created. */
   customer_id: string
-  /** Which it is to be entered in. */
+  /** The journeys in which it is to be enrolled. */
   journeys: Set<string>
 }
 
-/** Of so many workspaces they are remembered. */
+/** Maximum workspaces whose secrets are cached. */
 const KNOWN_SECRETS = 10_000
 
-/** Another replica may make or rename a customer meanwhile, and another one then. */
+/** Maximum attempts: another replica may create or rename a customer each time. */
 const ROUNDS = 20
 
 /** Registers customers, those of one workspace at a time, each group in one transaction. */
 export class CustomerWriter {
   readonly #options: CustomerWriterOptions
   readonly #nextId = ascendingIds()
-  /** Of workspaces, with which digests are made; they never change. */
+  /** The secrets for digests, by workspace; they never change. */
   readonly #secrets = new Map<string, string>()
 
   constructor(options: CustomerWriterOptions) {
@@ -56,11 +56,11 @@ export class CustomerWriter {
   }
 
   /**
-   * Makes each customer or finds it, updates its name, and enters it in the journey.
+   * Creates or finds each customer, updates its name, and enrols it in the journey.
    *
-   * What is to be done is planned from what is stored, and done where that is still so. Where it is not, because another
-   * replica was first, or this one was on a connection that was lost, it is planned again. A customer is made with the same
-   * identifier each time, which tells whose doing it was.
+   * The changes are planned from what is stored, and applied only if that is still the same (optimistic concurrency
+   * control). Otherwise, because another replica was first, or this one was on a connection that was lost, they are
+   * planned again. A customer is created with the same identifier each time, which shows who created it.
    */
   async initialize(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const newIds = this.#newIds(calls)
@@ -68,27 +68,30 @@ export class CustomerWriter {
       const { statuses, known, erased } = await this.#look(workspace_id, calls)
       const plans = plansOf(calls, { statuses, known, erased, newIds })
       const due = [...plans.values()].filter(isDue)
-      // What was read has been committed by whoever wrote it.
+      // What was read is committed already.
       const done = due.length === 0 ? 0 : await this.#write(workspace_id, due)
       if (done === due.length) return outcomesOf(calls, { statuses, known, erased, plans, newIds })
     }
     throw new Error('customers are renamed faster than they can be found')
   }
 
-  /** The identifier with which each customer is made, if it is. */
+  /** Returns the identifier for each customer in case it is created. */
   #newIds(calls: readonly Initialization[]): Map<string, string> {
     const now_ms = this.#options.now()
     const ids = new Map<string, string>()
     for (const call of calls) {
       const { discretion } = call
-      // The first call for a customer makes it.
+      // The first call for a customer creates it.
       if (ids.has(keyOf(call))) continue
       ids.set(keyOf(call), discretion ? newIdBetween('cus', discretion.since_ms, now_ms) : newId('cus'))
     }
     return ids
   }
 
-  /** What `initialize` would answer to each call now, if it were the only one; with discretion the same for every customer. */
+  /**
+   * Returns what `initialize` would answer to each call now if it were the only one; with discretion the same for every
+   * customer.
+   */
   async check(workspace_id: string, calls: readonly Initialization[]): Promise<InitializeOutcome[]> {
     const { statuses, known, erased } = await this.#look(workspace_id, calls)
     return calls.map((call) => {
@@ -147,7 +150,7 @@ export class CustomerWriter {
     return secret
   }
 
-  /** @returns how many of them are now as they were to be */
+  /** @returns the number of plans that were applied */
   async #write(workspace_id: string, plans: readonly Plan[]): Promise<number> {
     const now_ms = this.#options.now()
     const words = plans.map((plan) => (changeOf(plan) === 'none' ? [] : nameWords(plan.customer_name)))
@@ -164,7 +167,7 @@ export class CustomerWriter {
         return (await connection.run(WRITE, parameters)).rows.length
       })
     } catch (error) {
-      // Somebody was erased between the look and this: nothing was written, and it is planned again.
+      // A customer was erased in the meantime: nothing was written, and it is planned again.
       if (isOrphaned(error)) return 0
       throw error
     }
@@ -187,7 +190,7 @@ function brokenRule(call: Initialization, { statuses, known, erased }: Omit<Foun
   })
 }
 
-/** By customer, of the calls that are not refused. */
+/** Plans the calls that are not refused, by customer. */
 function plansOf(calls: readonly Initialization[], found: Found): Map<string, Plan> {
   const plans = new Map<string, Plan>()
   for (const call of calls) {
@@ -198,7 +201,7 @@ function plansOf(calls: readonly Initialization[], found: Found): Map<string, Pl
     const customer_id = known?.customer_id ?? found.newIds.get(key) ?? ''
     const customer_name = known?.customer_name ?? call.customer_name
     const plan = plans.get(key) ?? { ...names, customer_name, known, customer_id, journeys: new Set() }
-    // The last of several names stays.
+    // The last of several names wins.
     if (!discretion) plan.customer_name = call.customer_name
     if (!known?.enrolled.includes(journey_id)) plan.journeys.add(journey_id)
     plans.set(key, plan)
@@ -226,7 +229,7 @@ function outcomesOf(
     const plan = plans.get(keyOf(call))
     if (!plan) throw new Error('an initialization that breaks no rule was not planned')
     const { customer_id } = plan
-    // Of several calls that made it the first one did.
+    // Of several calls that would create it, the first one did.
     const created = customer_id === found.newIds.get(keyOf(call)) && !told.has(customer_id)
     told.add(customer_id)
     return { status: 'stored', customer_id, created }
@@ -247,13 +250,13 @@ function customerRow(plan: Plan, words: string[]) {
 }
 
 /**
- * The words that the index of names gets or loses.
- * @param words of the name, where it is new
+ * Returns the words to add to and remove from the index of names.
+ * @param words of the name if it is new
  */
 function wordRows(plan: Plan, words: string[], now_ms: number) {
   const { known, customer_id } = plan
   if (changeOf(plan) === 'none') return []
-  // The index has the words that are stored: another version of Unicode may find others in the same name.
+  // The index contains the words that are stored: another version of Unicode may find others in the same name.
   const before = new Set(known ? wordsOfText(known.name_key).map(indexedBeginning) : [])
   const after = new Set(words.map(indexedBeginning))
   const row = { customer_id, created_ms: known?.created_ms ?? now_ms }
@@ -268,9 +271,9 @@ function enrolmentRows({ journeys, customer_id, customer_type }: Plan) {
 }
 
 /**
- * Journeys, and customers. Each customer is looked up by the key, whatever the planner thinks of how many there are. Of
- * tables that were never analyzed it thinks that every index finds one row; the type, with which another index begins, is
- * hidden from it.
+ * Looks up journeys and customers. Each customer is looked up by the key, whatever the planner assumes about their
+ * number. For tables that were never analyzed it assumes that every index finds one row; the type, with which another
+ * index starts, is hidden from it.
  */
 const LOOK = `
   SELECT journey_id, ${JOURNEY_STATUS}, NULL AS customer_id, NULL AS customer_type, NULL AS client_customer_id,

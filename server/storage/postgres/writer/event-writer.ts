@@ -22,38 +22,38 @@ type EventWriterOptions = {
 
 /** The events of one request. */
 export type Sending = {
-  /** Of the key with which they were sent; '' for none. */
+  /** The key that sent them; '' for none. */
   key_id: string
   events: readonly NewEvent[]
-  /** Nothing is said of customers, except by what is stored. */
+  /** Whether to reveal nothing about customers, except by what is stored. */
   isDiscreet: boolean
 }
 
 /** An event of a group. */
 type Row = Pick<Sending, 'isDiscreet'> & {
   event: NewEvent
-  /** What it is counted with, of the group's `GroupCounts`. */
+  /** Number of its series in the group's `GroupCounts`. */
   series: number
-  /** What it is counted as. */
+  /** The outcome as which it was counted. */
   counted?: EventOutcome['status'] | undefined
   /** The UUID under which its message is looked up. */
   message: string | null
-  /** What the rules say to it; recognition comes before them. */
+  /** The rule that it breaks; deduplication comes before rules. */
   refusal: EventRejection | undefined
-  /** The UUID under which it is to be stored; undefined where it is not. */
+  /** The UUID under which it is to be stored; undefined if it is not. */
   id?: string
 }
 
-/** An event that has a message of the group. */
+/** A stored event with a message of the group. */
 type Known = EventContent & { id: string; received_ms: number }
 
-/** What is stored of it, its variables only by their length. */
+/** The stored event with the length of its variables instead of the variables. */
 type Head = StoredEvent & { message: string; variables_bytes: number | null }
 
 /** Classifies events and stores them, those of one workspace at a time, each group in one transaction. */
 export class EventWriter {
   readonly #options: EventWriterOptions
-  /** Has the number of this process among those that write, once it has one. */
+  /** Contains the number of this process among writers, once it has one. */
   #nextId = ascendingIds()
   #entered: Promise<void> | undefined
 
@@ -64,9 +64,9 @@ export class EventWriter {
   /**
    * Stores the events of one workspace.
    *
-   * They are inserted without a look whether their messages are known: nearly none is, and the unique key tells what a
-   * look before could not, that another replica stores the same message at this moment. Only what was not inserted is
-   * looked up then, and before, for recognition, what a rule would refuse.
+   * They are inserted optimistically, without checking whether their messages are known: hardly any is, and the unique
+   * key detects what a check could not, that another replica stores the same message at this moment. Only events that
+   * were not inserted are looked up afterwards, and those that a rule would refuse before, for deduplication.
    */
   async insert(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
     const now_ms = this.#options.now()
@@ -99,7 +99,7 @@ export class EventWriter {
     if (found.size === 0 && rows.every(({ id }, index) => id === ids[index])) return expected
     for (const [message, event] of found) known.set(message, event)
     const outcomes = outcomesOf(rows, known)
-    // A message with another content was taken for a duplicate, as nearly all are that are known.
+    // A message with other content was counted as a duplicate, like nearly all known messages.
     for (const [index, { series, counted }] of rows.entries()) {
       counts.add(series, counted, -1)
       counts.add(series, outcomes[index]?.status)
@@ -108,7 +108,7 @@ export class EventWriter {
     return outcomes
   }
 
-  /** What `insert` would answer to each request now, if it were the only one. */
+  /** Returns what `insert` would answer to each request now if it were the only one. */
   async check(workspace_id: string, sent: readonly Sending[]): Promise<EventOutcome[]> {
     const now_ms = this.#options.now()
     const all = sent.flatMap(({ events }) => events)
@@ -134,10 +134,13 @@ export class EventWriter {
     })
   }
 
-  /** Takes a number with the first event that is stored: a standby gives none, and lists are read from it all the same. */
+  /**
+   * Takes a number at the first stored event, because a standby cannot assign one, and lists are read from it all the
+   * same.
+   */
   async #enter(): Promise<void> {
     const { pool } = this.#options
-    // A number that is taken twice is one that nobody has.
+    // A number that was taken twice by a repeated statement is simply unused.
     this.#entered ??= untilKnown(pool, (connection) => connection.run<{ writers: number }>(ENTER)).then(
       ({ rows: [store] }) => {
         this.#nextId = ascendingIds(undefined, store?.writers)
@@ -151,7 +154,7 @@ export class EventWriter {
     }
   }
 
-  /** Gives an identifier to what is to be stored: of each message the first event. */
+  /** Assigns an identifier to what is to be stored: the first event of each message. */
   #giveIds(rows: readonly Row[], known: ReadonlyMap<string, Known>, now_ms: number) {
     const held = new Set<string>()
     for (const row of rows) {
@@ -166,13 +169,13 @@ export class EventWriter {
     return message_id === null || isTooLarge ? null : messageUuid(message_id, this.#options.messageSalt)
   }
 
-  /** Puts into the queue what was counted and is in no statement that stores. */
+  /** Enqueues counts that are in no statement that stores events. */
   async #count(row: { workspace: string; now_ms: number; counts: GroupCounts }) {
     const arrival = uuidText(this.#nextId(row.now_ms))
     await insertCounts(this.#options.pool, { ...row, arrival })
   }
 
-  /** What the rules on journeys, enrolments and times say to events. */
+  /** Returns functions that apply the rules for journeys, enrolments and times. */
   async #rules(workspace_id: string, events: readonly NewEvent[], now_ms: number) {
     const journeyIds = new Set(events.map(({ journey_id }) => journey_id))
     const pairs = new Map<string, NewEvent>()
@@ -206,9 +209,9 @@ export class EventWriter {
   }
 
   /**
-   * Stores the rows that have an identifier, and what was counted of all.
-   * @param group.counts as if none of them was known before; what is stored of it is taken out
-   * @returns by message what was known before
+   * Stores the rows that have an identifier, and the counts of all.
+   * @param group.counts as if none of them was known before; the statement corrects them for what it finds
+   * @returns the events known before, by message
    */
   async #store({ workspace_id, workspace, now_ms, rows, counts }: Group): Promise<Map<string, Known>> {
     const known = new Map<string, Known>()
@@ -233,16 +236,16 @@ export class EventWriter {
       counts.clear()
       for (const row of missing) row.counted = 'created'
       if (inserted === missing.length) break
-      // Of the others another replica was first, or this one was, on a connection that was lost.
+      // For the others, another replica was first, or this one was, on a connection that was lost.
       const own = await this.#existing(workspace, missing)
       missing = missing.filter(({ id = '' }) => !own.has(id))
-      // So the statement has counted them.
+      // The statement has counted them so.
       for (const row of missing) row.counted = 'duplicate'
       for (const [message, event] of await this.#known(workspace, missing, rows)) known.set(message, event)
       missing = missing.filter(({ message }) => message === null || !known.has(message))
       missing = await this.#thoseLeft({ workspace_id, now_ms, rows: missing, counts })
       for (const row of missing) {
-        // Each statement's identifiers are its own, in one piece.
+        // Each statement's identifiers are its own, consecutively.
         row.id = uuidText(this.#nextId(now_ms))
       }
     }
@@ -250,8 +253,8 @@ export class EventWriter {
   }
 
   /**
-   * Of rows that were not stored, though nobody has their messages, those that may be: of others the customer or the journey
-   * is gone.
+   * Returns those rows that may still be stored, among rows that were not stored although nobody has their messages:
+   * the customer or journey of the others was removed.
    */
   async #thoseLeft({ workspace_id, now_ms, rows, counts }: Omit<Group, 'workspace'>): Promise<Row[]> {
     if (rows.length === 0) return []
@@ -259,7 +262,7 @@ export class EventWriter {
     const rules = await this.#rules(workspace_id, events, now_ms)
     return rows.filter((row) => {
       row.refusal = rules.refusalOf(row.event, row.isDiscreet)
-      // So the statement has counted what it passed over, and what has a message that was taken.
+      // The statement has counted so what it skipped, and what has a known message.
       const counted = row.refusal ? 'created' : 'duplicate'
       row.counted = row.refusal ? 'rejected' : 'created'
       counts.add(row.series, counted, -1)
@@ -269,7 +272,7 @@ export class EventWriter {
     })
   }
 
-  /** Which of the rows are stored under their own identifiers. */
+  /** Returns the identifiers of the rows that are stored under their own identifiers. */
   async #existing(workspace: string, rows: readonly Row[]): Promise<Set<string>> {
     const ids = rows.map(({ id }) => id)
     const found = await this.#options.pool.read<{ id: string }>(
@@ -280,7 +283,7 @@ export class EventWriter {
   }
 
   /**
-   * The events that are stored with the messages of some rows, by message.
+   * Returns the stored events with the messages of some rows, by message.
    * @param all the rows that may be compared with them
    */
   async #known(workspace: string, asked: readonly Row[], all: readonly Row[]): Promise<Map<string, Known>> {
@@ -292,7 +295,7 @@ export class EventWriter {
       idOf('wsp', workspace),
     ])
     const heads = new Map(found.map((head) => [digitsOf(head.message), head]))
-    // Equal variables have texts of equal length. So no more is read than was sent, whatever is stored.
+    // Equal variables have texts of equal length, so no more is read than was sent, whatever is stored.
     const compared = new Set<string>()
     for (const { message, event } of all) {
       const head = message === null ? undefined : heads.get(message)
@@ -326,7 +329,7 @@ type Group = {
 }
 
 /**
- * What becomes of rows, if those with an identifier are stored as far as their messages are not known.
+ * Returns the outcomes of rows, if those with an identifier are stored unless their messages are known.
  * @param known by message
  */
 function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): EventOutcome[] {
@@ -334,7 +337,7 @@ function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): Ev
   return rows.map(({ event, isDiscreet, message, refusal, id }) => {
     const before = message === null ? undefined : (known.get(message) ?? held.get(message))
     if (before && isSameContent(before, event)) return stored('duplicate', before)
-    // With discretion a conflict is told only where a new message_id would leave an event.
+    // With discretion a conflict is reported only if a new message_id would be accepted.
     if (before) return rejected((isDiscreet && refusal) || 'message_id_conflict')
     if (id === undefined) return rejected(refusal ?? 'message_id_conflict')
     const made = { ...event, id, received_ms: msOf(id) }
@@ -343,13 +346,13 @@ function outcomesOf(rows: readonly Row[], known: ReadonlyMap<string, Known>): Ev
   })
 }
 
-/** An event may be removed while its message is looked up; once more is enough. */
+/** Maximum attempts: an event may be removed while its message is looked up; one retry is usually enough. */
 const ROUNDS = 5
 
 function knownOf(head: Head, custom_variables: string | undefined): Known {
   return {
     ...eventOf(head),
-    // Of another length than all that were sent: equal to none, as nobody can send the JSON null.
+    // Its length differs from everything sent, so it equals none; nobody can send the JSON null.
     custom_variables: head.variables_bytes === null ? null : (custom_variables ?? 'null'),
   }
 }
@@ -362,28 +365,28 @@ function rejected(code: EventRejection): EventOutcome {
   return { status: 'rejected', code }
 }
 
-/** Identifiers may have any characters but NUL. */
+/** Identifiers may contain any characters except NUL. */
 function pairOf({ journey_id, customer_id }: NewEvent): string {
   return `${journey_id}\0${customer_id}`
 }
 
-/** What rows say that others of their series say too, as `INSERT` takes it. */
+/** Returns what the rows of a series have in common, as parameters of `INSERT`. */
 function columnsOfSeries(counts: GroupCounts) {
   const series = counts.series()
   return [
-    // Of what has no journey nothing is stored.
+    // Nothing is stored without a journey.
     series.map(({ journey_id }) => (journey_id === '' ? null : uuidOf(journey_id))),
     series.map(({ event_id }) => event_id),
     series.map(({ key_id }) => (key_id === '' ? null : uuidOf(key_id))),
   ]
 }
 
-/** All else that they say. */
+/** Returns the other columns. */
 function columnsOf(rows: readonly Row[]) {
   const isText = ({ event: { message_id } }: Row) => message_id !== null && !isUuid(message_id)
   return [
     uuidArray(rows.map(({ id = '' }) => id)),
-    // Arrays there begin with number 1.
+    // Arrays start at 1 in PostgreSQL.
     integerArray(rows.map(({ series }) => series + 1)),
     uuidArray(rows.map(({ event }) => uuidOf(event.customer_id))),
     uuidArray(rows.map(({ message }) => message)),
@@ -402,13 +405,13 @@ type Reference = {
   is_erased: boolean | null
 }
 
-/** Another process writes from now on. */
+/** Takes a number for this process as a writer. */
 const ENTER = `
   UPDATE cairn_store SET writers = writers + 1 FROM (SELECT ${DURABLE}) AS durable RETURNING writers`
 
 /**
- * The journeys, and of the pairs of journey and customer those without an enrolment: nearly none. Each pair is looked up
- * by the key, whatever the planner thinks of how many there are.
+ * Reads the journeys, and the pairs of journey and customer without an enrolment: hardly any. Each pair is looked up by
+ * the key, whatever the planner assumes about their number.
  */
 const REFERENCES = `
   SELECT journey_id, ${JOURNEY_STATUS}, NULL::int AS pair, NULL::boolean AS customer_exists,
@@ -428,8 +431,8 @@ const REFERENCES = `
   ) IS NULL`
 
 /**
- * The customers, or journeys, that are gone and whose events are being removed: mostly none.
- * @param workspace the place of its identifier
+ * The removed customers or journeys whose events are still being deleted: mostly none.
+ * @param workspace the placeholder of its identifier
  */
 function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
   return `SELECT (place::json ->> '${kind}')::uuid FROM removals
@@ -437,11 +440,10 @@ function beingRemoved(kind: 'customer' | 'journey', workspace: string): string {
 }
 
 /**
- * Nothing is stored of a customer, a journey or a workspace that is removed: who has looked for it before may not have seen that.
- * A message is taken in the order of messages, so that two replicas wait for each other and never in a circle. An event
- * that is there already was inserted by the same statement, on a connection that was lost; then its arrival is there too,
- * or this is not run (`arriveOnce`).
- * What is known before is counted as a duplicate.
+ * Stores the events. Nothing is stored for a customer, journey or workspace that was removed since it was looked up.
+ * Messages are inserted in order, so that two replicas never deadlock. An event that exists already was inserted by the
+ * same statement on a connection that was lost; then its arrival exists too, or this is not run (`arriveOnce`). What is
+ * known before is counted as a duplicate.
  */
 const INSERT = `
   WITH batch AS MATERIALIZED (

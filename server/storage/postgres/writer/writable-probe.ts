@@ -3,8 +3,8 @@ import { firstUuidOf } from '../connection/uuids.ts'
 import { DURABLE } from '../dialect.ts'
 
 /**
- * Finds out whether anything can be written. A row that is changed is written where it stands, also on a disk that is full:
- * once a group of events has found no room, the probe asks for room as events do, until there is some.
+ * Checks whether anything can be written. An updated row is written in place, even on a full disk: so once a group of
+ * events has found no space, the probe requests space like events do, until there is some.
  */
 export class WritableProbe {
   readonly #pool: Pool
@@ -16,12 +16,12 @@ export class WritableProbe {
     this.#now = now
   }
 
-  /** Something found no room on the disk. */
+  /** Records that a write found no space on the disk. */
   noteFull(): void {
     this.#asksForRoom = true
   }
 
-  /** @throws what PostgreSQL refuses a write with */
+  /** @throws PostgreSQL's error for a refused write */
   async run(): Promise<void> {
     if (this.#asksForRoom) await this.#askForRoom()
     else await runOn(this.#pool, CHANGE)
@@ -40,10 +40,10 @@ export class WritableProbe {
   }
 }
 
-/** Writes a row, so that the server and its disk are asked, and a standby refuses. */
+/** Writes a row, which involves the server's disk and is refused by a standby. */
 const CHANGE = `UPDATE cairn_store SET changes = changes FROM (SELECT ${DURABLE}) AS durable`
 
-/** Needs pages that nothing stands on: as many rows as do not fit on one, and a value that stands beside its row. */
+/** Requires new pages: more rows than fit on one, and a value that is stored out of line. */
 const FILL = `
   INSERT INTO events (id, workspace_id, journey_id, customer_id, at_ms, is_dated, event_id, custom_variables)
   SELECT (left($1, 12) || right(md5(n::text), 20))::uuid, nobody, nobody, nobody, 0, false, '', left(digits, bytes)

@@ -6,16 +6,16 @@ import { seenFromOutside } from '../connection/outages.ts'
 import type { CustomerWriter, Initialization } from './customer-writer.ts'
 import type { EventWriter, Sending } from './event-writer.ts'
 
-/** A group's rows: enough to share one commit among many, few enough to commit in some ten milliseconds. */
+/** Rows per group: enough to share one commit, few enough to commit within some ten milliseconds. */
 const GROUP_ROWS = 1_000
 
-/** What is checked only is written nowhere. */
+/** Checks are not written anywhere. */
 type Unit =
   | { kind: 'initialize' | 'check-customer'; customer: Initialization }
   | ({ kind: 'events' | 'check-events' } & Sending)
 type UnitOutcome = InitializeOutcome | EventOutcome[]
 
-/** Customers first, whom events of the same group may be about. Each kind has a commit of its own. */
+/** Customers first, because events of the same group may be about them. Each kind has its own commit. */
 const KINDS = ['initialize', 'events', 'check-customer', 'check-events'] as const satisfies Unit['kind'][]
 
 type Waiting = {
@@ -29,24 +29,24 @@ type Waiting = {
 type WriterOptions = {
   events: EventWriter
   customers: CustomerWriter
-  /** Groups are committed side by side on so many connections. */
+  /** Maximum concurrent groups, each on its own connection. */
   most: number
-  /** How many transactions wait; they count like rows. */
+  /** Number of waiting transactions; they count like rows. */
   waitingTransactions: () => number
   onGroup: (group: CommittedGroup) => void
-  /** Called where a group found no room on the disk. */
+  /** Called when a group found no space on the disk. */
   onFull: () => void
 }
 
 /**
- * Commits units in groups: those of a workspace that arrive while a group of it commits wait and are committed together
- * next; each is answered after its commit. A group is of one workspace. Those of several workspaces commit side by side, and
- * of one where whole groups of it wait; the others find a connection all the same.
+ * Group commit: units of a workspace that arrive while a group of it commits are committed together next; each is
+ * answered after its commit. A group belongs to one workspace. Groups of several workspaces commit concurrently, and of
+ * one if whole groups of it are waiting, but connections are left for the others.
  */
 export class Writer {
   readonly #options: WriterOptions
   readonly #waiting = new UnitQueue<Waiting>()
-  /** How many groups of a workspace commit. */
+  /** Number of groups being committed per workspace. */
   readonly #busy = new Map<string, number>()
   #committing = 0
   #groups = 0
@@ -57,7 +57,7 @@ export class Writer {
     this.#options = options
   }
 
-  /** How many have been written so far. */
+  /** Number of groups written so far. */
   get groups(): number {
     return this.#groups
   }
@@ -67,8 +67,8 @@ export class Writer {
   }
 
   /**
-   * @param workspaceId whose unit it is; '' for what is no workspace's
-   * @throws {Unavailable} where a unit would be refused
+   * @param workspaceId of the unit; '' for none
+   * @throws {Unavailable} if a unit would be refused
    */
   assertAvailable(workspaceId = ''): void {
     if (this.#closed) throw new Unavailable('shutting_down')
@@ -86,12 +86,12 @@ export class Writer {
     return (await this.#submit(workspaceId, { kind: 'events', ...sending })) as EventOutcome[]
   }
 
-  /** What `initialize` would answer now. */
+  /** Returns what `initialize` would answer now. */
   async checkCustomer(workspaceId: string, customer: Initialization): Promise<InitializeOutcome> {
     return (await this.#submit(workspaceId, { kind: 'check-customer', customer })) as InitializeOutcome
   }
 
-  /** What `insert` would answer now. */
+  /** Returns what `insert` would answer now. */
   async checkEvents(
     workspaceId: string,
     events: Sending['events'],
@@ -101,7 +101,7 @@ export class Writer {
     return (await this.#submit(workspaceId, unit)) as EventOutcome[]
   }
 
-  /** Refuses new work and finishes what was taken. */
+  /** Refuses new work and finishes accepted work. */
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>()
     this.#next()
@@ -117,7 +117,7 @@ export class Writer {
     })
   }
 
-  /** Requests of one turn of the event loop go together: a commit of one's own would cost each a write to disk. */
+  /** Requests of one iteration of the event loop are committed together: a commit each would cost a disk write each. */
   #schedule() {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -139,7 +139,7 @@ export class Writer {
     if (this.#committing === 0) this.#closed?.resolve()
   }
 
-  /** Single events become large groups while one commits; of batches each is one, and they need not wait. */
+  /** Single events collect into large groups while one commits; a batch is a group by itself and need not wait. */
   #mustWait(workspaceId: string): boolean {
     const groups = this.#busy.get(workspaceId) ?? 0
     if (groups === 0) return false
@@ -163,7 +163,7 @@ export class Writer {
     this.#next()
   }
 
-  /** All units together; where one of them fails, each for itself. @returns whether all of them were written */
+  /** Writes all units together; if one fails, each by itself. @returns whether all were written */
   async #writeEach(workspaceId: string, group: readonly Waiting[]): Promise<boolean> {
     if (group.length === 0) return true
     try {
@@ -178,7 +178,7 @@ export class Writer {
       }
       for (const { reject } of group) reject(seen)
       if (seen instanceof Unavailable && seen.reason === 'storage_full') this.#options.onFull()
-      // What waits behind a failure of the storage would meet it too, each after a wait of its own.
+      // What waits after a failure of the storage would fail too, each after a delay.
       if (seen instanceof Unavailable) for (const { reject } of this.#waiting.takeAll()) reject(seen)
       return false
     }

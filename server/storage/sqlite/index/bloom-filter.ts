@@ -1,14 +1,14 @@
 import { PAGE_BYTES } from './run.ts'
 
-/** So many bits for each key: then one key in some 150 that is not in the run seems to be. */
+/** Bits per key: the false positive rate is about 1 in 150. */
 const BITS_PER_KEY = 12
 
-/** The bits of a key lie in one block of 64 bytes, which is one line of the processor's cache. */
+/** The bits of a key are in one block of 64 bytes, one cache line. */
 const BLOCK_WORDS = 16
 const BLOCK_BITS = 32 * BLOCK_WORDS
 const BITS_SET = 6
 
-/** Tells of most keys that a run does not have them (a blocked Bloom filter; Putze, Sanders, Singler 2007). */
+/** A blocked Bloom filter (Putze, Sanders, Singler 2007): most keys that are not in a run are recognised as such. */
 export class KeyFilter {
   readonly words: Uint32Array
 
@@ -28,13 +28,13 @@ export class KeyFilter {
     return this.words.length > 0 && this.#bits(key, false)
   }
 
-  /** Sets the bits of a key, or tells whether all of them are set. */
+  /** Sets the bits of a key, or returns whether all of them are set. */
   #bits(key: number, set: boolean): boolean {
     const low = mixed(key % 2 ** 32)
     const high = mixed(low ^ (key / 2 ** 32))
     const blocks = this.words.length / BLOCK_WORDS
     const block = Math.floor(((high >>> 0) / 2 ** 32) * blocks) * BLOCK_WORDS
-    // Not of `high`: its upper bits are alike for all keys of a block.
+    // Not from `high`, whose upper bits are equal for all keys of a block.
     const step = Math.imul(low, 0x9e3779b1) | 1
     let bit = low
     for (let count = 0; count < BITS_SET; count += 1) {
@@ -59,7 +59,7 @@ export class KeyFilter {
   }
 }
 
-/** Spreads 32 bits: keys of neighbouring times differ in few of them (the finalizer of MurmurHash3). */
+/** Mixes 32 bits, because keys of adjacent times differ in few of them (the finalizer of MurmurHash3). */
 function mixed(value: number): number {
   let bits = value | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)

@@ -5,8 +5,8 @@ import type { RunStore } from './run-store.ts'
 import { isBefore, TimelineCursor } from './timeline.ts'
 
 /**
- * Writes what several runs hold into one. Yields again and again, so that the caller can put it off.
- * @param runs that follow each other, the one with the earliest events first
+ * Compaction: merges several runs into one. A generator that yields often, so that the caller can pause it.
+ * @param runs adjacent ones, the earliest events first
  */
 export function* mergeRuns(runs: readonly Run[], store: RunStore, builder: RunBuilder): Generator<void, Run> {
   const postings = runs.map((run) => new PostingCursor(run, store))
@@ -18,8 +18,8 @@ export function* mergeRuns(runs: readonly Run[], store: RunStore, builder: RunBu
 }
 
 /**
- * Merges so many of the postings that are left. No generator: what it keeps from entry to entry would be made anew on the
- * heap for each of them, 1.7 kB for an event.
+ * Merges the next postings. Not a generator, whose state would be allocated on the heap again for each entry, 1.7 kB
+ * per event.
  * @returns whether none are left
  */
 function mergePostings(cursors: readonly PostingCursor[], builder: RunBuilder): boolean {
@@ -29,7 +29,7 @@ function mergePostings(cursors: readonly PostingCursor[], builder: RunBuilder): 
     for (const cursor of cursors) if (cursor.key < key) key = cursor.key
     if (key === Number.POSITIVE_INFINITY) return true
     for (const cursor of cursors) {
-      // More than once where its postings go on on the next page.
+      // Repeats if its postings continue on the next page.
       while (cursor.key === key) {
         for (let seq = cursor.nextSeq(); seq !== -1; seq = cursor.nextSeq()) {
           builder.addPosting(key, seq)
@@ -42,7 +42,7 @@ function mergePostings(cursors: readonly PostingCursor[], builder: RunBuilder): 
   }
 }
 
-/** Merges so many of the entries that are left. @returns whether none are left */
+/** Merges the next entries. @returns whether none are left */
 function mergeTimelines(cursors: readonly TimelineCursor[], builder: RunBuilder): boolean {
   for (let left = ENTRIES_AT_ONCE; left > 0; left -= 1) {
     let least = cursors[0] as TimelineCursor
@@ -57,7 +57,7 @@ function mergeTimelines(cursors: readonly TimelineCursor[], builder: RunBuilder)
   return false
 }
 
-/** Reads all postings of a run, key by key; behind the last the key is infinite. */
+/** Reads all postings of a run, key by key; after the last the key is infinite. */
 class PostingCursor {
   readonly #run: Run
   readonly #store: RunStore

@@ -8,44 +8,45 @@ import { RunBuilder } from './run-builder.ts'
 import { type RunStore, RunWriter } from './run-store.ts'
 import { SPAN_EVENTS, STRETCH_EVENTS } from './zone-map.ts'
 
-/** A run is made of at least this many events: the fewer, the more runs a look-up must ask. */
+/** Minimum events per run: the smaller the runs, the more of them a lookup must read. */
 const RUN_EVENTS = 65_536
 
-/** What has arrived is indexed also without a full run when there is nothing else to do; less is no burden. */
+/** An idle store flushes the memtable without a full run; fewer events than this are no burden. */
 const IDLE_EVENTS = 10_000
 
 /**
- * So many runs of one level that follow each other become one, mostly of the next level; those of the last stay. Until the
- * one is made the file has both: for the last level 21 bytes for each of three million events.
+ * Fan-in of compaction: this many adjacent runs of a level become one, usually of the next level; those of the last
+ * level stay. Until the new one is complete, the file contains both: for the last level 21 bytes for each of three
+ * million events.
  */
 const MERGED_RUNS = 7
 const GREATEST_LEVEL = 2
 
-/** A run of fewer events is of this level still, however often it was merged: a quiet store makes many small ones. */
+/** A run with fewer events stays on this level, however often it was merged: a quiet store makes many small runs. */
 const LEVEL_EVENTS = [2 ** 18, 2 ** 21]
 
-/** Every event has six postings and one entry in a timeline; these are put into a run, and merged twice. */
+/** Work per event: six postings and one timeline entry, written to a run and merged twice. */
 const ENTRIES_PER_EVENT = 7 * (1 + GREATEST_LEVEL)
 
-/** So many times what has arrived is done. */
+/** The work done is this multiple of the work that arrives. */
 const PACE = 2
 
-/** Entries owed before a slice is worth a commit of its own. */
+/** Minimum entries of pending work for a slice, because each slice has a commit of its own. */
 const SLICE_ENTRIES = 30_000
 
-/** A slice ends after this. Its commit is not in it and takes about as long. */
+/** Maximum time of a slice without its commit, which takes about as long. */
 const SLICE_MS = 4
 
 type Job = {
   work: Generator<void, Run>
   builder: RunBuilder
-  /** What the run takes the place of; none: the events of the tail's older segment. */
+  /** The runs that the new one replaces; empty: it is made from the older segment of the memtable. */
   merged: readonly Run[]
 }
 
 /**
- * Fills the indexes of events in slices between groups. What was cut short is begun again after a restart; pages that
- * are then of no run are removed.
+ * Flushes the memtable and compacts runs, in slices between groups of writes. An interrupted run is started again after
+ * a restart; pages of no run are then removed.
  */
 export class Indexer {
   readonly #connection: Connection
@@ -54,15 +55,15 @@ export class Indexer {
   readonly #store: RunStore
   readonly #writer: RunWriter
   readonly #statements: ReturnType<typeof prepare>
-  /** All runs, the one with the latest events first. */
+  /** All runs, the latest events first. */
   #runs: readonly Run[]
-  /** A run of arrived events goes before a merge that is under way. */
+  /** A flush goes before a compaction in progress. */
   #arrived: Job | undefined
   #merge: Job | undefined
-  /** Numbers under which there are pages of no run. */
+  /** Numbers with pages that belong to no run. */
   readonly #left: number[]
   #lastNumber: number
-  /** Entries to be written for what has arrived. */
+  /** Pending work in entries, for what has arrived. */
   #owed = 0
   #seenSeq: number
 
@@ -83,8 +84,8 @@ export class Indexer {
   }
 
   /**
-   * Whether a slice is to be done now.
-   * @param isIdle whether nothing else waits; then also what is not urgent is done
+   * Whether a slice is due now.
+   * @param isIdle whether nothing else is waiting; then also work that is not urgent is done
    */
   isDue(isIdle: boolean): boolean {
     const { arriving, nextSeq } = this.#tail
@@ -99,7 +100,7 @@ export class Indexer {
     return isIdle || this.#owed >= SLICE_ENTRIES
   }
 
-  /** Whether so many events wait that a slice must be done before the next group. */
+  /** Whether the backlog is so long that a slice must come before the next group (backpressure). */
   get isBehind(): boolean {
     return this.#tail.arriving.length >= RUN_EVENTS
   }
@@ -109,15 +110,15 @@ export class Indexer {
     return isArrived || this.#merge !== undefined || this.#mergeable !== undefined || this.#left.length > 0
   }
 
-  /** Puts into runs what has arrived, until the rest is no burden. @throws what the engine throws */
+  /** Flushes the memtable until the rest is no burden. @throws what SQLite throws */
   catchUp(): void {
     while (this.#arrived || this.isBehind) this.step(false)
   }
 
   /**
-   * Takes out the runs of which every event was removed, and the spans that lie in them, inside a transaction of the caller;
-   * not those that are being merged.
-   * @returns what is to be done when that is on disk
+   * Drops runs of which every event was removed, and their zone map, in the caller's transaction; not those that are
+   * being merged.
+   * @returns what to do when that is committed
    */
   dropEmptyRuns(): () => void {
     const merged = new Set(this.#merge?.merged)
@@ -136,13 +137,13 @@ export class Indexer {
   }
 
   /**
-   * Does a slice of the work, in a transaction of its own.
-   * @param isIdle whether nothing else waits
-   * @throws what the engine throws; what was under way is then begun again by another indexer
+   * Does a slice of work, in its own transaction.
+   * @param isIdle whether nothing else is waiting
+   * @throws what SQLite throws; another indexer then starts the unfinished run again
    */
   step(isIdle: boolean): void {
     const until_ms = performance.now() + SLICE_MS
-    // Pages of the indexes hold numbers alone; to overwrite each that is left would be as much to write as the new ones.
+    // Pages of the indexes contain only numbers; overwriting those that become free would double the writes.
     this.#connection.pragma('secure_delete = OFF')
     let ended: (() => void) | undefined
     try {
@@ -155,7 +156,7 @@ export class Indexer {
     ended?.()
   }
 
-  /** @returns what is to be done when all is on disk, where a run was finished */
+  /** @returns what to do when the slice is committed, if a run was completed */
   #work(job: Job | undefined, until_ms: number): (() => void) | undefined {
     let entries = 0
     while (performance.now() < until_ms) {
@@ -176,13 +177,13 @@ export class Indexer {
   #nextJob(isIdle: boolean): Job | undefined {
     this.#arrived ??= this.#newRun(isIdle ? IDLE_EVENTS : RUN_EVENTS)
     if (this.#arrived) return this.#arrived
-    // So that the next run takes the room of those before, and the file does not grow for it.
+    // First, so that the next run reuses the space and the file does not grow.
     if (this.#left.length > 0) return undefined
     this.#merge ??= this.#newMerge()
     return this.#merge
   }
 
-  /** @param least events that are worth a run */
+  /** @param least minimum events for a run */
   #newRun(least: number): Job | undefined {
     const { indexing, arriving } = this.#tail
     const segment = indexing ?? (arriving.length >= least ? this.#tail.beginIndexing() : undefined)
@@ -196,7 +197,7 @@ export class Indexer {
     )
   }
 
-  /** The oldest runs that can become one. */
+  /** The oldest runs that can be merged. */
   get #mergeable(): Run[] | undefined {
     for (let level = 0; level < GREATEST_LEVEL; level += 1) {
       const runs = this.#runs.filter((run) => run.level === level)
@@ -256,7 +257,7 @@ function levelOf(events: number): number {
 function prepare(connection: Connection) {
   return {
     indexed: connection.prepare<[number]>('UPDATE event_indexing SET indexed_seq = ?'),
-    // Half of a span may be in another run.
+    // The other half of a span may be in another run.
     deleteSpans: connection.prepare<[Pick<Run, 'first_seq' | 'last_seq'>]>(
       `DELETE FROM event_spans
       WHERE span * ${SPAN_EVENTS} >= @first_seq AND span * ${SPAN_EVENTS} + ${SPAN_EVENTS - 1} <= @last_seq`,

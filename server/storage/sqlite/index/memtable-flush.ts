@@ -4,13 +4,13 @@ import { ENTRIES_AT_ONCE, type Run } from './run.ts'
 import type { RunBuilder } from './run-builder.ts'
 
 /**
- * Writes a run of events that have arrived. Yields after each walk through all of them and within the longer ones, so that
- * the caller can put it off: even where nothing is compiled yet, a walk takes some milliseconds.
+ * Flushes a segment of the memtable to a run. It yields after each pass over the events and within longer ones, so that
+ * the caller can pause it: before the code is compiled, a pass takes some milliseconds.
  */
 export function* runOfSegment(segment: Segment, builder: RunBuilder): Generator<void, Run> {
   const { firstSeq, workspaces, journeys, customers, names, keys, times } = segment
   const at = (values: Uint32Array | Float64Array, place: number) => values[place] as number
-  // By kind in ascending order, and within one as its numbers sort: the last word first.
+  // Kinds in ascending order, and within one sorted by its numbers, the last word first.
   const lists: [keyOf: (place: number) => number, ...words: Uint32Array[]][] = [
     [(place) => postingKeys.customer(at(customers, place)), customers],
     [(place) => postingKeys.workspace(at(workspaces, place)), workspaces],
@@ -46,12 +46,12 @@ function allPlaces(length: number): Uint32Array {
   return places
 }
 
-/** Those of events that were not removed before they were read again. */
+/** Returns the places of events that were not removed before they were loaded again. */
 function placesOf({ length, customers }: Segment): Uint32Array {
   return allPlaces(length).filter((place) => customers[place] !== 0)
 }
 
-/** Those that have a message. */
+/** Returns the places of events with a message. */
 function* messagesByKey({ length, keys }: Segment): Sorting {
   const places = allPlaces(length).filter((place) => keys[place] !== -1)
   return yield* sortedByNumber(places, keys.subarray(0, length))
@@ -68,10 +68,10 @@ function* byTime(segment: Segment): Sorting {
   return yield* sortedByNumber(placesOf(segment), since)
 }
 
-/** Yields between its walks, and returns places in order. */
+/** Yields between passes, and returns sorted places. */
 type Sorting = Generator<void, Uint32Array>
 
-/** Sorts places by whole numbers that are not negative. */
+/** Sorts places by non-negative integers. */
 function* sortedByNumber(places: Uint32Array, numbers: Float64Array): Sorting {
   const low = new Uint32Array(numbers.length)
   const high = new Uint32Array(numbers.length)
@@ -84,12 +84,12 @@ function* sortedByNumber(places: Uint32Array, numbers: Float64Array): Sorting {
   return yield* sorted(yield* sorted(places, low), high)
 }
 
-/** So many bits are sorted by at a time. */
+/** Bits per digit of the sort. */
 const DIGIT_BITS = 11
 
 /**
- * Sorts places by their words, stably (radix sort): 65,536 in a millisecond or so where it is compiled, and an array's own
- * sort takes 15. Between two yields it does half a digit, as the writer waits for it. Digits that are 0 everywhere are passed over.
+ * Sorts places by words with a stable radix sort: 65,536 in about a millisecond once compiled; Array.sort takes 15.
+ * Between two yields it does half a digit, because the writer waits for it. Digits that are 0 everywhere are skipped.
  */
 function* sorted(places: Uint32Array, words: Uint32Array): Sorting {
   yield

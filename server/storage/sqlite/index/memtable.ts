@@ -1,27 +1,27 @@
 /**
- * The events that are stored but not in a run yet: in the memory of the writer, for the recognition of a `message_id` and
- * to make the next run of, and in memory shared with the readers, for lists.
+ * The memtable: the events that are stored but not in a run yet. They are in the writer's memory, for deduplication by
+ * `message_id` and for the next run, and in memory shared with the readers, for lists.
  */
 
-/** What the indexes will say of an event. */
+/** The index entries of an event. */
 export type TailEvent = {
   seq: number
   workspace_ref: number
   journey_ref: number
   customer_ref: number
-  /** The hash of its name. */
+  /** Hash of its name. */
   name: number
-  /** When it occurred, or else was received. */
+  /** When it occurred, otherwise when it was received. */
   at_ms: number
   message_key: number | null
 }
 
-/** So many of the latest events are shared with readers. */
+/** Number of latest events shared with the readers. */
 export const RING_EVENTS = 2 ** 18
 
 /**
- * With so many events in the tail nothing more is taken. It never comes to that, but where the indexes cannot be filled:
- * otherwise they are filled faster than events can arrive.
+ * Maximum events in the memtable; at that point writes are refused. It is never reached unless flushing fails, because
+ * flushing is faster than events can arrive.
  */
 export const GREATEST_TAIL_EVENTS = RING_EVENTS / 2
 
@@ -30,12 +30,13 @@ const COLUMNS = ['workspaces', 'journeys', 'customers', 'names'] as const
 const RING_BYTES =
   HEAD_BYTES + RING_EVENTS * (Float64Array.BYTES_PER_ELEMENT + COLUMNS.length * Uint32Array.BYTES_PER_ELEMENT)
 
-/** What a list is narrowed to, as the tail knows it; what is absent may be anything. */
+/** Conditions of a list that the memtable can check; an absent one matches everything. */
 export type TailFilter = { workspace?: number; journey?: number; customer?: number; name?: number }
 
 /**
- * What the indexes will say of the latest events, by their numbers. The writer writes it before the commit that makes an
- * event visible, so a reader finds there whatever its transaction sees; what it does not see may be rolled back.
+ * A ring buffer with the index entries of the latest events, by their numbers. The writer fills it before the commit
+ * that makes an event visible, so a reader finds everything that its transaction sees; what it does not see may be
+ * rolled back.
  */
 export class TailRing {
   readonly buffer: SharedArrayBuffer
@@ -60,7 +61,7 @@ export class TailRing {
     this.#names = column(3)
   }
 
-  /** To be called before slots up to this number are written. */
+  /** Must be called before slots up to this number are written. */
   reserve(seq: number): void {
     Atomics.store(this.#reserved, 0, BigInt(seq))
   }
@@ -74,7 +75,7 @@ export class TailRing {
     this.#names[slot] = name
   }
 
-  /** Whether the slots behind a number still are those of the numbers behind it. To be asked after they were read. */
+  /** Whether the slots after a number still belong to their events. Must be checked after reading them. */
   isIntactBehind(seq: number): boolean {
     return Number(Atomics.load(this.#reserved, 0)) - seq <= RING_EVENTS
   }
@@ -91,18 +92,18 @@ export class TailRing {
     return this.#customers[seq % RING_EVENTS] as number
   }
 
-  /** The hash of its name. */
+  /** Hash of its name. */
   name(seq: number): number {
     return this.#names[seq % RING_EVENTS] as number
   }
 
-  /** The greatest number from `from` down to `to` of an event that the filter lets through; -1 where there is none. */
+  /** Returns the greatest number from `from` down to `to` of a matching event; -1 if there is none. */
   lastMatch(filter: TailFilter, from: number, to: number): number {
     for (let seq = from; seq >= to; seq -= 1) if (this.#matches(filter, seq)) return seq
     return -1
   }
 
-  /** The least number from `from` up to `to` of such an event; -1 where there is none. */
+  /** Returns the least number from `from` up to `to` of a matching event; -1 if there is none. */
   firstMatch(filter: TailFilter, from: number, to: number): number {
     for (let seq = from; seq <= to; seq += 1) if (this.#matches(filter, seq)) return seq
     return -1
@@ -117,10 +118,10 @@ export class TailRing {
   }
 }
 
-/** What nearly every look-up finds, made once. */
+/** The result of nearly every lookup, allocated once. */
 const NONE: readonly number[] = []
 
-/** Events with successive numbers. */
+/** Events with consecutive numbers. */
 export class Segment {
   readonly firstSeq: number
   length = 0
@@ -129,9 +130,9 @@ export class Segment {
   customers = new Uint32Array(1024)
   names = new Uint32Array(1024)
   times = new Float64Array(1024)
-  /** Of the messages; -1 where there is none. */
+  /** Message keys; -1 for none. */
   keys = new Float64Array(1024)
-  /** Open addressing: one more than the place of an event, by its key. */
+  /** Hash table with open addressing, by message key: the place of an event plus one. */
   #slots = new Int32Array(4096)
 
   constructor(firstSeq: number) {
@@ -151,7 +152,7 @@ export class Segment {
     this.length += 1
   }
 
-  /** Numbers of the events with this key. */
+  /** Returns the numbers of the events with this key. */
   find(key: number): readonly number[] {
     let found = NONE
     const mask = this.#slots.length - 1
@@ -162,7 +163,7 @@ export class Segment {
     }
   }
 
-  /** Forgets all from this number on. */
+  /** Removes everything from this number on. */
   cut(seq: number): void {
     if (this.firstSeq + this.length <= seq) return
     this.length = seq - this.firstSeq
@@ -196,10 +197,10 @@ export class Segment {
   }
 }
 
-/** The whole tail: what a run is being made of, and what has arrived since that began. */
+/** The whole memtable: the segment that is being flushed, and the one that receives new events. */
 export class Tail {
   readonly #ring: TailRing
-  /** Undefined while no run is being made. */
+  /** Undefined if no segment is being flushed. */
   indexing: Segment | undefined
   arriving: Segment
 
@@ -212,12 +213,12 @@ export class Tail {
     return (this.indexing?.length ?? 0) + this.arriving.length
   }
 
-  /** The number that the next event gets. */
+  /** The number of the next event. */
   get nextSeq(): number {
     return this.arriving.firstSeq + this.arriving.length
   }
 
-  /** To be called before so many events may be appended. */
+  /** Must be called before this many events are appended. */
   reserve(events: number): void {
     this.#ring.reserve(this.nextSeq - 1 + events)
   }
@@ -227,32 +228,32 @@ export class Tail {
     this.#ring.set(event)
   }
 
-  /** Appends what stands for an event that was removed: nobody's, under the next number. */
+  /** Appends a placeholder for an event that was removed, under the next number. */
   appendRemoved(): void {
     const nobody = { workspace_ref: 0, journey_ref: 0, customer_ref: 0, name: 0, at_ms: 0, message_key: null }
     this.append({ seq: this.nextSeq, ...nobody })
   }
 
-  /** Numbers of the events with this key. */
+  /** Returns the numbers of the events with this key. */
   find(message_key: number): readonly number[] {
     const found = this.arriving.find(message_key)
     const before = this.indexing?.find(message_key) ?? NONE
     return before.length === 0 ? found : [...before, ...found]
   }
 
-  /** Forgets events from this number on, which were not committed. */
+  /** Removes events from this number on, which were not committed. */
   cut(seq: number): void {
     this.arriving.cut(seq)
   }
 
-  /** Begins to make a run of what has arrived. */
+  /** Starts to flush what has arrived. */
   beginIndexing(): Segment {
     this.indexing = this.arriving
     this.arriving = new Segment(this.nextSeq)
     return this.indexing
   }
 
-  /** Forgets what is in a run. */
+  /** Drops the flushed segment. */
   endIndexing(): void {
     this.indexing = undefined
   }

@@ -6,7 +6,7 @@ import type { RunStore } from './run-store.ts'
 
 type FilteredRun = { run: Run; filter: KeyFilter }
 
-/** Where the writer looks up messages that are in a run: the filter of each run is in memory, 1.5 bytes a message. */
+/** Looks up messages in runs for the writer. The Bloom filter of each run is in memory, 1.5 bytes per message. */
 export class MessageIndex {
   readonly #store: RunStore
   #runs: readonly FilteredRun[]
@@ -16,7 +16,7 @@ export class MessageIndex {
     this.#runs = store.all().map((run) => ({ run, filter: store.readFilter(run) }))
   }
 
-  /** Numbers of the events that have the key. */
+  /** Returns the numbers of the events with the key. */
   find(message_key: number): readonly number[] {
     const key = postingKeys.message(message_key)
     let found: number[] | undefined
@@ -30,13 +30,13 @@ export class MessageIndex {
     return found ?? NONE
   }
 
-  /** Runs were removed. */
+  /** Call it when runs were dropped. */
   drop(runs: readonly Run[]): void {
     const numbers = new Set(runs.map(({ run }) => run))
     this.#runs = this.#runs.filter(({ run }) => !numbers.has(run.run))
   }
 
-  /** A run was written, in place of others or of none. */
+  /** Call it when a run was written, which replaces others or none. */
   replace(merged: readonly Run[], run: Run, filter: KeyFilter): void {
     const numbers = new Set(merged.map(({ run }) => run))
     const kept = this.#runs.filter(({ run }) => !numbers.has(run.run))
@@ -44,5 +44,5 @@ export class MessageIndex {
   }
 }
 
-/** What nearly every look-up finds, made once. */
+/** The result of nearly every lookup, allocated once. */
 const NONE: readonly number[] = []

@@ -1,11 +1,11 @@
 /**
- * The keys of postings: three bits for the kind and 50 for what it is. Only the first is sure to be of one message; all
- * others may be shared, rarely, so that who reads looks at the event too.
+ * The keys of posting lists: three bits for the kind and 50 for the subject. Only the first kind is unique per message;
+ * keys of the others may rarely be shared by two subjects, so a reader checks the event too.
  */
 
 const KIND = 2 ** 50
 
-/** Of a reference 22 bits are in a key beside the 28 of a name. */
+/** A key has 22 bits of a reference beside the 28 of a name. */
 const NAME_BITS = 28
 const NAMES = 2 ** NAME_BITS
 const REFERENCES = 2 ** 22
@@ -17,7 +17,7 @@ const JOURNEY = 3 * KIND
 const NAME = 4 * KIND
 const JOURNEY_NAME = 5 * KIND
 
-/** What lists look for. `name` is the hash of an event's name, see `nameHashes`. */
+/** Keys for lists. `name` is the hash of an event's name, see `nameHashes`. */
 export const postingKeys = {
   message: (message_key: number) => MESSAGE + message_key,
   customer: (customer_ref: number) => CUSTOMER + customer_ref,

@@ -2,9 +2,9 @@ import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../domain/varint.ts'
 import { type Directory, lastPageUpTo, PAGE_BYTES, type Run } from './run.ts'
 
 /**
- * A page of postings: for each key, ascending, how much greater it is than the key before; the first number of an event,
- * counted from the first of the run and doubled, one more where others follow; these as differences, then 0. A message
- * takes some 8 bytes so, the next event of a customer 3, of a journey 1.
+ * Encodes a page of posting lists, with delta encoding and varints: per key, ascending, the difference to the previous
+ * one; the first event number, relative to the run's first and doubled, plus one if others follow; those as
+ * differences, then 0. A message takes about 8 bytes, another event of a customer 3, of a journey 1.
  */
 export class PostingPacker {
   readonly #onPage: (bytes: Buffer) => void
@@ -14,16 +14,16 @@ export class PostingPacker {
   readonly #seconds: number[] = []
   #key = -1
   #seq = 0
-  /** Whether the key's first number is not written yet: nobody knows whether others follow. */
+  /** Whether the key's first number is not written yet, because it is unknown whether others follow. */
   #isPending = false
 
-  /** @param onPage takes each page as it is full */
+  /** @param onPage called with each full page */
   constructor(firstSeq: number, onPage: (bytes: Buffer) => void) {
     this.#firstSeq = firstSeq
     this.#onPage = onPage
   }
 
-  /** By key, then by number. */
+  /** Must be called by key, then by number. */
   add(key: number, seq: number): void {
     const isFull = this.#page.length > PAGE_BYTES - ENTRY_BYTES
     if (key === this.#key && !isFull) {
@@ -69,10 +69,10 @@ export class PostingPacker {
   }
 }
 
-/** What one call of `add` writes at the most: the end of a key, a key, a first number and the end of that. */
+/** Maximum bytes written by one call of `add`: the end of a key, a key, a first number and the end of that. */
 const ENTRY_BYTES = 4 * NUMBER_BYTES
 
-/** Reads a page of postings key by key. */
+/** Decodes a page of posting lists key by key. */
 export class PostingReader {
   readonly #bytes: ByteReader
   readonly #firstSeq: number
@@ -86,7 +86,7 @@ export class PostingReader {
     this.key = firstKey
   }
 
-  /** Goes to the next key; false at the end of the page. Its numbers must have been read or skipped before. */
+  /** Moves to the next key; false at the end of the page. Its numbers must have been read or skipped before. */
   nextKey(): boolean {
     if (this.#bytes.isAtEnd) return false
     this.key += this.#bytes.number()
@@ -96,7 +96,7 @@ export class PostingReader {
     return true
   }
 
-  /** The next number of the key; -1 behind the last. */
+  /** Returns the next number of the key; -1 after the last. */
   nextSeq(): number {
     const seq = this.#next
     if (seq === -1) return -1
@@ -105,7 +105,7 @@ export class PostingReader {
     return seq
   }
 
-  /** Passes over the numbers of the key that were not read. */
+  /** Skips the unread numbers of the key. */
   skip(): void {
     if (this.#hasMore && this.#next !== -1) this.#bytes.skipPastZero()
   }
@@ -114,7 +114,7 @@ export class PostingReader {
 /** Reads one page of a run. */
 export type PageSource = (run: Run, part: 'postings' | 'timeline', index: number) => Uint8Array
 
-/** Numbers of events with a key that are less than a bound, in descending order, page by page as they are asked for. */
+/** Yields the numbers of events with a key below a bound, descending, loading pages on demand. */
 export function* postingsBelow(
   run: Run,
   readPage: PageSource,
@@ -128,12 +128,12 @@ export function* postingsBelow(
       const seq = found[index] as number
       if (seq < below) yield seq
     }
-    // Only where it begins the page may the page before have some of it too.
+    // Only if the key is first on the page can the previous page have some of it too.
     if (first !== key) return
   }
 }
 
-/** Numbers of events with a key from a bound on, in ascending order, page by page as they are asked for. */
+/** Yields the numbers of events with a key from a bound on, ascending, loading pages on demand. */
 export function* postingsFrom(
   run: Run,
   readPage: PageSource,

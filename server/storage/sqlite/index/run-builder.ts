@@ -8,8 +8,8 @@ import { TimelinePacker } from './timeline.ts'
 type RunOutline = Pick<Run, 'run' | 'level' | 'first_seq' | 'last_seq' | 'messages'>
 
 /**
- * Writes one run, page by page, in as many transactions of the writer as it takes. What a run is made of comes sorted:
- * first all postings, then the timelines.
+ * Writes one run, page by page, over as many of the writer's transactions as it takes. Its input is sorted: first all
+ * postings, then the timelines.
  */
 export class RunBuilder {
   readonly #outline: RunOutline
@@ -31,18 +31,18 @@ export class RunBuilder {
     this.filter = KeyFilter.forKeys(messages)
   }
 
-  /** By key, then by number. */
+  /** Must be called by key, then by number. */
   addPosting(key: number, seq: number): void {
     if (isMessageKey(key)) this.filter.add(key)
     this.#postings.add(key, seq)
   }
 
-  /** By customer, then by time, then by number. */
+  /** Must be called by customer, then by time, then by number. */
   addToTimeline(customer: number, at_ms: number, seq: number): void {
     this.#timeline.add(customer, at_ms, seq)
   }
 
-  /** Writes the filter, and yields after each of its pages; then nothing but the row of the run is missing. */
+  /** Writes the filter, yielding after each of its pages; then only the row of the run is missing. */
   *finish(): Generator<void, Run> {
     const { run } = this.#outline
     const postings = this.#postings.end()

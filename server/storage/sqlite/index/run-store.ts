@@ -16,14 +16,14 @@ type RunRow = Omit<Run, 'postings' | 'timeline'> & { postings: Uint8Array; timel
 /** The runs of a store as a connection sees them, and their pages. */
 export class RunStore {
   readonly #statements: ReturnType<typeof prepare>
-  /** By number; what is known of one that is in the store stays true. */
+  /** By number; runs are immutable. */
   readonly #known = new Map<number, Run>()
 
   constructor(connection: Connection) {
     this.#statements = prepare(connection)
   }
 
-  /** All runs, the one with the latest events first. */
+  /** Returns all runs, the latest events first. */
   all(): Run[] {
     const numbers = this.#statements.numbers.all()
     if (this.#known.size > 2 * numbers.length) this.#known.clear()
@@ -50,7 +50,7 @@ export class RunStore {
   }
 }
 
-/** Writes runs, inside transactions of the writer. */
+/** Writes runs, within the writer's transactions. */
 export class RunWriter {
   readonly #statements: ReturnType<typeof prepareWrites>
 
@@ -58,7 +58,7 @@ export class RunWriter {
     this.#statements = prepareWrites(connection)
   }
 
-  /** A number that no run has and no page has been left behind by. */
+  /** Returns a number that neither a run nor a leftover page has. */
   newNumber(): number {
     const page = this.#statements.lastPage.get() ?? 0
     return Math.max(this.#statements.lastRun.get() ?? 0, runOfPage(page)) + 1
@@ -82,18 +82,18 @@ export class RunWriter {
     )
   }
 
-  /** Its pages stay until they are removed. */
+  /** Deletes the row; its pages stay until they are removed. */
   deleteRun({ run }: Run): void {
     this.#statements.deleteRun.run(run)
   }
 
-  /** Removes some pages of a run that is not there any more, or was never finished. @returns false: all are gone */
+  /** Removes some pages of a run that was deleted or never completed. @returns false if none are left */
   deleteSomePages(run: number): boolean {
     const first = pageNumber(run, 'postings', 0)
     return this.#statements.deletePages.run(first, pageNumber(run + 1, 'postings', 0)).changes > 0
   }
 
-  /** The numbers under which there are pages of no run. */
+  /** Returns the numbers with pages that belong to no run. */
   leftBehind(): number[] {
     const found: number[] = []
     for (let from = 0; ; ) {
@@ -106,7 +106,7 @@ export class RunWriter {
   }
 }
 
-/** So many pages are removed at once: a fraction of a millisecond. */
+/** Pages removed at once: a fraction of a millisecond. */
 const PAGES_AT_ONCE = 64
 
 function prepare(connection: Connection) {

@@ -1,37 +1,37 @@
 /**
- * A run holds what the indexes say of successive events: for each key the numbers of its events (postings), and for
- * each customer its events by time (timeline), sorted and packed into pages. A run never changes. It is made of some
- * ten thousand events that have arrived, or merged from runs that follow each other; so each event is written three
- * times in all, side by side with its neighbours, and a look-up asks few runs.
+ * A sorted run of the LSM tree: the index entries of consecutive events, sorted and packed into pages: for each key the
+ * numbers of its events (posting lists), and for each customer its events by time (timeline). A run is immutable. It is
+ * flushed from some ten thousand events, or merged from adjacent runs; so each event is written three times in all,
+ * next to its neighbours, and a lookup reads few runs.
  */
 
-/** What a page of the engine (4,096 bytes) has room for in a row of its own. */
+/** Size of a row that fills a page of SQLite (4,096 bytes). */
 export const PAGE_BYTES = 4048
 
-/** So many entries are packed between two looks at the time: less than a tenth of a millisecond. */
+/** Number of entries between two checks of the time: less than a tenth of a millisecond. */
 export const ENTRIES_AT_ONCE = 1_000
 
-/** Of each page, what its first entry is: of postings key and event number, of the timeline customer and time. */
+/** The first entry of each page: for postings key and event number, for the timeline customer and time. */
 export type Directory = { firsts: Float64Array; seconds: Float64Array }
 
 export type Run = {
   run: number
-  /** 0: of events as they arrived; each merge is one more. */
+  /** 0: flushed from events; each compaction adds one. */
   level: number
   first_seq: number
   last_seq: number
   /** The latest time in the timeline. */
   greatest_at_ms: number
-  /** How many of the postings are messages. */
+  /** Number of postings that are messages. */
   messages: number
   postings: Directory
   timeline: Directory
 }
 
-/** Which pages of a run these are. */
+/** The kinds of pages of a run. */
 export const PARTS = { postings: 0, timeline: 1, filter: 2 } as const
 
-/** The numbers of pages: those of one part of one run follow each other. 2^22 pages of 4 KB are more than a run has. */
+/** Page numbers are consecutive within a part of a run. 2^22 pages of 4 KB are more than a run has. */
 const PART_PAGES = 2 ** 22
 const RUN_PAGES = 2 ** 24
 
@@ -39,7 +39,7 @@ export function pageNumber(run: number, part: keyof typeof PARTS, index: number)
   return run * RUN_PAGES + PARTS[part] * PART_PAGES + index
 }
 
-/** The run that a page belongs to. */
+/** Returns the run of a page. */
 export function runOfPage(page: number): number {
   return Math.floor(page / RUN_PAGES)
 }
@@ -52,13 +52,13 @@ export function directoryBytes({ firsts, seconds }: Directory): Buffer {
 }
 
 export function readDirectory(bytes: Uint8Array): Directory {
-  // A copy: the engine's memory need not lie where numbers of eight bytes can be read.
+  // A copy, because SQLite's memory may not be aligned to eight bytes.
   const numbers = new Float64Array(new Uint8Array(bytes).buffer)
   const pages = numbers.length / 2
   return { firsts: numbers.slice(0, pages), seconds: numbers.slice(pages) }
 }
 
-/** The last page that begins at (first, second) or before; -1 where none does. */
+/** Returns the last page that starts at or before (first, second); -1 if none does. */
 export function lastPageUpTo({ firsts, seconds }: Directory, first: number, second: number): number {
   let low = 0
   let high = firsts.length

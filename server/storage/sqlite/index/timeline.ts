@@ -2,13 +2,13 @@ import { ByteReader, ByteWriter, NUMBER_BYTES } from '../../../domain/varint.ts'
 import type { PageSource } from './postings.ts'
 import { type Directory, lastPageUpTo, PAGE_BYTES, type Run } from './run.ts'
 
-/** An event in the timeline of its customer: `at_ms` is when it occurred, or else was received. */
+/** An event in the timeline of its customer: `at_ms` is when it occurred, otherwise when it was received. */
 export type TimelineEntry = { at_ms: number; seq: number }
 
 /**
- * A page of timelines: for each event how much greater its customer is than the one before; its time, for the first of a
- * customer counted from that of the page, else from the event before; its number likewise, counted from the first of
- * the run. Some 6 bytes an event.
+ * Encodes a page of timelines, with delta encoding and varints: per event the difference of its customer to the
+ * previous one; its time, relative to the page's for the first event of a customer, otherwise to the previous event;
+ * its number likewise, relative to the run's first. About 6 bytes per event.
  */
 export class TimelinePacker {
   readonly #onPage: (bytes: Buffer) => void
@@ -21,13 +21,13 @@ export class TimelinePacker {
   #seq = 0
   greatestAt_ms = Number.NEGATIVE_INFINITY
 
-  /** @param onPage takes each page as it is full */
+  /** @param onPage called with each full page */
   constructor(firstSeq: number, onPage: (bytes: Buffer) => void) {
     this.#firstSeq = firstSeq
     this.#onPage = onPage
   }
 
-  /** By customer, then by time, then by number. */
+  /** Must be called by customer, then by time, then by number. */
   add(customer: number, at_ms: number, seq: number): void {
     if (this.#page.length > PAGE_BYTES - ENTRY_BYTES) this.#onPage(this.#page.take())
     const isFirst = this.#page.length === 0
@@ -57,7 +57,7 @@ export class TimelinePacker {
 
 const ENTRY_BYTES = 3 * NUMBER_BYTES
 
-/** Reads a page of timelines event by event. */
+/** Decodes a page of timelines event by event. */
 export class TimelineReader {
   readonly #bytes: ByteReader
   readonly #firstSeq: number
@@ -78,7 +78,7 @@ export class TimelineReader {
     this.customer = first.customer
   }
 
-  /** Goes to the next event; false at the end of the page. */
+  /** Moves to the next event; false at the end of the page. */
   next(): boolean {
     if (this.#bytes.isAtEnd) return false
     const difference = this.#bytes.number()
@@ -95,12 +95,12 @@ export class TimelineReader {
   }
 }
 
-/** Whether an entry is behind another in the order of a timeline, which shows the latest first. */
+/** Whether an entry is earlier than another, that is, after it in a timeline, which shows the latest first. */
 export function isBefore(a: TimelineEntry, b: TimelineEntry): boolean {
   return a.at_ms < b.at_ms || (a.at_ms === b.at_ms && a.seq < b.seq)
 }
 
-/** A customer's events before a position, latest first, page by page as they are asked for. */
+/** Yields a customer's events before a position, latest first, loading pages on demand. */
 export function* timelineBefore(
   run: Run,
   readPage: PageSource,
@@ -117,12 +117,12 @@ export function* timelineBefore(
       }
     }
     yield* found.toReversed()
-    // Only where it begins the page may the page before have some of it too.
+    // Only if the customer is first on the page can the previous page have some of it too.
     if (first.customer !== customer) return
   }
 }
 
-/** Reads a run's timelines forward, event by event; behind the last the customer is infinite. */
+/** Reads a run's timelines forward, event by event; after the last the customer is infinite. */
 export class TimelineCursor {
   readonly run: Run
   readonly #readPage: PageSource
@@ -133,7 +133,7 @@ export class TimelineCursor {
   at_ms = 0
   seq = 0
 
-  /** It is before the first event. */
+  /** Starts before the first event. */
   constructor(run: Run, readPage: PageSource) {
     this.run = run
     this.#readPage = readPage
@@ -152,12 +152,11 @@ export class TimelineCursor {
   }
 
   /**
-   * Goes to the first event of a customer that is not before a time, or to what is there in its place. Before the next
-   * customer is sought no event of that one may have been passed; then customers in ascending order take each page apart
-   * once.
+   * Moves to the first event of a customer at or after a time, or to what follows it. Customers must be sought in
+   * ascending order, without passing events of the next one; then each page is decoded once.
    */
   seek(customer: number, from_ms: number): void {
-    // The last page that begins before: several may begin at the same instant.
+    // The last page that starts before: several may start at the same instant.
     const page = Math.max(0, lastPageUpTo(this.run.timeline, customer, from_ms - 1))
     if (customer <= this.#sought || page > this.#page) {
       this.#open(page)

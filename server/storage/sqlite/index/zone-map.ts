@@ -2,18 +2,18 @@ import type { Connection } from '../connection.ts'
 import { IS_FROM, sought } from '../kept-ids.ts'
 
 /**
- * A span is this many successive numbers of events, a stretch this many. When their events were received is noted for
- * both, so that a list of some time need not look at others.
+ * The zone map in two resolutions: a span is this many consecutive event numbers, a stretch this many. The times of
+ * receipt are recorded for both, so that a list of some time can skip the others.
  */
 export const SPAN_EVENTS = 1024
 export const STRETCH_EVENTS = 2 ** 20
 
 type Span = { span: number; first_id: Uint8Array; least_ms: number; greatest_ms: number }
 
-/** Notes the spans while their events are written. */
+/** Records the spans while their events are written. */
 export class SpanWriter {
   readonly #statements: ReturnType<typeof prepare>
-  /** The span that is being filled, as far as it is not written yet. */
+  /** The current span, as far as it is not written yet. */
   #span: Span | undefined
 
   constructor(connection: Connection) {
@@ -32,7 +32,7 @@ export class SpanWriter {
     this.#span = { span: number, first_id: id, least_ms: received_ms, greatest_ms: received_ms }
   }
 
-  /** Writes what `add` has put off. */
+  /** Writes what `add` has deferred. */
   write(): void {
     if (!this.#span) return
     const { span, first_id, least_ms, greatest_ms } = this.#span
@@ -41,19 +41,19 @@ export class SpanWriter {
     this.#span = undefined
   }
 
-  /** Forgets what was not committed. */
+  /** Drops what was not committed. */
   forget(): void {
     this.#span = undefined
   }
 }
 
-/** When events must have been received: `from_ms` or later, and before `to_ms`. */
+/** A time range of receipt: `from_ms` or later, and before `to_ms`. */
 export type Received = { from_ms?: number; to_ms?: number }
 
-/** Successive numbers of events, both ends included. */
+/** Consecutive event numbers, both ends included. */
 export type Interval = { from: number; to: number }
 
-/** Tells which numbers a list of some time has to look at. */
+/** Returns which event numbers a list of some time must read. */
 export class SpanReader {
   readonly #statements: ReturnType<typeof prepareReads>
 
@@ -62,8 +62,8 @@ export class SpanReader {
   }
 
   /**
-   * Intervals up to a number in which events may have been received then, the latest first. A clock that was ahead or
-   * behind costs the spans in which it was, and no others.
+   * Yields intervals up to a number that may contain events received in the range, latest first. A clock that was ahead
+   * or behind affects only the spans in which it was so.
    */
   *intervals({ from_ms, to_ms }: Received, last: number): Generator<Interval> {
     if (from_ms === undefined && to_ms === undefined) {
@@ -97,18 +97,18 @@ export class SpanReader {
   }
 
   /**
-   * The number of the first event whose identifier is not before this one, or one between it and the event before it;
-   * infinite where all are before. Of an identifier that begins a span it is the number that does, also when the events
-   * there were removed: a list that goes on there passes over them and not again over what follows.
+   * Returns the number of the first event whose identifier is not before this one, or a number between it and the event
+   * before it; infinite if all are before. For an identifier that starts a span it is the start of the span, even if
+   * the events there were removed: a list that continues there skips them without repeating what follows.
    */
   firstFrom(id: Uint8Array): number {
     const { span = 0, isFirst = 0 } = this.#statements.spanOf.get(id, id) ?? {}
-    // There is no number 0: the first span begins with 1.
+    // There is no number 0: the first span starts with 1.
     if (isFirst) return Math.max(1, span * SPAN_EVENTS)
     return this.#firstFrom(span, id)
   }
 
-  /** The number of the event with this identifier; another's, or infinite, where there is none, or no more. */
+  /** Returns the number of the event with this identifier; if there is none, another's, or infinite. */
   seqOf(id: Uint8Array): number {
     const { span = 0 } = this.#statements.spanOf.get(id, id) ?? {}
     return this.#firstFrom(span, id)
@@ -119,7 +119,7 @@ export class SpanReader {
     return this.#statements.firstFrom.get(from) ?? Number.POSITIVE_INFINITY
   }
 
-  /** The span that a number is in, and the one behind it: where they begin, and with which identifiers. */
+  /** Returns the span of a number, and the next one: where they start, and with which identifiers. */
   around(seq: number): { first: number; first_id: Uint8Array }[] {
     const span = Math.floor(seq / SPAN_EVENTS)
     const found = this.#statements.firstIds.all(span, span + 1)

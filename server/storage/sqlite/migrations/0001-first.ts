@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 /**
  * `workspace_id` comes first in every unique index, except where a row is looked up before the workspace is known
  * (workspaces, service keys). The `…_ref` columns are SQLite's row numbers: the small integers by which events refer
- * to journeys and customers. No other program sees them.
+ * to journeys and customers. They are never part of the API.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -69,8 +69,8 @@ const statements = [
     PRIMARY KEY (journey_ref, customer_ref)
   ) STRICT, WITHOUT ROWID`,
 
-  // No foreign keys: the writer has looked up every reference, and each would cost a look-up more. No index either:
-  // the tables below take the place of indexes, and are filled behind the writes or in ascending order.
+  // No foreign keys: the writer has checked every reference, and each key would cost another look-up. No index either:
+  // the tables below replace indexes, and are filled after the writes or in ascending order.
   `CREATE TABLE events (
     seq INTEGER NOT NULL PRIMARY KEY, -- order of storing; also the order of id
     workspace_ref INTEGER NOT NULL,
@@ -84,14 +84,15 @@ const statements = [
     custom_variables TEXT -- JSON
   ) STRICT`,
 
-  // Each span is 1,024 successive numbers of events, written as its events arrive.
+  // A span is 1,024 consecutive event numbers; its row is written as the events arrive (a zone map).
   `CREATE TABLE event_spans (
     span INTEGER NOT NULL PRIMARY KEY,
     first_id BLOB NOT NULL UNIQUE,
     least_received_ms INTEGER NOT NULL,
     greatest_received_ms INTEGER NOT NULL
   ) STRICT`,
-  // Which spans hold an event of the workspace ('' as facet), of one of its journeys, of a name.
+  // Which spans contain an event of the workspace ('' as facet), of one of its journeys, or with a name (a posting
+  // list).
   `CREATE TABLE event_facets (
     workspace_ref INTEGER NOT NULL,
     facet TEXT NOT NULL,
@@ -99,9 +100,9 @@ const statements = [
     PRIMARY KEY (workspace_ref, facet, span)
   ) STRICT, WITHOUT ROWID`,
 
-  // The timelines of customers, and where a message_id was stored, of all events up to indexed_seq and of some behind.
-  // In blocks, because each customer's events would else have a page of their own, and all of these pages be written
-  // again with every hundred thousand events.
+  // The timelines of customers, and where a message_id was stored, for all events up to indexed_seq and some later
+  // ones. In blocks, because otherwise each customer's events would have a page of their own, and every hundred
+  // thousand events would rewrite all of these pages.
   `CREATE TABLE event_timeline (
     block INTEGER NOT NULL, -- of 1,048,576 successive numbers
     customer_ref INTEGER NOT NULL,

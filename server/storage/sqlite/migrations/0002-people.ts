@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * People who sign in, and what they do. As in the first migration `workspace_id` comes first in every unique index, except
- * where the workspace is not known yet: people, their sessions, and the links that are looked up by a token.
+ * People who sign in, and their actions. As in the first migration `workspace_id` comes first in every unique index,
+ * except where the workspace is not known yet: people, their sessions, and the links that are looked up by a token.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -85,11 +85,11 @@ const statements = [
 
   'ALTER TABLE service_keys ADD COLUMN created_by TEXT REFERENCES people (person_id)',
 
-  // The name as the search compares it.
+  // The name in the form that the search compares.
   "ALTER TABLE customers ADD COLUMN name_key TEXT NOT NULL DEFAULT ''",
 ]
 
-/** Statements of this many rows, so that a store with millions of customers is migrated in bounded memory. */
+/** Rows per statement, so that a store with millions of customers is migrated in bounded memory. */
 const ROWS = 1000
 
 async function nameCustomers(

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The indexes of events in sorted runs (server/storage/sqlite/runs) in place of tables with a row for each entry: over
- * random keys these cost more with every event stored. The runs of events that are there already are made when the
- * store is opened to write.
+ * The indexes of events as sorted runs (server/storage/sqlite/index), replacing tables with a row per entry: over
+ * random keys those cost more with every event stored. The runs of existing events are created when the
+ * store is opened for writing.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -24,14 +24,14 @@ const statements = [
     postings BLOB NOT NULL, -- directories of its pages
     timeline BLOB NOT NULL
   ) STRICT`,
-  // The packed pages of all runs, of which each has a range of numbers.
+  // The encoded pages of all runs; each run has a range of page numbers.
   `CREATE TABLE event_pages (
     page INTEGER NOT NULL PRIMARY KEY,
     data BLOB NOT NULL
   ) STRICT`,
   'UPDATE event_indexing SET indexed_seq = coalesce((SELECT min(seq) - 1 FROM events), 0)',
 
-  // Each stretch is 1,048,576 successive numbers of events.
+  // A stretch is 1,048,576 consecutive event numbers.
   `CREATE TABLE event_stretches (
     stretch INTEGER NOT NULL PRIMARY KEY,
     least_received_ms INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** An index for every filter of a list, in the order of the list, so that a page reads what it shows and little else. */
+/** An index for every filter of a list, in list order, so that a page reads little more than it returns. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -13,7 +13,7 @@ const statements = [
   'CREATE INDEX audit_log_of_actor ON audit_log (workspace_id, actor_id, at_ms, entry_id)',
   'CREATE INDEX audit_log_of_subject ON audit_log (workspace_id, subject_id, at_ms, entry_id)',
 
-  // The one before left out the identifier, so that keys of one millisecond had to be sorted.
+  // The previous index lacked the identifier, so that keys of one millisecond had to be sorted.
   'DROP INDEX service_keys_of_workspace',
   'CREATE INDEX service_keys_newest ON service_keys (workspace_id, created_ms, key_id)',
 

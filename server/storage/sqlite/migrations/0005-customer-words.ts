@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The words of customers' names, by whose beginnings a search finds them. A row says all that the order of the list
- * needs, so that thousands are sorted without a look at the customers.
+ * The words of customers' names, for searches by prefix (an inverted index). A row contains everything that the list
+ * order needs, so that thousands are sorted without reading the customers.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   await addWords(db as Kysely<Tables>)
-  // In the order of the key, because a row at a random place costs a page of the file.
+  // In key order, because each row at a random position costs a page of the file.
   await sql`INSERT INTO customer_words SELECT * FROM words_of_customers ORDER BY 1, 2, 3, 4`.execute(db)
   await sql`DROP TABLE words_of_customers`.execute(db)
 }
@@ -38,7 +38,7 @@ type Tables = {
   }
 }
 
-/** Statements of this many customers, so that a store with millions of them is migrated in bounded memory. */
+/** Customers per statement, so that a store with millions of them is migrated in bounded memory. */
 const CUSTOMERS = 1000
 
 async function addWords(db: Kysely<Tables>) {
@@ -86,8 +86,8 @@ const PLAIN: Record<string, string> = {
 }
 
 /**
- * The first 20 different words of a name, without letter case, accents and what is invisible: as they were when stores
- * got them, whatever searches do later.
+ * The first 20 distinct words of a name, without letter case, accents and invisible characters: as defined when this
+ * migration was written, even if searches change later.
  */
 export function nameWords(name: string): string[] {
   const visible = name.replace(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { nameWords } from './0005-customer-words.ts'
 
 /**
- * The words of names, by which journeys, service keys and members are searched. Journeys and keys have them in the
- * indexes in the order of their lists, with all that their filters ask: whoever looks for one reads no description, no
- * steps and no origins of the others.
+ * The words of names, for searches of journeys, service keys and members. For journeys and keys they are in the
+ * indexes in list order, with all columns that the filters need (covering indexes): a search reads no descriptions,
+ * steps or origins.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of columns) await sql.raw(statement).execute(db)
@@ -28,7 +28,7 @@ const indexes = [
     (workspace_id, created_ms, key_id, kind, expires_ms, revoked_ms, last_four, name_key)`,
 ]
 
-/** Statements of this many rows, so that a store with many of them is migrated in bounded memory. */
+/** Rows per statement, so that a store with many of them is migrated in bounded memory. */
 const ROWS = 1000
 
 async function nameRows(db: Kysely<unknown>, table: string, id: string) {

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The enrolments in the order in which they were made, so that whoever follows them goes on behind the last one seen.
- * Those that are there already in the order of their table, in which they were to be found until now.
+ * The enrolments in order of creation, so that a follower continues after the last one it has processed.
+ * Existing ones get numbers in the order of their table.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

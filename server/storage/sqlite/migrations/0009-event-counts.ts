@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * How many events were sent, by what became of them. What was stored before is not counted: how often it was sent again or
- * refused, and with which key, nobody knows.
+ * How many events were sent, by outcome. Events stored earlier are not counted: how often they were sent again or
+ * refused, and with which key, was not recorded.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // What is counted apart: journey, name and key, '' for what there is not. Numbers hold for a block of thirty days.
+  // A series: journey, name and key, '' for a missing one. Its number is valid in a block of thirty days.
   `CREATE TABLE event_series (
     workspace_ref INTEGER NOT NULL,
     block INTEGER NOT NULL,
@@ -21,7 +21,7 @@ const statements = [
     PRIMARY KEY (workspace_ref, block, number)
   ) STRICT, WITHOUT ROWID`,
 
-  // The counts of a period, packed: one row, because a group of events touches many series.
+  // The counts of a period, encoded in one row, because a group of events touches many series.
   `CREATE TABLE event_counts (
     workspace_ref INTEGER NOT NULL,
     period TEXT NOT NULL CHECK (period IN ('minute', 'hour', 'day')),
@@ -30,7 +30,7 @@ const statements = [
     PRIMARY KEY (workspace_ref, period, start_ms)
   ) STRICT, WITHOUT ROWID`,
 
-  // The minute in which a workspace was sent events last; in event_counts when the next one begins.
+  // The latest minute in which a workspace was sent events; moved to event_counts when the next one begins.
   `CREATE TABLE event_counts_open (
     workspace_ref INTEGER NOT NULL PRIMARY KEY,
     minute_ms INTEGER NOT NULL,

@@ -1,12 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What is being removed, in slices, and what must not be given again once it is. */
+/** Removals in progress, which run in slices, and the numbers that must not be reused afterwards. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // What there is to do still. A row is written with what lets nobody add to it any more, and goes when all is gone.
+  // Unfinished removals. A row is written together with the change that prevents additions, and deleted when all is
+  // removed.
   `CREATE TABLE removals (
     workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id),
     removal_id TEXT NOT NULL,
@@ -19,20 +20,20 @@ const statements = [
     PRIMARY KEY (workspace_id, removal_id)
   ) STRICT, WITHOUT ROWID`,
 
-  // By which a customer is found in its journeys, and that it is in none when it goes.
+  // For finding the journeys of a customer, and for making sure that a customer who is removed is in none.
   'CREATE INDEX enrolments_of_customer ON enrolments (customer_ref)',
 
-  // The greatest numbers and the newest identifier that were removed: they are not given again.
+  // The highest numbers and the newest identifier that were removed: they are not reused.
   'ALTER TABLE event_indexing ADD COLUMN removed_seq INTEGER NOT NULL DEFAULT 0',
   'ALTER TABLE event_indexing ADD COLUMN removed_id BLOB',
   'ALTER TABLE event_indexing ADD COLUMN removed_customer_ref INTEGER NOT NULL DEFAULT 0',
 
-  // Whose standings are not what they were: who follows the store looks at them again.
+  // Enrolments whose standings may have changed: followers of the store compute them again.
   `CREATE TABLE enrolment_removals (
     number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     journey_ref INTEGER NOT NULL,
     customer_ref INTEGER -- null: the journey is gone
   ) STRICT`,
-  // So that the last number is known before there is one.
+  // So that a last number exists before the first removal.
   "INSERT INTO sqlite_sequence (name, seq) VALUES ('enrolment_removals', 0)",
 ]

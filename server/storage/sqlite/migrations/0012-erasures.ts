@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Customers who were erased: what is left of them, so that nothing is taken for them again. */
+/** Erased customers: what is kept of them, so that nothing is accepted for them again. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // With it a digest of who was erased is made, which nobody can try out who does not have the store.
+  // The key for digests of erased identifiers, so that nobody can test guesses without the store.
   "ALTER TABLE workspaces ADD COLUMN erasure_secret TEXT NOT NULL DEFAULT ''",
   'UPDATE workspaces SET erasure_secret = lower(hex(randomblob(32)))',
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Journeys that are being removed: nobody finds one any more, and its number is not given again while events have it. */
+/** Journeys that are being removed: they are hidden, and their numbers are not reused while events refer to them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`ALTER TABLE journeys ADD COLUMN removed_ms INTEGER`.execute(db)
 }

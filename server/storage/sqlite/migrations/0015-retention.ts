@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 
-/** How long events are kept, and from when on they are. */
+/** How long events are kept, and since when. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['workspaces', 'journeys']) {
-    // Null: for ever.
+    // Null for ever.
     await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN retention_days INTEGER`.execute(db)
-    // What was received before has been removed, or is being; null: all is kept that was ever stored.
+    // Events received earlier have been removed, or are being; null if none has been removed by age.
     await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN events_since_ms INTEGER`.execute(db)
   }
 }

@@ -1,5 +1,6 @@
 /**
- * From here on identifiers of events are written without their time where that is the time of receipt, see `kept-ids.ts`. What
- * was stored before stays as it is; a Cairn of before would not find its way in what is stored now, and is kept out.
+ * From now on identifiers of events are stored without their time if it equals the time of receipt, see `kept-ids.ts`.
+ * Existing rows stay as they are. This migration keeps out earlier versions of Cairn, which could not read the new
+ * rows.
  */
 export async function up(): Promise<void> {}

@@ -1,6 +1,6 @@
 import type { Migrations } from '../../migrate.ts'
 
-/** The schema's history on SQLite. */
+/** The migrations of SQLite. */
 export const migrations: Migrations = {
   '0001-first': () => import('./0001-first.ts'),
   '0002-people': () => import('./0002-people.ts'),

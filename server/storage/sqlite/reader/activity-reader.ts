@@ -15,7 +15,7 @@ import {
 import { eachCounts } from '../../activity/event-counts.ts'
 import type { Connection } from '../connection.ts'
 
-/** Reads how many events were sent, each answer in one transaction. */
+/** Reads the counts of events, each answer in one transaction. */
 export class ActivityReader {
   readonly #connection: Connection
   readonly #statements: ReturnType<typeof prepare>

@@ -3,7 +3,7 @@ import { firstPosition, type Position } from '../../../domain/cursors.ts'
 import type { ReadingDatabase } from '../../database.ts'
 import type { Arrived } from '../../lists/arrived-customers.ts'
 
-/** Customers by their row numbers, which one thread gives, in the order of commits. */
+/** Customers by their row numbers, which one thread assigns in commit order. */
 export async function arrivedCustomers(
   db: ReadingDatabase,
   workspaceId: string,

@@ -23,10 +23,10 @@ import { type Interval, SPAN_EVENTS, SpanReader } from '../index/zone-map.ts'
 import { type Kept, timeOf, wholeDigits, wholeIdText } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
-/** A page of a list of events, to be read. */
+/** A request for a page of a list of events. */
 export type EventsRequest =
   | { list: 'newest'; workspace_id: string; filter: EventFilter; page: Page }
-  /** `now_ms`: what was acknowledged by then is in the file. */
+  /** `now_ms`: everything acknowledged by then is in the file. */
   | { list: 'oldest'; workspace_id: string; filter: EventFilter; page: Page; now_ms: number }
   | { list: 'timeline'; workspace_id: string; customer_id: string; page: Page }
 
@@ -38,18 +38,18 @@ type EventRow = Omit<ListedEvent, 'id' | 'message_id'> & {
 
 type NamedCustomer = Pick<ListedEvent, 'customer_id' | 'customer_name' | 'client_customer_id'>
 
-/** An event as it is read among others. */
+/** An event read in sequence with others. */
 type SuccessiveRow = Omit<EventHead, 'id'> &
   Pick<ListedEvent, 'custom_variables'> & {
     seq: number
-    /** The hexadecimal digits of what is kept of it. */
+    /** The hexadecimal digits of the stored part. */
     id: string
     /** See `messageText`. */
     message: string | null
     key_ref: number | null
   }
 
-/** What tells whether an event belongs to a list. */
+/** The fields that decide whether an event belongs to a list. */
 type EventHead = Kept & {
   workspace_ref: number
   journey_ref: number
@@ -59,30 +59,33 @@ type EventHead = Kept & {
 }
 
 /**
- * So many events are looked at for a page: 20 ms. Only where two conditions rarely meet are there so many; the page then
+ * Maximum events scanned per page: 20 ms. That many are scanned only if two conditions rarely coincide; the page then
  * ends early.
  */
 export const LOOKED_AT = 10_000
 
-/** Of an export so many candidates are looked at together; they are read at once where they are a quarter of what lies there. */
+/**
+ * Candidates of an export examined together; they are read in one go if they are at least a quarter of the events
+ * there.
+ */
 const CHUNK = 500
 const DENSE = 4
 
-/** So many numbers are counted between two looks at the time. */
+/** Event numbers counted between two checks of the time. */
 const COUNTED_AT_ONCE = 16 * SPAN_EVENTS
 
-/** A page of the file, about. */
+/** Approximate size of a page of the file. */
 const FILE_PAGE_BYTES = 4096
 
-/** So many rows are in memory together, each with 64 KiB at the most. */
+/** Maximum rows in memory at a time, each with at most 64 KiB. */
 const READ_AT_ONCE = 100
 
-/** The tail went on under a reader that was held up; it must begin again. */
+/** The ring buffer was overwritten under a delayed reader, which must start again. */
 class Overtaken extends Error {}
 
 const ATTEMPTS = 5
 
-/** Reads lists of events, each page in one transaction: of what is in runs, and of what is in the tail. */
+/** Reads lists of events, each page in one transaction: from the runs and from the memtable. */
 export class EventReader {
   readonly #connection: Connection
   readonly #ring: TailRing
@@ -90,10 +93,10 @@ export class EventReader {
   readonly #spans: SpanReader
   readonly #statements: ReturnType<typeof prepare>
   #nameHash: ((name: string) => number) | undefined
-  /** What events of one slice refer to: a name may be another in the next, and so may whom a reference is of. */
+  /** The names that events of one slice refer to. Not kept longer, because a name or a reference may change. */
   #named = namesOfNone()
 
-  /** @param ring where the writer notes what is not in a run yet */
+  /** @param ring the memtable shared by the writer */
   constructor(connection: Connection, ring: TailRing) {
     this.#connection = connection
     this.#ring = ring
@@ -109,12 +112,12 @@ export class EventReader {
     })
   }
 
-  /** The next events of an export, in the order of `oldest`. */
+  /** Returns the next events of an export, in the order of `oldest`. */
   slice(request: EventSliceRequest): Slice {
     return this.#inSnapshot(() => this.#slice(request))
   }
 
-  /** Counts them row by row: that is quicker than to ask the indexes, which have also what was removed. */
+  /** Counts row by row, which is faster than asking the indexes, which still contain removed events. */
   count(workspace_id: string, { journey_id, to_ms }: CountFilter): CountedEvents {
     return this.#inSnapshot(() => {
       const narrowed = this.#narrowed(workspace_id, { ...(journey_id !== undefined && { journey_id }) })
@@ -174,7 +177,7 @@ export class EventReader {
     return rows.ending()
   }
 
-  /** In the same order from the other end. The order of numbers is that of commits, as one thread writes. */
+  /** In the same order from the other end. It is commit order, because one thread writes. */
   #oldest({ workspace_id, filter, page, now_ms }: EventsRequest & { list: 'oldest' }): ForwardTexts {
     const rows = new PageTexts(page)
     let last = page.after ?? firstPosition('evt')
@@ -224,7 +227,7 @@ export class EventReader {
         if (looked >= LOOKED_AT) {
           return lines.ending(this.#oldestEnd({ seq: end }, last && placeOf(last)), { isLast: false })
         }
-        // What was removed since is looked for, too.
+        // Includes candidates that were removed since.
         const { intervals, count } = readTogether(seqs)
         for (const row of this.#rows(intervals)) {
           if (lines.isFull && last) return lines.ending(placeOf(last).position, { isLast: false })
@@ -241,8 +244,8 @@ export class EventReader {
   }
 
   /**
-   * Whether an event was sent with a key, where one is asked for. It lies behind the variables, so that all of them are passed:
-   * their pages are looked at too.
+   * Whether an event was sent with a key, if one is requested. The column is after the variables, so reading it passes
+   * all of them; their pages count as scanned too.
    */
   #sending(seq: number, sender: number | undefined): { isFound: boolean; looked: number } {
     if (sender === undefined) return { isFound: true, looked: 0 }
@@ -258,7 +261,7 @@ export class EventReader {
     }
   }
 
-  /** Undefined where its customer or its journey is gone, and the event goes next. */
+  /** Undefined if its customer or journey was removed, and the event will be removed next. */
   #listed(row: SuccessiveRow): ListedEvent | undefined {
     const { event_id, custom_variables, occurred_ms, received_ms } = row
     const journey_id = this.#journeyId(row.journey_ref)
@@ -301,7 +304,7 @@ export class EventReader {
     return customer
   }
 
-  /** By (`at_ms`, number), of all runs and the tail side by side. */
+  /** By (`at_ms`, number), merging all runs and the memtable. */
   #timeline({ workspace_id, customer_id, page }: EventsRequest & { list: 'timeline' }): EventTexts {
     const customer = this.#statements.customer.get(workspace_id, customer_id)
     if (customer === undefined) return END
@@ -309,7 +312,7 @@ export class EventReader {
     let looked = 0
     let last_ms = Number.POSITIVE_INFINITY
     for (const { seq, at_ms } of this.#latest(customer, page)) {
-      // Between two instants: an event that was removed has no identifier that a position could name.
+      // Only between two instants: a removed event has no identifier that a position could name.
       if (looked >= LOOKED_AT && at_ms < last_ms) return rows.endingEarly(firstPosition('evt', last_ms))
       looked += 1
       last_ms = at_ms
@@ -320,8 +323,8 @@ export class EventReader {
   }
 
   /**
-   * Where a list goes on that ends early: behind what was looked at last. Where that was removed, at the span in which it
-   * was, or behind the last that was seen in it; so a part of a span is looked at twice and nothing is shown twice.
+   * Returns where a list that ends early continues: after the last event scanned. If that was removed, at the start of
+   * its span, or after the last event seen in it; so part of a span is scanned twice, but nothing is shown twice.
    */
   #newestEnd({ seq, position }: Place, seen: Place | undefined): Position {
     if (position) return position
@@ -331,7 +334,7 @@ export class EventReader {
     return positionOf(next.first_id)
   }
 
-  /** The same of a walk forward. */
+  /** The same for a forward walk. */
   #oldestEnd({ seq, position }: Place, seen: Place | undefined): Position {
     if (position) return position
     const [span] = this.#spans.around(seq)
@@ -340,14 +343,14 @@ export class EventReader {
     return positionOf(span.first_id)
   }
 
-  /** Where the events of a filter may lie, the latest first. */
+  /** Yields where the events of a filter may be, latest first. */
   #intervals({ id, ...received }: EventFilter, last: number): Iterable<Interval> {
     if (id === undefined) return this.#spans.intervals(received, last)
     const seq = this.#spans.seqOf(eventIdBytes(id))
     return seq <= last ? [{ from: seq, to: seq }] : []
   }
 
-  /** What a filter comes to: the key that has its events in the runs, and what else they must be. */
+  /** Returns what a filter means: the posting key of its events in the runs, and the further conditions. */
   #narrowed(workspace_id: string, filter: EventFilter) {
     const { id, journey_id, customer_id, event_id, key_id } = filter
     const { from_ms, to_ms, occurred_from_ms, occurred_to_ms } = filter
@@ -390,7 +393,7 @@ export class EventReader {
     return { key: keyOf(workspace, refs), refs, matches, isFound, sender }
   }
 
-  /** Events that may belong to a list, the latest first. */
+  /** Yields events that may belong to a list, latest first. */
   *#candidates(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     const least = Math.max(from, indexed + 1)
@@ -409,7 +412,7 @@ export class EventReader {
     }
   }
 
-  /** The same, the earliest first. */
+  /** The same, earliest first. */
   *#candidatesForward(key: number, refs: TailFilter, { from, to }: Interval): Generator<number> {
     const indexed = this.#indexedSeq()
     for (const run of this.#runs.all().reverse()) {
@@ -422,14 +425,14 @@ export class EventReader {
     }
     for (let seq = Math.max(from, indexed + 1); ; seq += 1) {
       seq = this.#ring.firstMatch(refs, seq, to)
-      // What was found before may be of another event that has overwritten it.
+      // The match may belong to another event that has overwritten the slot.
       this.#assertIntact(indexed)
       if (seq === -1) return
       yield seq
     }
   }
 
-  /** Of a customer's timeline what is behind the page's position, the latest first. */
+  /** Yields a customer's timeline after the page's position, latest first. */
   *#latest(customer: number, page: Page): Generator<TimelineEntry> {
     const before = page.after
       ? { at_ms: page.after.ms, seq: this.#spans.firstFrom(eventIdBytes(page.after.id)) }
@@ -441,7 +444,7 @@ export class EventReader {
       for (const source of sources) {
         if (source.entry && (!latest?.entry || isBefore(latest.entry, source.entry))) latest = source
       }
-      // A run whose latest time is before what was found has nothing to say yet.
+      // A run whose latest time is earlier than the current entry need not be opened yet.
       const [run] = runs
       if (run && !(latest?.entry && run.greatest_at_ms < latest.entry.at_ms)) {
         runs.shift()
@@ -455,7 +458,7 @@ export class EventReader {
     }
   }
 
-  /** Not all of them: a customer may have the whole tail. */
+  /** Not all at once, because a customer may have the whole memtable. */
   #latestOfTail(customer: number, before: TimelineEntry, count: number): TimelineEntry[] {
     const indexed = this.#indexedSeq()
     const keep = (entries: TimelineEntry[]) =>
@@ -484,7 +487,7 @@ export class EventReader {
     return head && wholeIdText(head) === after.id ? seq + 1 : seq
   }
 
-  /** 0 where there are no events. */
+  /** Returns 0 if there are no events. */
   #lastSeq(): number {
     return this.#statements.lastSeq.get() ?? 0
   }
@@ -502,7 +505,7 @@ export class EventReader {
     return this.#nameHash(event_id)
   }
 
-  /** Undefined for an event that was removed, or whose customer or journey is gone; the indexes may have it still. */
+  /** Undefined if the event, its customer or its journey was removed; the indexes may still contain it. */
   #row(seq: number): ListedEvent | undefined {
     const row = this.#statements.row.get(seq)
     return (
@@ -511,7 +514,7 @@ export class EventReader {
   }
 }
 
-/** The most telling of the keys under which a list's events are. */
+/** Returns the most selective of the posting keys of a list's events. */
 function keyOf(workspace: number, { customer, journey, name }: TailFilter): number {
   if (customer !== undefined) return postingKeys.customer(customer)
   if (journey !== undefined) {
@@ -521,8 +524,9 @@ function keyOf(workspace: number, { customer, journey, name }: TailFilter): numb
 }
 
 /**
- * What has some events: where they lie close together all that lies there, which is read in one go in half the time.
- * @param seqs successive candidates
+ * Returns what to read for some events: if they are close together, everything in between, which takes half the time in
+ * one go.
+ * @param seqs consecutive candidates
  */
 function readTogether(seqs: readonly number[]): { intervals: Interval[]; count: number } {
   const [from = 0] = seqs
@@ -532,7 +536,7 @@ function readTogether(seqs: readonly number[]): { intervals: Interval[]; count: 
   return { intervals: seqs.map((seq) => ({ from: seq, to: seq })), count: seqs.length }
 }
 
-/** What a generator gives, so many at a time. */
+/** Splits the items of a generator into chunks. */
 function* chunks<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
   let chunk: Item[] = []
   for (const item of items) {
@@ -551,7 +555,7 @@ function idText({ id, received_ms }: SuccessiveRow): string {
   return eventIdText(idBytes)
 }
 
-/** @param message a `message_id` behind a t, or the digits of a UUID behind a u */
+/** @param message a `message_id` after a t, or the digits of a UUID after a u */
 function messageText(message: string | null): string | null {
   if (message === null) return null
   if (message.startsWith('t')) return message.slice(1)
@@ -575,15 +579,15 @@ function namesOfNone() {
   }
 }
 
-/** An event that was looked at, and where it stands in its list; undefined where it was removed. */
+/** A scanned event with its position in the list; undefined if it was removed. */
 type Place = { seq: number; position?: Position }
 
-/** Of an identifier alone, by which lists in the order of arrival go on. */
+/** The position of an identifier in lists by arrival. */
 function positionOf(id: Uint8Array): Position {
   return { ms: timeOf(id), id: eventIdText(id) }
 }
 
-/** Entries in descending order, with the next one to see. */
+/** Entries in descending order, with the next one visible. */
 class Source {
   readonly #entries: Iterator<TimelineEntry>
   entry: TimelineEntry | undefined
@@ -627,7 +631,7 @@ function prepare(connection: Connection) {
           AND (@to_ms IS NULL OR received_ms < @to_ms)`,
       )
       .pluck(),
-    // Without the variables, which are last in the row and may be on pages of their own.
+    // Without the variables, which are last in the row and may be on overflow pages.
     head: connection.prepare<[number], EventHead>(
       `SELECT id, workspace_ref, journey_ref, customer_ref, event_id, occurred_ms, received_ms
       FROM events WHERE seq = ?`,
@@ -645,7 +649,7 @@ function prepare(connection: Connection) {
     namedCustomer: connection.prepare<[number], NamedCustomer>(
       'SELECT customer_id, customer_name, client_customer_id FROM customers WHERE customer_ref = ?',
     ),
-    // Bytes as digits: the driver takes 0.9 µs to hand out bytes, so that the rest of the row took a third as long.
+    // Bytes as digits: the driver takes 0.9 µs to return bytes, so the rest of the row took a third as long.
     successive: connection.prepare<[number, number], SuccessiveRow>(
       `SELECT seq, hex(id) AS id, workspace_ref, journey_ref, customer_ref, event_id, custom_variables, occurred_ms,
         received_ms, CASE typeof(message_id) WHEN 'blob' THEN 'u' || hex(message_id) ELSE 't' || message_id END AS message,

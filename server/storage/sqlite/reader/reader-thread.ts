@@ -1,4 +1,4 @@
-/** A thread that reads, so that a long list holds up neither the event loop nor the writer. */
+/** A reader thread, so that a long list blocks neither the event loop nor the writer. */
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pageText } from '../../../domain/paging.ts'
@@ -14,7 +14,7 @@ import { failureOf, runStatement, type Statement } from '../statement.ts'
 import { ActivityReader } from './activity-reader.ts'
 import { EventReader, type EventsRequest } from './event-reader.ts'
 
-/** What a thread reads at a time. */
+/** One unit of work of a reader thread. */
 export type ReaderWork =
   | { kind: 'statement'; statement: Statement }
   | { kind: 'events'; request: EventsRequest }
@@ -24,7 +24,7 @@ export type ReaderWork =
 
 export type ReaderRequest = ReaderWork | 'close'
 
-/** Of what was read; `opened` comes first. */
+/** Results of a reader thread; `opened` is sent first. */
 export type ReaderResult =
   | 'opened'
   | { read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents }
@@ -33,21 +33,21 @@ export type ReaderResult =
 export type ReaderThreadData = {
   path: string
   ring: TailRing['buffer']
-  /** Whether it reads what people browse, and not what others wait for. */
+  /** Whether it reads lists for people, which may wait, rather than look-ups that requests depend on. */
   isForLists: boolean
 }
 
-/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
 const NICENESS = 5
 
-/** Keys, sessions and members are few pages. */
+/** Keys, sessions and members take few pages. */
 const LOOK_UP_CACHE_KIB = 8_192
 
 const data: ReaderThreadData = workerData
-// What people browse gives way where there are not enough processors. Only Linux sets it for the thread alone.
+// Lists yield the processor to everything else when processors are short. Only Linux sets niceness per thread.
 if (data.isForLists && process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
 const connection = data.isForLists ? openReadable(data.path) : openReadable(data.path, LOOK_UP_CACHE_KIB)
-/** Made when they are needed: where their statements cannot be prepared, that is the failure of who asks. */
+/** Created on first use: if their statements cannot be prepared, only the requests that need them fail. */
 let events: EventReader | undefined
 let activity: ActivityReader | undefined
 
@@ -65,7 +65,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
     }
     events ??= new EventReader(connection, new TailRing(data.ring))
     if (work.kind === 'count') return { read: events.count(work.workspace_id, work.filter) }
-    // With memory of its own, which is handed over; a slice too.
+    // A slice has its own memory, which is transferred; so does a page.
     if (work.kind === 'event-slice') return { read: events.slice(work.request) }
     return { read: new TextEncoder().encode(pageText(events.read(work.request))) }
   } catch (error) {
@@ -73,7 +73,7 @@ function read(work: ReaderWork): Exclude<ReaderResult, 'opened'> {
   }
 }
 
-/** What is not copied on its way to the other thread. */
+/** Buffers that are transferred to the other thread instead of copied. */
 function handedOver(read: unknown[] | Uint8Array<ArrayBuffer> | Slice | CountedEvents): ArrayBuffer[] {
   if (read instanceof Uint8Array) return [read.buffer]
   return 'bytes' in read ? [read.bytes.buffer] : []

@@ -13,13 +13,13 @@ import type { Statement } from '../statement.ts'
 import type { EventsRequest } from './event-reader.ts'
 import type { ReaderRequest, ReaderResult, ReaderThreadData, ReaderWork } from './reader-thread.ts'
 
-/** Lists of so many workspaces are read at a time, each in a thread that is started when it is first needed. */
+/** How many lists are read concurrently, each in a thread that is started on first use. */
 const LIST_THREADS = 2
 
-/** More waiting look-ups than this are refused. */
+/** Limit of queued look-ups; beyond it they are refused (load shedding). */
 const WAITING_LOOK_UPS = 1_000
 
-/** Rows of a statement, an answer as JSON, a slice of an export, or counts. */
+/** Rows of a statement, a response body as JSON, a slice of an export, or counts. */
 type Read = unknown[] | Uint8Array | Slice | CountedEvents
 
 type Work = {
@@ -29,25 +29,25 @@ type Work = {
 }
 
 type ReaderOptions = {
-  /** A file that the writer has opened before. */
+  /** A file that the writer has already opened. */
   path: string
-  /** Which events the writer has not indexed yet. */
+  /** The events that the writer has not indexed yet. */
   ring: TailRing
   onDeath: (error: Error) => void
 }
 
 /**
- * Reads in threads of its own, each statement in the state of the last commit before it began. What ingestion and
- * signing in look up has a thread to itself; what is read for lists has others, and takes turns.
+ * A pool of reader threads. Each statement reads a snapshot: the last commit before it began. Look-ups for ingestion
+ * and sign-in have a thread of their own; lists share the others and are queued fairly by caller and workspace.
  */
 export class Reader {
   readonly #options: ReaderOptions
   readonly #lookUpThread: Worker
-  /** All that run. */
+  /** All running threads. */
   readonly #threads = new Set<Worker>()
   readonly #idleListThreads: Worker[] = []
   readonly #waitingLookUps: Work[] = []
-  /** No more at a time than there may be threads. */
+  /** Admits no more lists at a time than there are threads for them. */
   readonly #lists = new ListTurns(LIST_THREADS)
   readonly #current = new Map<Worker, Work>()
   #closed: Unavailable['reason'] | undefined
@@ -57,10 +57,10 @@ export class Reader {
     this.#lookUpThread = this.#start({ isForLists: false })
   }
 
-  /** @throws {Error} where the file cannot be opened to read */
+  /** @throws {Error} if the file cannot be opened for reading */
   static async open(options: ReaderOptions): Promise<Reader> {
     const reader = new Reader(options)
-    // The first message says that the file is open; a thread that cannot open it ends with an error.
+    // The first message reports that the file is open; a thread that cannot open it ends with an error.
     await once(reader.#lookUpThread, 'message')
     return reader
   }
@@ -76,7 +76,8 @@ export class Reader {
       else this.#settle(thread, result)
     })
     const end = (error: Error) => {
-      // One more file may not be open where many connections are. The list is refused, and the next one tries again.
+      // Opening one more file can fail when the process has many connections. Only this list is refused; the next
+      // retries.
       if (isForLists && !isOpen) this.#lose(thread, error)
       else this.#die(error)
     }
@@ -85,7 +86,7 @@ export class Reader {
     return thread
   }
 
-  /** @throws {Unavailable} where a look-up would be refused */
+  /** @throws {Unavailable} if a look-up would be refused */
   assertAvailable(): void {
     if (this.#closed) throw new Unavailable(this.#closed)
     if (this.#waitingLookUps.length >= WAITING_LOOK_UPS) throw new Unavailable('overloaded')
@@ -95,13 +96,13 @@ export class Reader {
     return this.#lists.statistics()
   }
 
-  /** Reads what must never wait for a list: a few rows, found by their keys. */
+  /** Reads a few rows by key; never queued behind a list. */
   async lookUp(statement: Statement): Promise<unknown[]> {
     this.assertAvailable()
     return await this.lookUpWhileClosing(statement)
   }
 
-  /** The same for what the store has taken and must finish, also after `refuseNew`. */
+  /** Like `lookUp`, for work that the store has accepted and must finish; works after `refuseNew` too. */
   async lookUpWhileClosing(statement: Statement): Promise<unknown[]> {
     const read = await new Promise<Read>((resolve, reject) => {
       if (this.#closed === 'storage_unavailable') throw new Unavailable(this.#closed)
@@ -111,34 +112,35 @@ export class Reader {
     return read as unknown[]
   }
 
-  /** Reads rows of a list, see `#list`. */
+  /** Reads rows of a list; see `#list`. */
   async rows(statement: Statement, reading: Reading): Promise<unknown[]> {
     return (await this.#list({ kind: 'statement', statement }, reading)) as unknown[]
   }
 
-  /** Reads a page of events, as the JSON of the contract's `EventPage`, see `#list`. */
+  /** Reads a page of events as the JSON of the API's `EventPage`; see `#list`. */
   async events(request: EventsRequest, reading: Reading): Promise<Uint8Array> {
     return (await this.#list({ kind: 'events', request }, reading)) as Uint8Array
   }
 
-  /** Reads a slice of an export of events, see `#list`. */
+  /** Reads a slice of an export of events; see `#list`. */
   async eventSlice(request: EventSliceRequest, reading: Reading): Promise<Slice> {
     return (await this.#list({ kind: 'event-slice', request }, reading)) as Slice
   }
 
-  /** Counts events, see `#list`. */
+  /** Counts events; see `#list`. */
   async countEvents(work: ReaderWork & { kind: 'count' }, reading: Reading): Promise<CountedEvents> {
     return (await this.#list(work, reading)) as CountedEvents
   }
 
-  /** Reads how many events were sent, as the JSON of the contract's `Activity`, see `#list`. */
+  /** Reads event counts as the JSON of the API's `Activity`; see `#list`. */
   async activity(work: ReaderWork & { kind: 'activity' }, reading: Reading): Promise<Uint8Array> {
     return (await this.#list(work, reading)) as Uint8Array
   }
 
   /**
-   * Reads for a list, when it is its caller's turn, see `ListTurns`. A statement that runs when the caller goes is
-   * finished for nobody: the driver cannot interrupt one, and ending its thread waits for it too.
+   * Reads for a list when its caller's turn comes, see `ListTurns`. A statement that is running when the caller
+   * disconnects is finished and its result dropped: the driver cannot interrupt a statement, and terminating the thread
+   * would wait for it as well.
    */
   #list(work: ReaderWork, reading: Reading): Promise<Read> {
     return this.#lists.take(reading, async () => {
@@ -151,19 +153,19 @@ export class Reader {
     })
   }
 
-  /** Refuses lists that wait, and from now on everything but `lookUpWhileClosing`. */
+  /** Refuses queued lists and, from now on, everything except `lookUpWhileClosing`. */
   refuseNew(): void {
     this.#closed ??= 'shutting_down'
     this.#lists.close(new Unavailable(this.#closed))
   }
 
-  /** Refuses what waits, finishes what runs, and ends the threads. */
+  /** Refuses queued work, finishes running work, and ends the threads. */
   async close(): Promise<void> {
     this.#closed ??= 'shutting_down'
     this.#refuseWaiting(new Unavailable(this.#closed))
     await Promise.all(
       Array.from(this.#threads, async (thread) => {
-        // A thread that has died has no identifier any more and will not say so again.
+        // A thread that has already died has no identifier and will not emit `exit` again.
         if (thread.threadId === -1) return
         const exited = once(thread, 'exit')
         thread.postMessage('close' satisfies ReaderRequest)
@@ -191,7 +193,7 @@ export class Reader {
     if (thread === this.#lookUpThread) this.#lookUpNext()
   }
 
-  /** Of a thread that could not open the file. */
+  /** Called for a thread that could not open the file. */
   #lose(thread: Worker, error: Error) {
     this.#threads.delete(thread)
     this.#current.get(thread)?.reject(new Unavailable('storage_unavailable', error))

@@ -2,16 +2,16 @@ import { rmSync } from 'node:fs'
 import { type Connection, isDamage, openDerived } from '../connection.ts'
 import { DERIVED_COMPANIONS } from '../store-files.ts'
 
-/** Another layout of the file than this is thrown away with what is in it. */
+/** Version of the file's layout. A file with another version is deleted and created anew. */
 const LAYOUT = 2
 
-/** The file in which the refusals of a store are kept beside it. */
+/** Path of the file with a store's refusals, which is next to the store. */
 export function refusalsPath(path: string): string {
   return `${path}-refusals`
 }
 
 /**
- * Opens the file, and makes it where there is none, or one of another layout, or something else: nothing in it was ever
+ * Opens the file. Creates it if it is missing, has another layout, or is not a database: nothing in it was
  * acknowledged.
  * @throws {CannotOpen}
  */
@@ -31,17 +31,17 @@ export function openRefusals(path: string): Connection {
   return connection
 }
 
-/** Throws the file away. */
+/** Deletes the file. */
 export function removeRefusals(path: string): void {
   for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
 }
 
-/** It is written at its end, and rarely read. */
+/** Writes append to the end, and reads are rare. */
 const CACHE_KIB = 4_096
 
 function open(path: string): Connection {
   const connection = openDerived(path, CACHE_KIB)
-  // It has what customers sent: what is removed is overwritten.
+  // The file holds what customers sent, so deleted rows are overwritten with zeros.
   connection.pragma('secure_delete = ON')
   return connection
 }
@@ -53,7 +53,7 @@ function make(connection: Connection) {
   })()
 }
 
-/** Of every column `RefusalRow` says what it is. */
+/** `RefusalRow` documents every column. */
 const LAYOUT_STATEMENTS = [
   `CREATE TABLE refusals (
     workspace_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-/** The thread that writes and reads refusals, in a file of their own. It gives way to all others. */
+/** The thread that writes and reads refusals, in a file of their own. It runs at the lowest priority. */
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Failure } from '../../unavailable.ts'
@@ -6,14 +6,14 @@ import { type Connection, isDamage } from '../connection.ts'
 import { failureOf, type Statement } from '../statement.ts'
 import { openRefusals, removeRefusals } from './refusals-file.ts'
 
-/** Statements of one transaction, with a number by which they are answered. */
+/** The statements of one transaction, with the number of the request. */
 export type RefusalsRequest = { number: number; statements: readonly Statement[] | 'cut-log-off' } | 'close'
 
 export type RefusalsReply = { number: number; result: { rows: unknown[][] } | { failure: Failure } }
 
 export type RefusalsThreadData = { path: string }
 
-/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
 const NICENESS = 5
 
 const { path }: RefusalsThreadData = workerData
@@ -21,7 +21,7 @@ if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS,
 
 let connection: Connection | undefined
 
-/** @returns the rows of each */
+/** @returns the rows of each statement */
 function run(statements: readonly Statement[] | 'cut-log-off'): unknown[][] {
   connection ??= openRefusals(path)
   if (statements === 'cut-log-off') return [connection.pragma('wal_checkpoint(TRUNCATE)') as unknown[]]
@@ -48,7 +48,7 @@ parentPort?.on('message', (request: RefusalsRequest) => {
     result = { rows: run(statements) }
   } catch (error) {
     result = { failure: failureOf(error) }
-    // The next one opens it again, and makes it anew where it is damaged.
+    // The next request opens it again, and creates it anew if it is damaged.
     connection?.close()
     connection = undefined
     if (isDamage(error)) removeRefusals(path)

@@ -15,11 +15,11 @@ import type { RefusalsReply, RefusalsRequest, RefusalsThreadData } from './refus
 type Waiting = { resolve: (rows: unknown[][]) => void; reject: (error: Error) => void }
 
 /**
- * The refusals of a store, in a file of their own beside it. A flood of them goes neither through the writer nor through
- * the log that ingestion waits for; the file can be removed at any time; and backups and copies do not hold it, so that
- * what customers sent is gone when its days are over.
+ * The refusals of a store, in a separate file next to it. A flood of refusals therefore loads neither the writer nor
+ * the write-ahead log that ingestion waits for; the file can be deleted at any time; and backups and copies do not
+ * contain it, so that what customers sent is gone when its retention ends.
  *
- * Its thread starts with the first refusal, or the first who looks for one, and again after it has died.
+ * Its thread starts with the first refusal, or the first request for refusals, and again if it has died.
  */
 export class SqliteRefusalTable implements RefusalTable {
   readonly compiler = this.#database(() => Promise.reject(new Error('read by way of lists')))
@@ -78,7 +78,7 @@ export class SqliteRefusalTable implements RefusalTable {
   #start(): Worker {
     const workerData: RefusalsThreadData = { path: this.#path }
     const thread = startThread(threadModule('refusals-thread', import.meta.url), { workerData })
-    // What waits is short, and a stopping server closes it.
+    // The queue is short, and a stopping server closes the thread.
     thread.unref()
     let reason = new Error('the thread of refusals has ended')
     thread.on('message', ({ number, result }: RefusalsReply) => {

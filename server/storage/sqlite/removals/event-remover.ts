@@ -9,7 +9,7 @@ import { SpanReader } from '../index/zone-map.ts'
 import { type Kept, wholeId } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 
-/** Which removal a slice is of. */
+/** Identifies the removal that a slice belongs to. */
 export type RemovalName = { workspace_id: string; removal_id: string }
 
 type RemovalRow = RemovalName & {
@@ -19,48 +19,51 @@ type RemovalRow = RemovalName & {
   place: string
 }
 
-/** How far a removal has come. */
+/** Progress of a removal. */
 type Place = {
-  /** The number of a customer who is in no table any more, or of a journey that nobody finds. */
+  /** The number of a customer whose rows are already deleted, or of a journey that is already hidden. */
   ref?: number
-  /** All events with lesser numbers are gone. */
+  /** All events with lower numbers are removed. */
   from: number
-  /** What was received before has been removed by an earlier removal of what has aged. */
+  /** What was received earlier has been removed by an earlier run of retention. */
   since_ms?: number
 }
 
-/** Whose events go, as the indexes have it. */
+/** The events to remove, as an index lookup. */
 type Selection = { key: number; of: (segment: Segment) => Uint32Array; ref: number; column: string }
 
-/** A slice ends after this. Its commit is not in it and takes about as long. */
+/** Time limit of a slice. Its commit is not included and takes about as long. */
 const SLICE_MS = 8
 
-/** So many events are looked at between two looks at the time. */
+/** How many events are examined between two checks of the time. */
 const EVENTS_AT_ONCE = 16
 
-/** Who follows the store learns of so many enrolments of which events were removed; who is behind them begins anew. */
+/**
+ * Followers of the store can read about this many enrolments whose events were removed; a follower that is further
+ * behind starts from scratch.
+ */
 const TOLD_ENROLMENTS = 1_000_000
 
-/** The clock may have gone back by so much while events were stored. */
+/** How far the clock may have stepped back while events were stored. */
 const CLOCK_MS = 3_600_000
 
-/** So many enrolments are removed at a time. */
+/** How many enrolments are removed at a time. */
 const ENROLMENTS_AT_ONCE = 500
 
 /**
- * Removes events in slices, each inside a transaction of the caller. The indexes keep what they say of them until their
- * runs are merged or dropped: whoever reads an index takes an event that is not there for what it is.
+ * Removes events in slices, each inside a transaction of the caller. Index entries of removed events stay until their
+ * runs are compacted or dropped: readers of an index skip entries whose event no longer exists.
  */
 export class EventRemover {
   readonly #store: RunStore
   readonly #tail: Tail
   readonly #spans: SpanReader
   readonly #statements: ReturnType<typeof prepare>
-  /** By the column that an event is known by. */
+  /** Deletions by the column that selects the events. */
   readonly #deletions: Map<string, ReturnType<typeof prepareDeletion>>
-  /** Of the slice, the names of the events of steps, by journey. */
+  /** Within the slice: names of the events of steps, by journey. */
   readonly #steps = new Map<number, Set<string>>()
-  /** Of the slice, the customers by journey of whom followers are told. */
+  /** Within the slice: customers already reported to followers, by journey. */
   readonly #told = new Map<number, Set<number>>()
 
   constructor(connection: Connection, { store, tail }: { store: RunStore; tail: Tail }) {
@@ -72,7 +75,7 @@ export class EventRemover {
     this.#deletions = new Map(columns.map((column) => [column, prepareDeletion(connection, column)]))
   }
 
-  /** Removes the next events, and of a journey without events the next enrolments; notes how far that has come. */
+  /** Removes the next events, or the next enrolments of a journey whose events are gone, and saves the progress. */
   slice(name: RemovalName): RemovedSlice {
     const removal = this.#statements.removal.get(name.workspace_id, name.removal_id)
     if (!removal) return { rows: 0, isDone: true }
@@ -88,7 +91,7 @@ export class EventRemover {
     return this.#removeEnrolments(selection.ref)
   }
 
-  /** Who follows the store is told of each. */
+  /** Reports each enrolment to followers. */
   #removeEnrolments(journey_ref: number): RemovedSlice {
     const { enrolments, noteEnrolment, deleteEnrolment } = this.#statements
     const customers = enrolments.all(journey_ref, ENROLMENTS_AT_ONCE)
@@ -99,7 +102,7 @@ export class EventRemover {
     return { rows: customers.length, isDone: customers.length === 0 }
   }
 
-  /** @param place is moved on */
+  /** @param place is advanced */
   #remove({ before_ms }: RemovalRow, selection: Selection, place: Place): RemovedSlice {
     const deletion = this.#deletions.get(selection.column)
     if (!deletion) throw new Error(`no events are removed by their ${selection.column}`)
@@ -126,7 +129,7 @@ export class EventRemover {
     return { rows, isDone }
   }
 
-  /** Tells followers of the enrolment whose standing may be another without the event: of a step, or before all others. */
+  /** Reports enrolments whose standing may change without the event: the event of a step, or one before all others. */
   #tell({ journey_ref, customer_ref, event_id, at_ms }: RemovedEvent) {
     const told = this.#told.get(journey_ref)
     if (told?.has(customer_ref)) return
@@ -142,7 +145,7 @@ export class EventRemover {
     else this.#told.set(journey_ref, new Set([customer_ref]))
   }
 
-  /** Events that may be among those that go, by number. */
+  /** Numbers of events that may have to be removed, from the index. */
   *#candidates(
     { key, of, ref }: Selection,
     { from, since_ms }: Place,
@@ -174,7 +177,7 @@ export class EventRemover {
     }
   }
 
-  /** Undefined where nothing is left that it is about. */
+  /** Undefined if nothing of its subject is left. */
   #selectionOf({ kind, workspace_id, subject_id }: RemovalRow, { ref }: Place): Selection | undefined {
     const { customer, journey, workspace } = this.#statements
     if (kind === 'customer') {

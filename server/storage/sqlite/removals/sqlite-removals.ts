@@ -6,8 +6,8 @@ import type { RemovalStore } from '../../removals/removal-store.ts'
 import { insertRemoval, type Removal } from '../../removals/removals.ts'
 
 /**
- * Takes a customer out of the tables in which others look. The number stays in `enrolment_numbers`, for whoever follows
- * them, and in the indexes of its events; it is not given again.
+ * Deletes a customer from the tables that others read. The row number stays in `enrolment_numbers`, for followers, and
+ * in the indexes of the customer's events; it is not reused.
  */
 export const removeCustomer: RemovalStore['removeCustomer'] = async (
   db,
@@ -54,7 +54,7 @@ export const removeCustomer: RemovalStore['removeCustomer'] = async (
   return { removal_id, enrolments: Number(removed.numAffectedRows ?? 0) }
 }
 
-/** Hides a journey. Its number stays with it, so that no other gets it while events and indexes have it. */
+/** Hides a journey. Its number stays taken, so that no other journey gets it while events and indexes refer to it. */
 export const removeJourney: RemovalStore['removeJourney'] = async (
   db,
   { workspace_id, journey_id, begun_ms },
@@ -74,7 +74,7 @@ export const countEnrolments: RemovalStore['countEnrolments'] = async (db, journ
   return rows[0]?.enrolments ?? 0
 }
 
-/** Takes the names of a journey out of what was counted, and lets who follows the store forget it. */
+/** Deletes a journey's names from the counts, and lets followers of the store drop it. */
 export async function forgetJourney(
   db: Transaction,
   { workspace_id, subject_id: journey_id }: Pick<Removal, 'workspace_id' | 'subject_id'>,
@@ -87,7 +87,7 @@ export async function forgetJourney(
   await runDeclared(db, [], sql`INSERT INTO enrolment_removals (journey_ref) VALUES (${ref})`)
 }
 
-/** Removes customers, whose numbers are not given again, and what no other engine has of a workspace. */
+/** Removes customers, whose numbers are not reused, and the SQLite-only tables of a workspace. */
 export async function removeOwn(db: Transaction, workspaceId: string, rows: number): Promise<boolean> {
   const { rows: found } = await sql<{ ref: number }>`
     SELECT workspace_ref AS ref FROM workspaces WHERE workspace_id = ${workspaceId}`.execute(db)

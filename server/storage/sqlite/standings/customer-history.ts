@@ -7,22 +7,22 @@ import { isBefore, TimelineCursor, type TimelineEntry } from '../index/timeline.
 import { keyOf, numberOf } from './keys.ts'
 
 /**
- * So many events are read at a time, then others have a turn: few at first of a range of time, because who asks for one
- * event mostly finds it among the first.
+ * How many events are read at a time before others get a turn. For a time range the first chunk is small, because a
+ * caller who needs one event usually finds it among the first.
  */
 const CHUNKS = { first: 256, firstOfRange: 4, growth: 8, greatest: 10_000 }
 
-/** The tail went on under a reader that was held up; it must begin again. */
+/** The ring was overwritten while a reader was delayed; the reader must start again. */
 class Overtaken extends Error {}
 
 const ATTEMPTS = 5
 
 /**
- * The events of a customer by time, of all runs and the tail, read in transactions of one chunk or of as long as the
- * caller says.
+ * The events of a customer by time, merged from all sorted runs and the tail, in transactions of one chunk or of
+ * whatever length the caller chooses.
  */
 export class CustomerHistory implements History {
-  /** All share the cursors. */
+  /** All customers share the cursors. */
   readonly customersAtOnce = 1
   readonly #connection: Connection
   readonly #ring: TailRing
@@ -30,15 +30,15 @@ export class CustomerHistory implements History {
   readonly #tail: TailByCustomer
   readonly #statements: ReturnType<typeof prepare>
   readonly #turn: () => Promise<void>
-  /** By the number of the run. */
+  /** By run number. */
   readonly #cursors = new Map<number, TimelineCursor>()
   #snapshot: { cursors: TimelineCursor[]; indexed_seq: number; last_seq: number } | undefined
-  /** How many rows of events were read. */
+  /** How many event rows were read. */
   rowsRead = 0
 
   /**
-   * @param ring where the writer notes what is not in a run yet
-   * @param turn lets others do their work between two chunks
+   * @param ring where the writer records events that are not in a run yet
+   * @param turn lets other work run between two chunks
    */
   constructor(connection: Connection, ring: TailRing, turn: () => Promise<void>) {
     this.#connection = connection
@@ -68,7 +68,7 @@ export class CustomerHistory implements History {
       const events: FollowedEvent[] = []
       for (const { at_ms, seq } of entries) {
         const row = this.#statements.row.get(seq)
-        // Removed, and in the indexes still.
+        // Removed, but still in the index.
         if (!row) continue
         this.rowsRead += 1
         if (row[0] === journey_ref) events.push({ journey, customer, name: row[1], at_ms, id: keyOf(seq) })
@@ -81,14 +81,14 @@ export class CustomerHistory implements History {
     }
   }
 
-  /** Ends the transaction in which chunks have been read. */
+  /** Ends the transaction in which chunks were read. */
   end(): void {
     if (!this.#snapshot) return
     this.#snapshot = undefined
     this.#connection.exec('COMMIT')
   }
 
-  /** Lets others have their turn, who see the store as it is then. */
+  /** Lets others run, who then see the store's current state. */
   async rest(): Promise<void> {
     this.end()
     await this.#turn()
@@ -116,9 +116,9 @@ export class CustomerHistory implements History {
     ofTail.sort((one, other) => (isBefore(one, other) ? -1 : 1))
     const sources: Source[] = [new TailSource(customer, ofTail)]
     for (const cursor of cursors) {
-      // What is asked for is mostly later than all that was there before.
+      // Most requests ask for a time after everything in older runs.
       if (cursor.run.greatest_at_ms < from.at_ms) continue
-      // One that was read from before is where it was left: all that it has may be of one instant.
+      // A cursor already in use keeps its place: all its entries may have the same timestamp.
       if (!reading.cursors.has(cursor)) {
         cursor.seek(customer, from.at_ms)
         while (cursor.customer === customer && isBefore(cursor, from)) cursor.next()
@@ -158,17 +158,17 @@ export class CustomerHistory implements History {
   }
 }
 
-/** What is being read of one customer, and how far that has come. */
+/** A reading of one customer, and its progress. */
 type TimelineReading = {
   customer: number
-  /** The first that is to be read next. */
+  /** The first entry to read next. */
   from: TimelineEntry
   to_ms: number
-  /** Those that have been set to it, and have given nothing else since. */
+  /** The cursors that were positioned for this customer and not used for another since. */
   cursors: Set<TimelineCursor>
 }
 
-/** Gives entries in ascending order. */
+/** Yields entries in ascending order. */
 type Source = TimelineEntry & { customer: number; next(): void }
 
 class TailSource implements Source {
@@ -192,15 +192,15 @@ class TailSource implements Source {
   }
 }
 
-/** Lists begin at so many places, by customer. */
+/** Size of the hash table of list heads, by customer. */
 const HEADS = 2 ** 16
 
-/** Finds the events of a customer in the tail: in lists, made of what has come whenever somebody asks. */
+/** Finds the events of a customer in the tail through linked lists, which are extended whenever someone reads. */
 class TailByCustomer {
   readonly #ring: TailRing
-  /** The last event of the customers that share a place; 0 where there is none. */
+  /** The last event of the customers that share a slot; 0 if there is none. */
   readonly #heads = new Float64Array(HEADS)
-  /** The one before, by the place of an event in the ring. */
+  /** The previous event of the same slot, by the event's slot in the ring. */
   readonly #before = new Float64Array(RING_EVENTS)
   #lastSeq = 0
 
@@ -208,7 +208,7 @@ class TailByCustomer {
     this.#ring = ring
   }
 
-  /** In no order. What is behind `indexed_seq` must be asked for intactness afterwards. */
+  /** Unordered. After reading entries behind `indexed_seq`, the caller must check that they were not overwritten. */
   *entries(
     customer: number,
     { indexed_seq, last_seq }: { indexed_seq: number; last_seq: number },
@@ -227,7 +227,7 @@ class TailByCustomer {
   }
 }
 
-/** Customers have successive numbers, which spread by themselves. */
+/** Customer numbers are consecutive, so they spread over the slots without hashing. */
 function placeOf(customer: number): number {
   return customer % HEADS
 }
@@ -236,7 +236,7 @@ function prepare(connection: Connection) {
   return {
     indexedSeq: connection.prepare<[], number>('SELECT indexed_seq FROM event_indexing').pluck(),
     lastSeq: connection.prepare<[], number>('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').pluck(),
-    // Without the variables, which are last in the row and may be on pages of their own.
+    // Without the variables, which are last in the row and may be on overflow pages.
     row: connection
       .prepare<[number], [journey_ref: number, event_id: string]>(
         'SELECT journey_ref, event_id FROM events WHERE seq = ?',

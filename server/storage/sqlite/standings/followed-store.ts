@@ -9,16 +9,16 @@ import { LAST_SEQ } from '../writer/event-writer.ts'
 import { keyOf } from './keys.ts'
 import type { FollowedUpTo } from './standings-file.ts'
 
-/** What was stored behind a position, or as much of it as is taken in at a time. */
+/** What was stored after a position, or as much of it as is processed at a time. */
 export type Slice = {
   changes: JourneyChange[]
-  /** Journeys that are gone, which is to be known before the changes: another may have the number of one. */
+  /** Removed journeys. Process them before the changes, because another journey may have got the number of one. */
   gone: Key[]
-  /** The position behind it. */
+  /** The position after the slice. */
   followed: FollowedUpTo
-  /** Whether that was all when the slice was read. */
+  /** Whether there was nothing more when the slice was read. */
   isAll: boolean
-  /** How many events and removals. */
+  /** How many events and removals it covers. */
   events: number
 }
 
@@ -30,7 +30,7 @@ type Change = {
   isRenewed?: true
 }
 
-/** A slice has so many events, and so many enrolments, at the most. */
+/** Limit of events, and of enrolments, in a slice. */
 const SLICE_ROWS = 65_536
 
 type Steps = { text: string; event_ids: string[]; json: string }
@@ -38,22 +38,22 @@ type Steps = { text: string; event_ids: string[]; json: string }
 /** An event that may change a standing. */
 type Candidate = [seq: number, journey_ref: number, customer_ref: number, event_id: string, at_ms: number]
 
-/** What a customer's number takes in a map. */
+/** Memory of a customer's number in a map. */
 const CUSTOMER_BYTES = 40
 
-/** The steps of so many journeys are kept taken apart. */
+/** How many journeys' steps are cached in parsed form. */
 const STEPS_KEPT = 1_000
 
-/** Reads a store as it grows, each slice in a transaction of its own. */
+/** Reads a store as it grows (change data capture), each slice in one transaction. */
 export class FollowedStore {
-  /** To be told how standings are, so that events that change nothing are passed over. */
+  /** Current standings, kept up to date by the caller, so that events that change nothing are skipped. */
   readonly known: KnownStandings<number, number>
   readonly #connection: Connection
   readonly #ring: TailRing
   readonly #statements: ReturnType<typeof prepare>
   readonly #steps = new Map<number, Steps>()
 
-  /** @param ring where the writer notes what it stores */
+  /** @param ring where the writer records what it stores */
   constructor(connection: Connection, ring: TailRing) {
     this.#connection = connection
     this.#ring = ring
@@ -62,14 +62,14 @@ export class FollowedStore {
     this.known = new KnownStandings({ nameOf, customer_bytes: CUSTOMER_BYTES })
   }
 
-  /** A number that differs from the last when something may have been stored in between. */
+  /** A number that changes when something may have been stored in between. */
   version(): unknown {
     return this.#connection.pragma('data_version', { simple: true })
   }
 
   /**
-   * Whether a position is one of this store, and not of another, or of a later state that it was put back from. Where what
-   * stood there was removed since, as far as the numbers tell, which are not given again.
+   * Whether a position belongs to this store, and not to another or to a later state from before a restore. If the row
+   * at the position was removed since, only the numbers are compared; they are not reused.
    */
   has({ enrolment, enrolment_mark, seq, event_mark, removal }: FollowedUpTo): boolean {
     const { lastEnrolment, lastSeq, removals } = this.#statements
@@ -85,18 +85,18 @@ export class FollowedStore {
     return isRemoved && marked.slice(REMOVED.length) === event_mark.slice(event_mark.indexOf(' '))
   }
 
-  /** Whether all is told still of what was removed behind a position. */
+  /** Whether the log of removals still reaches back to a position. */
   tellsAllBehind({ removal }: FollowedUpTo): boolean {
     const { first_removal } = this.#statements.removals.get() ?? { first_removal: 1 }
     return removal >= first_removal - 1
   }
 
-  /** Whether a journey is gone, and is told so behind a position. */
+  /** Whether a journey was removed, according to the log of removals after a position. */
   isGone(journey_ref: number, { removal }: FollowedUpTo): boolean {
     return this.#statements.goneBehind.get(removal, journey_ref) !== undefined
   }
 
-  /** @param now_ms when it is read */
+  /** @param now_ms time of the read */
   slice(from: FollowedUpTo, now_ms: number): Slice {
     this.#connection.exec('BEGIN')
     try {
@@ -106,7 +106,7 @@ export class FollowedStore {
     }
   }
 
-  /** The events of a journey's steps, as they are configured. */
+  /** The events of a journey's steps in its current configuration. */
   eventIds(journey_ref: number): string[] {
     return this.#stepsOf(journey_ref).event_ids
   }
@@ -147,7 +147,7 @@ export class FollowedStore {
       if (enrolment) change.enrolment = enrolment
     }
 
-    // Those of the slice's events are among them, or were before.
+    // The enrolments of the slice's events are in this slice or an earlier one.
     const enrolments = this.#statements.enrolments.all(from.enrolment, SLICE_ROWS)
     for (const [, journey_ref, customer_ref, entered_ms, customer_type] of enrolments) {
       changeOf(journey_ref, customer_ref).enrolment = { customer_type, entered_ms }
@@ -162,14 +162,14 @@ export class FollowedStore {
 
     const isAll = hasEnrolments && seq === last && removals.length < SLICE_ROWS
     const enrolment = enrolments.at(-1)?.[0] ?? from.enrolment
-    // Everything that was received before the last event is in, for events are stored in the order of receipt.
+    // Everything received before the last event is included, because events are stored in order of receipt.
     const asOf_ms = isAll ? now_ms : events > 0 ? (this.#statements.received.get(seq) ?? 0) - 1 : null
     return {
       changes: [...journeys]
         .filter(([journey_ref]) => this.#statements.steps.get(journey_ref) !== undefined)
         .map(([journey_ref, customers]) => {
           const { event_ids, json } = this.#stepsOf(journey_ref)
-          // Also where nobody has sent an event yet: else the first one of each customer would be looked at.
+          // Also if nobody has sent an event yet: otherwise the first event of each customer would be read.
           this.known.of(journey_ref, event_ids, json)
           return {
             journey: keyOf(journey_ref),
@@ -193,13 +193,13 @@ export class FollowedStore {
     }
   }
 
-  /** Another journey may get the number of one that is gone. */
+  /** Another journey may get the number of a removed one. */
   #forgetJourneys() {
     this.#steps.clear()
     this.known.forget()
   }
 
-  /** Of the events behind a number, up to another, those that may change a standing. The ring has no gaps. */
+  /** Of the events in a range of numbers, those that may change a standing. The ring has no gaps. */
   #candidates(from: number, to: number): readonly Candidate[] {
     if (to === from) return []
     const found: Candidate[] = []
@@ -208,7 +208,7 @@ export class FollowedStore {
     const ring = this.#ring
     for (let seq = from + 1; seq <= to; seq += 1) {
       const customer = ring.customer(seq)
-      // Stored before this process began: no customer has the number 0.
+      // Stored before this process started: no customer has the number 0.
       if (customer === 0) return this.#statements.events.all(from, to)
       if (ring.journey(seq) !== journey_ref) {
         journey_ref = ring.journey(seq)
@@ -220,7 +220,7 @@ export class FollowedStore {
       found.push([seq, journey_ref, customer, '', at_ms])
     }
     if (!ring.isIntactBehind(from)) return this.#statements.events.all(from, to)
-    // More than half of them are read sooner in a row.
+    // If more than half of them are needed, reading all of them in sequence is faster.
     if (found.length * 2 > to - from) return this.#statements.events.all(from, to)
     return found.filter((candidate) => {
       const name = this.#statements.name.get(candidate[0])
@@ -233,7 +233,7 @@ export class FollowedStore {
     return number === 0 ? '' : (this.#statements.enrolmentMark.get(number) ?? REMOVED)
   }
 
-  /** The event, and what the span begins with that it is in: that stays. */
+  /** Identifies an event together with the first one of its span, which is not removed. */
   #eventMark(seq: number): string {
     if (seq === 0) return ''
     const span = this.#statements.spanMark.get(Math.floor(seq / SPAN_EVENTS)) ?? ''
@@ -241,7 +241,7 @@ export class FollowedStore {
   }
 }
 
-/** The mark of what is not there. */
+/** The mark of a removed row. */
 const REMOVED = 'removed'
 
 function prepare(connection: Connection) {
@@ -256,7 +256,7 @@ function prepare(connection: Connection) {
         WHERE number > ? ORDER BY number LIMIT ?`,
       )
       .raw(),
-    // Without the variables, which are last in the row and may be on pages of their own.
+    // Without the variables, which are last in the row and may be on overflow pages.
     events: connection
       .prepare<[number, number], Candidate>(
         `SELECT seq, journey_ref, customer_ref, event_id, coalesce(occurred_ms, received_ms) FROM events
@@ -293,7 +293,7 @@ function prepare(connection: Connection) {
     steps: connection.prepare<[number], string>('SELECT steps FROM journeys WHERE journey_ref = ?').pluck(),
     enrolmentMark: connection
       .prepare<[number], string>(
-        // No identifier: nothing of a customer is found here when it was erased.
+        // No identifier: after an erasure nothing here refers to the customer.
         `SELECT journey_ref || ' ' || customer_ref || ' ' || enrolled_ms
         FROM enrolment_numbers JOIN enrolments USING (journey_ref, customer_ref) WHERE number = ?`,
       )

@@ -5,10 +5,10 @@ import { type Kept, wholeIdText } from '../kept-ids.ts'
 import { prepareReferences } from '../writer/references.ts'
 import { keyOf, numberOf } from './keys.ts'
 
-/** Of an event that is gone. */
+/** Stands for a removed event. */
 const NONE: Kept = { id: new Uint8Array(16), received_ms: 0 }
 
-/** Tells how a store names things to its callers. */
+/** Translates the store's internal numbers into public identifiers, and back. */
 export class Identifiers {
   readonly #statements: ReturnType<typeof prepare>
 
@@ -16,7 +16,7 @@ export class Identifiers {
     this.#statements = prepare(connection)
   }
 
-  /** What is named within a workspace; nothing of another one's. */
+  /** Covers one workspace; names of another workspace are not found. */
   of(workspaceId: string): Pick<AnswerSource, 'keyOf' | 'idOf'> {
     const { journey, customer, journeyId, customerId, eventId } = this.#statements
     return {

@@ -1,6 +1,6 @@
 import type { Key } from '../../../domain/journey-standing.ts'
 
-/** The numbers of events go beyond 32 bits; those of customers and journeys have as many digits, for keys have one length. */
+/** Event numbers go beyond 32 bits; customers and journeys use as many digits, because all keys have one length. */
 const DIGITS = 10
 
 export function keyOf(number: number): Key {

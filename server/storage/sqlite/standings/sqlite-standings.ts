@@ -4,12 +4,12 @@ import { threadModule } from '../../threads/thread-module.ts'
 import type { TailRing } from '../index/memtable.ts'
 import type { StandingsThreadData } from './standings-thread.ts'
 
-/** One at a time: all that are read take turns with following. */
+/** One at a time: all reports take turns with the follower. */
 const READERS = 1
 
 /**
- * The standings of a store, in a file of their own that is made anew where it is lost.
- * @param options.path a file that the writer has opened before
+ * The standings of a store, in a separate file that is rebuilt if it is lost.
+ * @param options.path a file that the writer has already opened
  */
 export async function openSqliteStandings(options: {
   path: string

@@ -14,21 +14,21 @@ import { DERIVED_COMPANIONS } from '../store-files.ts'
 import { keyOf, numberOf } from './keys.ts'
 
 /**
- * How far a store has been followed: the last enrolment and the last event, with what no other store has under their
- * numbers.
+ * A follower's position in a store: the last enrolment and the last event it processed, with marks that no other store
+ * has at those numbers.
  */
 export type FollowedUpTo = {
   enrolment: number
   enrolment_mark: string
   seq: number
-  /** The identifier of the event; empty where there is none. */
+  /** The event's identifier; empty if there is none. */
   event_mark: string
-  /** The last of what was removed. */
+  /** The number of the last removal. */
   removal: number
   asOf_ms: number | null
 }
 
-/** Another layout of the file than this is thrown away with what is in it. */
+/** Version of the file's layout. A file with another version is deleted and rebuilt. */
 const LAYOUT = 2
 
 const NOTHING: FollowedUpTo = {
@@ -41,22 +41,22 @@ const NOTHING: FollowedUpTo = {
 }
 
 /**
- * Pages and entries are of a space, which is one generation of one journey; a page's number is its space and its first
- * customer, so that the pages of a space follow each other.
+ * Pages and entries belong to a space, which is one generation of one journey. A page's number combines its space and
+ * its first customer, so that the pages of a space are adjacent.
  */
 const CUSTOMERS_OF_SPACE = 2 ** 32
 
-/** So many rows are removed at a time of what is not read any more. */
+/** How many rows of a dropped space are deleted at a time. */
 const REMOVED_AT_ONCE = 256
 
-/** The file in which the standings of a store are kept beside it. */
+/** Path of the file with a store's standings, which is next to the store. */
 export function standingsPath(path: string): string {
   return `${path}-standings`
 }
 
 /**
- * Opens the file to write, and makes it where there is none, or one of another layout, or something else.
- * @throws {Error} where it can neither be opened nor made anew
+ * Opens the file for writing. Creates it if it is missing, has another layout, or is not a database.
+ * @throws {Error} if it can be neither opened nor created
  */
 export function openStandings(path: string): Connection {
   try {
@@ -64,12 +64,12 @@ export function openStandings(path: string): Connection {
     if (connection.pragma('user_version', { simple: true }) === LAYOUT) return connection
     connection.close()
   } catch {
-    // Not a file of the engine, or damaged.
+    // Not an SQLite database, or damaged.
   }
   return openStandingsAnew(path)
 }
 
-/** Throws the file away and makes an empty one. */
+/** Deletes the file and creates an empty one. */
 export function openStandingsAnew(path: string): Connection {
   for (const suffix of ['', ...DERIVED_COMPANIONS]) rmSync(path + suffix, { force: true })
   const connection = openDerived(path)
@@ -110,7 +110,7 @@ const LAYOUT_STATEMENTS = [
     dropped INTEGER NOT NULL DEFAULT 0, -- 1: what it holds is to be removed
     UNIQUE (journey, generation)
   ) STRICT`,
-  // With rows of their own number and not of a key of several columns: their blobs may then take a whole page of the file.
+  // Keyed by rowid rather than by several columns, so that a blob may fill a whole page of the file.
   'CREATE TABLE page_times (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
   'CREATE TABLE page_keys (page INTEGER NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT',
   `CREATE TABLE entries (
@@ -133,13 +133,13 @@ type JourneyRow = Omit<JourneyState, 'event_ids' | 'building'> & {
 
 type IsGone = (journey_ref: number, upTo: FollowedUpTo) => boolean
 
-/** What is kept, read through one connection: within a transaction of the caller all in one state. */
+/** Reads standings through one connection; within a transaction of the caller all reads see one snapshot. */
 export class StandingsReader implements StandingReader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #isGone: IsGone
   asOf_ms: number | null = null
 
-  /** @param isGone whether a journey is gone behind what was followed: another may have its number by now */
+  /** @param isGone whether a journey was removed after the followed position: another may have its number by now */
   constructor(connection: Connection, isGone: IsGone = () => false) {
     this.#statements = prepareReads(connection)
     this.#isGone = isGone
@@ -156,13 +156,13 @@ export class StandingsReader implements StandingReader {
     return { ...row, event_ids: JSON.parse(row.event_ids), building }
   }
 
-  /** A journey whose standings are being computed anew. */
+  /** A journey whose standings are being rebuilt. */
   buildingJourney(): Key | undefined {
     const found = this.#statements.building.get()
     return found === undefined ? undefined : keyOf(found)
   }
 
-  /** Journeys that have standings, behind one, with the events of the latest steps that are known of them, as JSON. */
+  /** Journeys with standings, after a given one, with the events of the latest steps known of them as JSON. */
   journeysBehind(after: number, limit: number): { journey: number; event_ids: string }[] {
     return this.#statements.journeysBehind.all(after, limit)
   }
@@ -184,7 +184,7 @@ export class StandingsReader implements StandingReader {
     for (const customer of customers) {
       const number = least + numberOf(customer)
       if (number < next) continue
-      // Before the first page there is none: whoever comes there comes into that one.
+      // A customer before the first page belongs into the first page.
       const page =
         this.#statements.pageUpTo.get(number, least) ?? this.#statements.pageBehind.get(least - 1, end)
       if (page === undefined) return rows
@@ -223,7 +223,7 @@ export class StandingsReader implements StandingReader {
   }
 }
 
-/** The same with what following writes, inside transactions of the caller. */
+/** Adds the writes of the follower, inside transactions of the caller. */
 export class StandingsWriter extends StandingsReader implements StandingWriter {
   readonly #writes: ReturnType<typeof prepareWrites>
 
@@ -292,7 +292,7 @@ export class StandingsWriter extends StandingsReader implements StandingWriter {
     this.#writes.dropSpace.run(numberOf(journey), generation)
   }
 
-  /** Removes some of what is not read any more. @returns whether there may be more */
+  /** Deletes some rows of dropped spaces. @returns whether there may be more */
   removeSome(): boolean {
     const space = this.#writes.dropped.get()
     if (space === undefined) return false
@@ -376,7 +376,7 @@ function prepareWrites(connection: Connection) {
         version = excluded.version, building = excluded.building`,
     ),
     space: connection.prepare<[number, number]>('INSERT INTO spaces (journey, generation) VALUES (?, ?)'),
-    // Its number is free for another generation at once.
+    // Frees the number for another generation at once.
     dropSpace: connection.prepare<[number, number]>(
       'UPDATE spaces SET dropped = 1, generation = -space WHERE journey = ? AND generation = ?',
     ),

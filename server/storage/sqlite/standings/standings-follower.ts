@@ -21,16 +21,16 @@ import {
 const MIB = 1024 * 1024
 
 /**
- * With less room than this on its disk nothing is derived any more: what is left is for what is stored. More than the
- * store itself leaves free, and on a small disk a part of it.
+ * With less free disk space than this, deriving stops: the rest is left for the store itself. The floor is higher than
+ * the one below which the store refuses writes; on a small disk it is a share of the disk.
  */
 const FLOOR_BYTES = 128 * MIB
 const FLOOR_PART = 0.1
 
-/** So long one page after the other is computed anew before others have a turn. */
+/** How long pages are rebuilt one after another before other work gets a turn. */
 const REBUILD_MS = 8
 
-/** So many journeys are looked at, whether their steps have been edited, whenever the store has changed. */
+/** How many journeys are checked for edited steps whenever the store has changed. */
 const JOURNEYS_LOOKED_AT = 50
 
 type Open = {
@@ -41,43 +41,43 @@ type Open = {
   answers: StandingsAnswers
   history: CustomerHistory
   writer: StandingsWriter
-  /** For reports: sees only what is committed. */
+  /** For reports: sees committed standings only. */
   reading: { connection: Connection; reader: StandingsReader }
 }
 
-/** What a step has done. */
+/** Result of one step. */
 export type Followed = { events: number; isAll: boolean }
 
-/** Too little room is left on the disk to derive anything. */
+/** There is too little disk space to derive anything. */
 export class NoRoom extends Error {}
 
-/** Follows a store into its file of standings, step by step. What fails is rolled back, and can be tried again. */
+/** Follows a store into its file of standings, step by step. A step that fails is rolled back and can be retried. */
 export class StandingsFollower {
   readonly #path: string
   readonly #ring: TailRing
   readonly #now: () => number
   #open: Open | undefined
-  /** Of the store, when all that it had was followed. */
+  /** The store's version when everything in it was processed. */
   #version: unknown
   #lookedAt = 0
-  /** So often all journeys are looked at still: the first time may have begun before the last change. */
+  /** How many passes over all journeys remain: the first may have begun before the last change. */
   #roundsLeft = 0
   #mayHaveDropped = true
   #asOf_ms: number | null = null
 
-  /** @param now the time as those who ask for reports have it */
+  /** @param now the clock of the callers who request reports */
   constructor(path: string, ring: TailRing, now: () => number) {
     this.#path = path
     this.#ring = ring
     this.#now = now
   }
 
-  /** @throws what the engine throws */
+  /** @throws whatever SQLite throws */
   open(): void {
     this.#opened()
   }
 
-  /** Takes in the next slice of what was stored. @throws {NoRoom} @throws what the engine throws */
+  /** Processes the next slice of what was stored. @throws {NoRoom} @throws whatever SQLite throws */
   async follow(): Promise<Followed> {
     const open = this.#opened()
     const { followed, history, writer } = open
@@ -87,14 +87,14 @@ export class StandingsFollower {
     if (isNew) this.#roundsLeft = 2
     const from = { ...writer.followed(), ...(this.#asOf_ms !== null && { asOf_ms: this.#asOf_ms }) }
     if (isNew && !followed.tellsAllBehind(from)) {
-      // Opened again it is not known to the store, and all is followed anew.
+      // After reopening, the position is unknown to the store, and everything is followed from scratch.
       this.close()
       return { events: 0, isAll: false }
     }
     const slice = isNew ? followed.slice(from, now_ms) : undefined
     const changes = slice?.changes ?? []
     const edited = this.#roundsLeft > 0 ? this.#someEdited(open) : []
-    // The position also of what changes nothing: the next slice would begin with it again, and never come further.
+    // Save the position even if nothing changes: otherwise the next slice would start at it again and never advance.
     if (changes.length > 0 || edited.length > 0 || (slice && slice.events > 0)) {
       this.#assertRoom()
       await this.#transaction(open, async () => {
@@ -113,7 +113,7 @@ export class StandingsFollower {
     return { events: slice?.events ?? 0, isAll: slice?.isAll ?? true }
   }
 
-  /** Computes standings for edited steps, or removes what is not read any more. @returns whether there may be more to do */
+  /** Rebuilds standings for edited steps, or deletes dropped spaces. @returns whether there may be more to do */
   async rebuild(): Promise<boolean> {
     const open = this.#opened()
     const { writer, history } = open
@@ -137,8 +137,8 @@ export class StandingsFollower {
   }
 
   /**
-   * Answers what is asked of standings, in the state of one commit.
-   * @throws the reason of the signal, and what the engine throws
+   * Answers a query of standings from one snapshot.
+   * @throws the reason of the signal, and whatever SQLite throws
    */
   async answer(query: StandingsQuery, signal: AbortSignal): Promise<unknown> {
     const open = this.#opened()
@@ -157,7 +157,10 @@ export class StandingsFollower {
     }
   }
 
-  /** Closes what is open after a failure. @param failure.isDamaged throws the file away, so that all is followed anew */
+  /**
+   * Closes everything after a failure.
+   * @param failure.isDamaged deletes the file, so that everything is followed from scratch
+   */
   recover({ isDamaged }: { isDamaged: boolean }): void {
     this.close()
     if (isDamaged) openStandingsAnew(standingsPath(this.#path)).close()
@@ -171,7 +174,7 @@ export class StandingsFollower {
       try {
         connection?.close()
       } catch {
-        // Beyond use; another is opened.
+        // Unusable; another is opened.
       }
     }
   }
@@ -179,7 +182,7 @@ export class StandingsFollower {
   async #forgetGone(open: Open, journeys: readonly Key[]) {
     if (journeys.length === 0) return
     await forgetJourneys(open.writer, journeys)
-    // Another journey may get the number of one, and what is kept of it.
+    // Another journey may get the number of a removed one, and with it the cached answers.
     open.answers = new StandingsAnswers()
     this.#mayHaveDropped = true
   }
@@ -202,7 +205,7 @@ export class StandingsFollower {
     }
   }
 
-  /** Looks whether a journey's steps have been edited, before it is reported. */
+  /** Checks whether a journey's steps have been edited, before it is reported. */
   async #lookAt(open: Open, journey: Key) {
     const event_ids = open.followed.eventIds(numberOf(journey))
     const state = await open.reading.reader.journey(journey)
@@ -211,7 +214,7 @@ export class StandingsFollower {
     this.#lookedAt = numberOf(journey) - 1
   }
 
-  /** Of some journeys those whose steps are not the ones of their standings; the others' turns come. */
+  /** Checks some journeys, in rotation, and returns those whose steps differ from the ones of their standings. */
   #someEdited({ writer, followed }: Open): Key[] {
     const journeys = writer.journeysBehind(this.#lookedAt, JOURNEYS_LOOKED_AT)
     const isRoundOver = journeys.length < JOURNEYS_LOOKED_AT
@@ -226,7 +229,7 @@ export class StandingsFollower {
   #assertRoom() {
     const disk = measureDisk(this.#path)
     if (!disk || disk.free_bytes >= Math.min(FLOOR_BYTES, disk.bytes * FLOOR_PART)) return
-    throw new NoRoom('too little room is left on the disk')
+    throw new NoRoom('too little disk space is left')
   }
 
   #opened(): Open {
@@ -256,7 +259,7 @@ export class StandingsFollower {
         file,
         followed,
         identifiers: new Identifiers(store),
-        // Another file counts its changes anew: no answer of the one before may be kept.
+        // Another file counts its changes from the start, so cached answers of the old one would look current.
         answers: new StandingsAnswers(),
         history,
         writer,

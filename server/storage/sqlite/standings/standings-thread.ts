@@ -1,4 +1,4 @@
-/** The thread that follows the store into its standings, and reads them for reports. It gives way to all others. */
+/** The thread that follows the store into its standings and reads them for reports. It runs at low priority. */
 import { getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -11,41 +11,48 @@ import { NoRoom, StandingsFollower } from './standings-follower.ts'
 
 export type StandingsThreadData = { path: string; ring: SharedArrayBuffer; now_ms: number }
 
-/** Beside a thread that is not nice, one that is nicer by this much has a third of its time. */
+/** A nice value by this much higher gives a thread about a third of the time of a normal one. */
 const NICENESS = 5
 
-/** The store is asked so often whether there is anything new. What has come meanwhile is taken in at once, which is cheaper. */
+/**
+ * Polling interval for changes of the store. Changes that accumulate meanwhile are processed in one batch, which is
+ * cheaper.
+ */
 const LOOK_MS = 250
 
-/** What the disk or a lock has kept from being done is tried again after so long. */
+/** Delay before a retry after a disk error or a held lock. */
 const RETRY_MS = 1_000
 
-/** After so many failures of another kind in a row the file is thrown away, each time after a longer wait. */
+/**
+ * After this many consecutive failures of another kind the file is deleted and rebuilt, with a longer delay each time.
+ */
 const FAILURES = 3
 const GREATEST_RETRY_MS = 60_000
 
-/** So long a report waits at the most for what was stored before it was asked for. */
+/** How long a report waits, at most, for everything that was stored before the request. */
 const CATCH_UP_MS = 200
 
 const data: StandingsThreadData = workerData
 if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICENESS, 19))
 
-/** How far the clock of those who ask is ahead of this thread's. */
+/** How far the clock of the callers is ahead of this thread's. */
 let ahead_ms = data.now_ms - Date.now()
 const follower = new StandingsFollower(data.path, new TailRing(data.ring), () => Date.now() + ahead_ms)
 let isClosing = false
 let wake = () => {}
 let failures = 0
-/** Of the latest look that found all taken in: when it began, by `performance.now()`. */
+/** When the latest check that found everything processed began, by `performance.now()`. */
 let caughtUpAt_ms = Number.NEGATIVE_INFINITY
 let onCaughtUp = () => {}
 
 const say = (reply: StandingsReply) => parentPort?.postMessage(reply)
 
-/** Tells whether somebody waits for what is being read: one is asked for when the one before is answered. */
+/**
+ * Aborted when nobody waits for the current answer any more: a query is sent only after the previous one is answered.
+ */
 let unwanted = new AbortController()
 
-/** Waits until somebody asks, or so long. */
+/** Waits for a time, or until a request arrives. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
@@ -56,14 +63,14 @@ function pause(ms: number): Promise<void> {
   })
 }
 
-/** Does what is due. @returns after how long to go on */
+/** Does what is due. @returns the delay before the next step */
 async function step(): Promise<number> {
   const began_ms = performance.now()
   const { isAll, events } = await follower.follow()
   if (!isAll) return 0
   caughtUpAt_ms = began_ms
   onCaughtUp()
-  // Between two looks, for as long as nobody asks; where much is stored meanwhile, half of the time.
+  // Rebuild between two checks, as long as no request arrives; while much is being stored, for half of the time.
   for (let slept_ms = 0; !isClosing && performance.now() < began_ms + LOOK_MS; ) {
     const at_ms = performance.now()
     if (wanted_ms > began_ms || !(await follower.rebuild())) break
@@ -74,7 +81,7 @@ async function step(): Promise<number> {
   return Math.max(0, began_ms + LOOK_MS - performance.now())
 }
 
-/** When somebody has last asked. */
+/** Time of the last request. */
 let wanted_ms = Number.NEGATIVE_INFINITY
 
 async function run() {
@@ -93,7 +100,7 @@ async function run() {
   parentPort?.close()
 }
 
-/** @returns after how long to try again */
+/** @returns the delay before the retry */
 function recover(error: unknown): number {
   const failure: Failure =
     error instanceof NoRoom ? { message: error.message, outage: 'storage_full' } : failureOf(error)
@@ -103,12 +110,12 @@ function recover(error: unknown): number {
   try {
     follower.recover({ isDamaged: isDamage(error) || (!isOutage && failures % FAILURES === 0) })
   } catch {
-    // It cannot be made anew either; the next step meets the same.
+    // Recreating the file failed too; the next step meets the same error.
   }
   return isOutage ? RETRY_MS : Math.min(RETRY_MS * 2 ** (failures - 1), GREATEST_RETRY_MS)
 }
 
-/** Waits until all that is stored now is taken in, but not for long. */
+/** Waits until everything stored by now is processed, up to a limit. */
 async function catchUp() {
   wanted_ms = performance.now()
   const since_ms = wanted_ms

@@ -20,8 +20,8 @@ import { migrateFile } from '../migrate-file.ts'
 import { isBeingCopied } from './copy-state.ts'
 
 /**
- * Opens a file, and makes it where there is none.
- * @throws {Error} with a message for the operator where a server runs on it
+ * Opens a file; creates it if it does not exist.
+ * @throws {Error} with a message for the operator if a server is using it
  */
 export async function openTransferableFile(path: string): Promise<TransferableStore> {
   const lock = takeServerLock(path)

@@ -1,4 +1,4 @@
-/** A thread that moves a long log into the file while the writer goes on; it waits for nobody and holds up nobody. */
+/** A thread that runs checkpoints of a long write-ahead log while the writer continues; it neither waits nor blocks. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openWritable } from '../connection.ts'
 
@@ -13,7 +13,7 @@ parentPort?.on('message', (request: 'move' | 'close') => {
   try {
     connection.pragma('wal_checkpoint(PASSIVE)')
   } catch {
-    // The disk is full, or fails: whoever writes will be told. It is asked for again.
+    // The disk is full or failing: the next write reports that, and the checkpoint is requested again.
   }
   parentPort?.postMessage('moved')
 })

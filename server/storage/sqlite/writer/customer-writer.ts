@@ -15,12 +15,12 @@ export type Initialization = {
   discretion?: Discretion | undefined
 }
 
-/** Registers customers, inside the writer's transaction. */
+/** Registers customers, inside a transaction of the writer. */
 export class CustomerWriter {
   readonly #references: References
   readonly #connection: Connection
   readonly #statements: ReturnType<typeof prepare>
-  /** By the number of words. */
+  /** By number of words. */
   readonly #addWordsOf: ReturnType<typeof prepareWords>[] = []
 
   constructor(connection: Connection, references: References) {
@@ -55,12 +55,12 @@ export class CustomerWriter {
     const { enrol, number } = this.#statements
     const { changes } = enrol.run(journey.journey_ref, customer_ref, now_ms)
     if (changes > 0) number.run(journey.journey_ref, customer_ref)
-    // Its first event often comes at once: to look it up then would take 25 µs.
+    // Its first event often follows at once; looking it up then would take 25 µs.
     this.#references.noteEnrolled(journey.enrolled, customer_id, customer_ref)
     return { status: 'stored', customer_id, created: known === undefined }
   }
 
-  /** What `initialize` would answer now; with discretion the same for every customer. */
+  /** The answer `initialize` would give now; with customer protection it is the same for every customer. */
   check(unit: Initialization): InitializeOutcome {
     if (unit.discretion) {
       const journeyStatus = this.#references.journey(unit.workspace_id, unit.journey_id)?.status
@@ -79,7 +79,7 @@ export class CustomerWriter {
     }
   }
 
-  /** The journey and the customer if it is known, or why it cannot enter. */
+  /** The journey and, if known, the customer; or why it cannot enter. */
   #place(unit: Initialization) {
     const journey = this.#references.journey(unit.workspace_id, unit.journey_id)
     if (!journey) return 'journey_not_found'
@@ -106,7 +106,7 @@ export class CustomerWriter {
     const { rename, removeWord } = this.#statements
     const { customer_ref, customer_id, created_ms } = known
     const words = nameWords(customer_name)
-    // The index has the words that are stored: another version of Unicode may find others in the same name.
+    // Compare with the stored words: another version of Unicode may split the same name differently.
     const before = new Set(beginnings(wordsOfText(known.name_key)))
     const after = new Set(beginnings(words))
     for (const word of before) {
@@ -131,7 +131,7 @@ type KnownCustomer = {
   created_ms: number
 }
 
-/** The words as the index has them. */
+/** The words in their indexed form. */
 function beginnings(words: string[]): string[] {
   const beginnings = words.map(indexedBeginning)
   return beginnings.every((beginning, index) => beginning === words[index])
@@ -139,7 +139,7 @@ function beginnings(words: string[]): string[] {
     : [...new Set(beginnings)]
 }
 
-/** All words of a customer in one statement: one for each would take twice as long. */
+/** Inserts all words of a customer in one statement: one statement per word would take twice as long. */
 function prepareWords(connection: Connection, count: number) {
   const rows = Array(count).fill('(?)')
   return connection.prepare<[string, number, string, ...string[]]>(
@@ -155,7 +155,7 @@ function prepare(connection: Connection) {
       WHERE workspace_id = ? AND customer_type = ? AND client_customer_id = ?`,
     ),
     insert: connection.prepare(
-      // A number that was removed is not given again: its events go later.
+      // The number of a removed customer is not reused, because its events are removed later.
       `INSERT INTO customers (customer_ref, workspace_id, customer_id, customer_type, client_customer_id, customer_name,
         name_key, created_ms, updated_ms) VALUES ((
           SELECT 1 + max(removed_customer_ref, coalesce((SELECT max(customer_ref) FROM customers), 0)) FROM event_indexing

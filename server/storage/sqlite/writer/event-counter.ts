@@ -2,41 +2,41 @@ import { type ActivityCounts, blockOf, KEPT_MS, NAMED_SERIES, periodOf } from '.
 import { addedCounts, eachCounts, packCounts, type SeriesCounts } from '../../activity/event-counts.ts'
 import type { Connection } from '../connection.ts'
 
-/** Series that are remembered; beyond that all are forgotten. Each takes about 200 bytes. */
+/** Limit of cached series; when it is reached, the cache is cleared. Each takes about 200 bytes. */
 const CACHED_SERIES = 200_000
 
-/** So many minutes that are kept no longer are removed when one is put by: more than come to be. */
+/** How many expired minutes are deleted when a minute is folded in: more than are created. */
 const REMOVED_MINUTES = 100
 
 type Status = keyof ActivityCounts
 
-/** What is counted of a workspace, with what is not written yet. */
+/** The counts of a workspace, including those not written yet. */
 type Counting = {
   workspace_ref: number
   minute_ms: number
-  /** Those with events in this minute. */
+  /** Series with events in this minute. */
   minute: SeriesCounts[]
   block: number
-  /** Of the block, by key, by journey, by name. */
+  /** Series of the block by key, journey and name. */
   series: Map<string, Map<string, Map<string, SeriesCounts>>>
-  /** How many series the block has. */
+  /** Number of series in the block. */
   known: number
   isChanged: boolean
 }
 
 type Names = { journey_id: string; event_id: string; key_id: string }
 
-/** Counts the events of a workspace that were sent with one key, in one group. */
+/** Counts the events of a workspace that were sent with one key, within one group. */
 export class KeyCounter {
   readonly workspace_id: string
   readonly key_id: string
   readonly #counting: Counting
   readonly #find: (names: Names) => SeriesCounts
-  /** Those of the journey that came last. */
+  /** Series of the previous event's journey. */
   #names: Map<string, SeriesCounts> | undefined
   #journey_id: string | undefined
 
-  /** @param find finds or makes what is counted apart */
+  /** @param find finds or creates a series */
   constructor(
     { workspace_id, key_id }: { workspace_id: string; key_id: string },
     counting: Counting,
@@ -48,7 +48,7 @@ export class KeyCounter {
     this.#find = find
   }
 
-  /** @param journey_id '' where there is no such journey */
+  /** @param journey_id '' if there is no such journey */
   add(journey_id: string, event_id: string, status: Status): void {
     if (journey_id !== this.#journey_id) {
       this.#journey_id = journey_id
@@ -66,15 +66,15 @@ export class KeyCounter {
 }
 
 /**
- * Counts events inside the writer's transaction. A group writes one row for each workspace: the counts of the minute, all
- * of them. When the next minute begins they are added to those that are kept by the minute, the hour and the day.
+ * Counts events inside the writer's transaction (a rollup). A group writes one row per workspace, with all counts of
+ * the current minute. When the next minute begins, they are added to the counts by minute, hour and day.
  */
 export class EventCounter {
   readonly #statements: ReturnType<typeof prepare>
   /** By workspace_id. */
   readonly #workspaces = new Map<string, Counting>()
   readonly #changed: Counting[] = []
-  /** The one that was asked for last in this group; most units that come together are of one key. */
+  /** The counter used last in this group; units that arrive together mostly have the same key. */
   #last: KeyCounter | undefined
   #cachedSeries = 0
 
@@ -82,14 +82,14 @@ export class EventCounter {
     this.#statements = prepare(connection)
   }
 
-  /** To be called before the first event of a transaction. */
+  /** Call before the first event of a transaction. */
   beginGroup(): void {
     if (this.#cachedSeries >= CACHED_SERIES) this.forget()
   }
 
   /**
    * @param key_id the key with which the events were sent; '' for none
-   * @returns undefined where there is no such workspace: then there is nothing to be counted
+   * @returns undefined if there is no such workspace, and so nothing to count
    */
   of(workspace_id: string, key_id: string, now_ms: number): KeyCounter | undefined {
     const last = this.#last
@@ -106,7 +106,7 @@ export class EventCounter {
     return this.#last
   }
 
-  /** Writes what was counted. To be called before the commit. */
+  /** Writes the counts. Call before the commit. */
   endGroup(): void {
     this.#last = undefined
     for (const counting of this.#changed.splice(0)) {
@@ -116,7 +116,7 @@ export class EventCounter {
     }
   }
 
-  /** Forgets what was not committed. */
+  /** Drops what was not committed. */
   forget(): void {
     this.#workspaces.clear()
     this.#changed.length = 0
@@ -139,12 +139,12 @@ export class EventCounter {
       this.#resume(counting, minute)
     }
     counting.minute_ms = minute_ms
-    // A copy: the text is a part of the group's, which it would keep in memory.
+    // A copy: a substring would keep the whole text of the group in memory.
     if (counting !== known) this.#workspaces.set(Buffer.from(workspace_id).toString(), counting)
     return counting
   }
 
-  /** What was counted in this minute before; what was counted in another one is put by. */
+  /** The counts of this minute so far; counts of an earlier minute are folded in. */
   #readMinute(workspace_ref: number, minute_ms: number): SeriesCounts[] {
     const open = this.#statements.open.get(workspace_ref)
     const minute: SeriesCounts[] = []
@@ -174,7 +174,7 @@ export class EventCounter {
     return counting
   }
 
-  /** Goes on with what was counted in this minute before. */
+  /** Continues with the counts of this minute so far. */
   #resume(counting: Counting, minute: readonly SeriesCounts[]) {
     if (minute.length === 0) return
     const byNumber = new Map<number, SeriesCounts>()
@@ -213,7 +213,7 @@ export class EventCounter {
     return counts
   }
 
-  /** Adds a minute that is over to what is kept. */
+  /** Adds a finished minute to the counts by minute, hour and day. */
   #putBy(workspace_ref: number, minute_ms: number, minute: readonly SeriesCounts[]) {
     if (minute.length === 0) return
     const { kept, keep, removeOpen, seen, remove } = this.#statements

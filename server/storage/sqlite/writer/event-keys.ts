@@ -1,9 +1,9 @@
 import type { Connection } from '../connection.ts'
 
-/** Keys that are remembered; beyond that all are forgotten. Each takes about 150 bytes. */
+/** Limit of cached keys; when it is reached, the cache is cleared. Each takes about 150 bytes. */
 const CACHED_KEYS = 10_000
 
-/** The numbers by which events refer to the keys with which they were sent. A key gets one with its first event. */
+/** The row numbers by which events refer to the keys they were sent with. A key gets one with its first event. */
 export class EventKeys {
   readonly #statements: ReturnType<typeof prepare>
   /** By key_id. */
@@ -13,19 +13,19 @@ export class EventKeys {
     this.#statements = prepare(connection)
   }
 
-  /** To be called inside a transaction of the writer. */
+  /** Call inside a transaction of the writer. */
   refOf(key_id: string): number {
     const known = this.#refs.get(key_id)
     if (known !== undefined) return known
     const ref = this.#statements.find.get(key_id) ?? this.#statements.add.get(key_id)
     if (ref === undefined) throw new Error('a key has no number')
     if (this.#refs.size >= CACHED_KEYS) this.#refs.clear()
-    // A copy: the text is a part of the group's, which it would keep in memory.
+    // A copy: a substring would keep the whole text of the group in memory.
     this.#refs.set(Buffer.from(key_id).toString(), ref)
     return ref
   }
 
-  /** Forgets what was not committed. */
+  /** Drops what was not committed. */
   forget(): void {
     this.#refs.clear()
   }

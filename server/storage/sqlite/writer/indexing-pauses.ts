@@ -1,9 +1,9 @@
-/** Milliseconds of a clock that all threads of the process share and that nobody sets. */
+/** Milliseconds of a clock that all threads of the process share and that is never adjusted. */
 export function monotonic_ms(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** How long groups have waited for indexing: from when they were sent to when they were taken, as far as it went on. */
+/** Measures how long groups waited for indexing between being sent and being received. */
 export class IndexingPauses {
   #slices: { from_ms: number; to_ms: number }[] = []
   longest_ms = 0
@@ -18,7 +18,7 @@ export class IndexingPauses {
     }
   }
 
-  /** A group that was sent then is taken now. */
+  /** Call when a group that was sent at `sent_ms` is received. */
   waited(sent_ms: number): void {
     let pause_ms = 0
     for (const { from_ms, to_ms } of this.#slices) pause_ms += Math.max(0, to_ms - Math.max(from_ms, sent_ms))

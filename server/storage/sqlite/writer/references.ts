@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts'
 
-/** Customers that are remembered; each takes about 150 bytes. */
+/** Limit of cached customers; each takes about 150 bytes. */
 const CACHED_CUSTOMERS = 100_000
 
 type JourneyRow = {
@@ -14,19 +14,20 @@ type JourneyRow = {
 type JourneyName = Pick<JourneyRow, 'workspace_id' | 'journey_id'>
 
 export type Journey = JourneyRow & {
-  /** customer_ref by customer_id, of customers that take part. */
+  /** customer_ref by customer_id, of enrolled customers. */
   enrolled: Map<string, number>
 }
 
 /**
- * What requests refer to, looked up inside the writer's transaction. Only what was found is remembered, under the text
- * that the store gave: a group's identifiers are parts of one long text, which each of them would keep in memory.
+ * A cache of what requests refer to, looked up inside the writer's transaction. Only what exists is cached, keyed by
+ * the text read from the store: a group's identifiers are substrings, each of which would keep the whole text of the
+ * group in memory.
  */
 export class References {
   readonly #statements: ReturnType<typeof prepare>
   /** By workspace_id, then by journey_id. */
   readonly #journeys = new Map<string, Map<string, Journey>>()
-  /** By the number that events have. */
+  /** By the number that events refer to. */
   readonly #journeyNames = new Map<number, JourneyName>()
   #cachedCustomers = 0
 
@@ -34,7 +35,7 @@ export class References {
     this.#statements = prepare(connection)
   }
 
-  /** Forgets what it has looked up, because another program or a rollback may have changed it. */
+  /** Clears the cache, because another program or a rollback may have changed what it holds. */
   forget(): void {
     this.#journeys.clear()
     this.#journeyNames.clear()
@@ -52,7 +53,7 @@ export class References {
     return journey
   }
 
-  /** The journey of a stored event; undefined where it was removed. */
+  /** The journey of a stored event; undefined if it was removed. */
   journeyOf(journey_ref: number): JourneyName | undefined {
     const cached = this.#journeyNames.get(journey_ref)
     if (cached) return cached
@@ -61,7 +62,7 @@ export class References {
     return found
   }
 
-  /** The customer's reference, or why it cannot have events in the journey. */
+  /** The customer's row number, or why it cannot have events in the journey. */
   enrolledCustomer(
     { workspace_id, journey_ref, enrolled }: Journey,
     customer_id: string,
@@ -77,7 +78,7 @@ export class References {
     return found.customer_ref
   }
 
-  /** Remembers a customer of those who take part in a journey, as it is stored. */
+  /** Caches an enrolled customer as it is stored. */
   noteEnrolled(enrolled: Journey['enrolled'], customer_id: string, customer_ref: number): void {
     if (enrolled.has(customer_id)) return
     if (this.#cachedCustomers >= CACHED_CUSTOMERS) this.forget()
@@ -86,7 +87,7 @@ export class References {
   }
 }
 
-/** Looks up by which number the store refers to a journey or a customer of a workspace. */
+/** Prepares the look-ups of row numbers for journeys and customers of a workspace. */
 export function prepareReferences(connection: Connection) {
   return {
     journey: connection

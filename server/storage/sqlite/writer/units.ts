@@ -6,7 +6,7 @@ import { CustomerWriter, type Initialization } from './customer-writer.ts'
 import { type EventsUnit, EventWriter } from './event-writer.ts'
 import { References } from './references.ts'
 
-/** A piece of work that the writer does whole or not at all, in one transaction with others. */
+/** A unit of work that the writer does completely or not at all, in one transaction with others. */
 export type Unit =
   | ({ kind: 'initialize' | 'check-customer' } & Initialization)
   | ({ kind: 'events' | 'check-events' } & EventsUnit)
@@ -39,8 +39,8 @@ export class Units {
   }
 
   /**
-   * Does the units in order. If it throws, the caller must roll back and call `forget`; else commit, and then call
-   * `committed`.
+   * Does the units in order. If it throws, the caller must roll back and call `forget`; otherwise it commits and then
+   * calls `committed`.
    */
   run(group: readonly Unit[], now_ms: number): UnitOutcome[] {
     this.#events.beginGroup(group.filter((unit) => 'events' in unit))
@@ -53,7 +53,7 @@ export class Units {
     this.#events.committed()
   }
 
-  /** Forgets what was not committed, and what it has looked up: another program or a rollback may have changed it. */
+  /** Drops what was not committed, and the cache: another program or a rollback may have changed what it holds. */
   forget(): void {
     this.#references.forget()
     this.#events.forget()
@@ -72,7 +72,7 @@ export class Units {
 
 function prepare(connection: Connection) {
   return {
-    // Writes the page that every file has, so that the disk is asked and not only the lock.
+    // Writes a page that every file has, so that the disk is tested and not only the lock.
     probe: connection.prepare('PRAGMA user_version = 0'),
     keyUsed: connection.prepare<[number, string]>(
       'UPDATE service_keys SET last_used_ms = ? WHERE key_id = ?',

@@ -7,59 +7,62 @@ import { BUSY_MS, type Connection, LOG_KEPT_BYTES, measureDisk, measureLog, targ
 const MIB = 1024 * 1024
 
 /**
- * With less room than this on its disk, when all of the log has been moved into the file, a store takes no more: other
- * programs need some too. On a small disk a part of it.
+ * With less free disk space than this, after the whole log has been checkpointed, a store refuses writes: other
+ * programs need some space too. On a small disk it is a share of the disk.
  */
 const FLOOR_BYTES = 64 * MIB
 const FLOOR_PART = 0.05
 
 /**
- * With a longer log a store takes no more until whoever reads for so long is done: each read looks through it, and after
- * a crash it is read whole before anything is served. On a small disk a part of it.
+ * With a longer log than this a store refuses writes until the reader that blocks the checkpoint is done: every read
+ * searches the log, and after a crash all of it is read before anything is served. On a small disk it is a share of the
+ * disk.
  */
 const LIMIT_BYTES = 4096 * MIB
 const LIMIT_PART = 0.25
 
-/** So much the writer moves into the file itself, in some ten milliseconds. More is moved by a thread beside it. */
+/**
+ * The writer itself checkpoints up to this much, in some ten milliseconds. A separate thread checkpoints more than
+ * that.
+ */
 const MOVED_INLINE_BYTES = 8 * MIB
 
-/** On a small disk so much may be all the room that there is. */
+/** On a small disk this may be all the free space there is. */
 const GROWN_BYTES = 4 * MIB
 
-/** With so many pages in the log the engine moves them after a commit (its default). */
+/** Number of pages in the log after which SQLite runs a checkpoint at a commit (its default). */
 const MOVED_AFTER_PAGES = 1000
 
 /**
- * The write-ahead log of a store. What is committed is in the log first, and is moved into the file now and then. That
- * stops at what the oldest reader sees, so that the log grows while something reads for long, and never shrinks by
- * itself.
+ * The write-ahead log of a store. Commits go to the log first; a checkpoint moves them into the file from time to time.
+ * It stops at what the oldest reader sees, so the log grows during a long read, and it never shrinks by itself.
  */
 export class WriteAheadLog {
   readonly #path: string
-  /** When it was last looked at. */
+  /** Size when it was last checked. */
   #log_bytes = 0
-  /** Moves what would take the writer too long; started when there is so much. */
+  /** The thread for checkpoints that would take the writer too long; started on first use. */
   #mover: { thread: Worker; isIdle: boolean } | undefined
-  /** When all that were started have closed the file. */
+  /** Resolves when all of these threads have closed the file. */
   #moversExited: Promise<unknown> = Promise.resolve()
 
   constructor(path: string) {
     this.#path = targetOf(path)
   }
 
-  /** Whether the log takes much more than when it was last looked at, and should be looked at again soon. */
+  /** Whether the log is much larger than when it was last checked, so that it should be checked again soon. */
   get hasGrown(): boolean {
     return measureLog(this.#path) > this.#log_bytes + GROWN_BYTES
   }
 
   /**
-   * Has moved what is due, and cuts the log off where it takes too much room and nobody reads in it. To be called between
+   * Runs a checkpoint if it is due, and truncates the log if it is too large and has no reader. Call between
    * transactions.
    */
   tend(connection: Connection): Disk {
     const disk = this.#measure(connection)
     const isMuch = disk.unmoved_bytes > MOVED_INLINE_BYTES
-    // Else the first commit after a long reader would move all of it.
+    // Otherwise the first commit after a long read would checkpoint all of it.
     connection.pragma(`wal_autocheckpoint = ${isMuch ? 0 : MOVED_AFTER_PAGES}`)
     if (isMuch) this.#move()
     else this.#endMover()
@@ -68,9 +71,9 @@ export class WriteAheadLog {
     return this.#measure(connection)
   }
 
-  /** Moves the rest and makes the log empty. @returns whether that could be done: not while somebody reads in it */
+  /** Checkpoints the rest and truncates the log. @returns false if a reader prevents it */
   cutOff(connection: Connection): boolean {
-    // The thread beside it moves much, while the writer goes on.
+    // The separate thread checkpoints large amounts while the writer continues.
     if (this.#measure(connection).unmoved_bytes > MOVED_INLINE_BYTES) {
       this.#move()
       return false
@@ -79,7 +82,7 @@ export class WriteAheadLog {
     return measureLog(this.#path) === 0
   }
 
-  /** Waits until nothing else has the file open: the last one to close it empties the log. */
+  /** Waits until nothing else has the file open: the last connection to close it truncates the log. */
   async close(): Promise<void> {
     this.#endMover()
     await this.#moversExited
@@ -117,7 +120,7 @@ export class WriteAheadLog {
     thread.on('message', () => {
       mover.isIdle = true
     })
-    // The next look starts another.
+    // The next check starts another.
     thread.on('error', () => {
       if (this.#mover === mover) this.#mover = undefined
     })
@@ -132,13 +135,13 @@ export class WriteAheadLog {
 
 type Checkpoint = { log: number; checkpointed: number }
 
-/** Moves the rest and makes the log empty, unless somebody reads in it: then the next look tries again. */
+/** Checkpoints the rest and truncates the log, unless there is a reader: then the next check tries again. */
 function cutOff(connection: Connection) {
   connection.pragma('busy_timeout = 0')
   try {
     connection.pragma('wal_checkpoint(TRUNCATE)')
   } catch {
-    // On a full disk there is no room to move it to.
+    // A full disk has no room for the checkpoint.
   } finally {
     connection.pragma(`busy_timeout = ${BUSY_MS}`)
   }

@@ -13,10 +13,13 @@ import type { Unit, UnitOutcome } from './units.ts'
 import { packGroup, type UnitResult, unpackResults } from './wire-format.ts'
 import type { Indexing, WriterReply, WriterRequest, WriterThreadData } from './writer-thread.ts'
 
-/** A group's rows: enough to share one fsync among many, few enough to commit in some ten milliseconds. */
+/**
+ * Rows per group (group commit): enough to share one fsync among many requests, few enough to commit in some ten
+ * milliseconds.
+ */
 const GROUP_ROWS = 1_000
 
-/** What refused writes are answered with: only the first is for the operator to mend. */
+/** Reasons for refused writes; only the first needs the operator. */
 const REFUSALS = { disk: 'storage_full', log: 'overloaded' } as const
 
 type Waiting = {
@@ -29,22 +32,22 @@ type Waiting = {
 type Turn = { begin: () => void; reject: (error: Error) => void }
 type WriterOptions = {
   path: string
-  /** Where readers look up what is not indexed yet. */
+  /** Where readers look up events that are not indexed yet. */
   ring: TailRing
   now: () => number
   onOutsideChange: () => void
   onDeath: (error: Error) => void
   onGroup: (group: CommittedGroup) => void
-  /** Called when indexes could not be filled: nothing is lost, but reading gets slower until they can. */
+  /** Called when indexing fails. Nothing is lost, but reads get slower until it succeeds. */
   onIndexingFailure: (error: Error) => void
-  /** Called when writes begin to be refused for the disk's sake, and when they are taken again. */
+  /** Called when writes begin to be refused because of the disk, and when they are accepted again. */
   onDisk: (disk: Disk) => void
 }
 type Reply<Kind extends WriterReply['kind']> = Extract<WriterReply, { kind: Kind }>
 
 /**
- * The writer as the main thread sees it. Units that arrive while a group commits wait and are committed together next
- * (group commit); each is answered after its commit. A transaction of the main thread takes its turn between groups.
+ * The main thread's side of the writer. Units that arrive while a group commits are queued and committed together next
+ * (group commit); each is answered after its commit. A transaction of the main thread gets its turn between groups.
  */
 export class Writer {
   readonly #thread: Worker
@@ -58,7 +61,7 @@ export class Writer {
   #hadTurn = false
   #scheduled = false
   #closed: Unavailable['reason'] | undefined
-  /** Whether the thread has ended, or ends as it was told. */
+  /** Whether the thread has ended, or is ending as requested. */
   #isOver = false
   #answer: { resolve: (reply: WriterReply) => void; reject: (error: Error) => void } | undefined
 
@@ -72,7 +75,7 @@ export class Writer {
   }
 
   /**
-   * @throws {Error} with a message for the operator where the file cannot be served
+   * @throws {Error} with a message for the operator if the file cannot be served
    */
   static async open(options: WriterOptions): Promise<Writer> {
     const { port1, port2 } = new MessageChannel()
@@ -90,8 +93,8 @@ export class Writer {
   }
 
   /**
-   * @param workspaceId whose unit it is; '' for what is no workspace's
-   * @throws {Unavailable} where a unit would be refused
+   * @param workspaceId workspace of the unit; '' if it has none
+   * @throws {Unavailable} if a unit would be refused
    */
   assertAvailable(workspaceId = ''): void {
     if (this.#busy) this.#hearAll()
@@ -122,7 +125,7 @@ export class Writer {
     })
   }
 
-  /** Waits for a turn in which only the caller's statements are run; the caller must call `release`. */
+  /** Waits for a turn in which only the caller's statements run; the caller must call `release`. */
   acquire(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.assertAvailable()
@@ -145,14 +148,14 @@ export class Writer {
     throw error
   }
 
-  /** Removes some of the events that a removal is about, in a turn of its own. @throws {Unavailable} */
+  /** Removes a slice of a removal's events, in a turn of its own. @throws {Unavailable} */
   async remove(removal: RemovalName): Promise<RemovedSlice> {
     const { slice } = await this.#inTurn(() => this.#ask<'removed'>({ kind: 'remove', removal }))
     if ('failure' in slice) throw errorOf(slice.failure)
     return slice
   }
 
-  /** Lets nothing stay in the log. @returns false: somebody reads there; try again. @throws {Unavailable} */
+  /** Truncates the log. @returns false if a reader prevents it; try again. @throws {Unavailable} */
   async cutLogOff(): Promise<boolean> {
     return (await this.#inTurn(() => this.#ask<'log-cut-off'>({ kind: 'cut-log-off' }))).isEmpty
   }
@@ -167,8 +170,9 @@ export class Writer {
   }
 
   /**
-   * Refuses new work, finishes what was taken, and closes the file.
-   * @param readers resolves when they have closed it: the last one to close empties the log, and must be able to write
+   * Refuses new work, finishes accepted work, and closes the file.
+   * @param readers resolves when readers have closed it: the last connection to close truncates the log, so it must be
+   *   a writing one
    */
   async close(readers: Promise<unknown>): Promise<void> {
     if (this.#closed) return void (await readers)
@@ -184,7 +188,7 @@ export class Writer {
     await exited
   }
 
-  /** Requests of one turn of the event loop go together: a commit of one's own would cost each an fsync. */
+  /** Requests of one turn of the event loop are committed together: each alone would cost an fsync. */
   #schedule() {
     if (this.#scheduled || this.#busy) return
     this.#scheduled = true
@@ -195,7 +199,7 @@ export class Writer {
   }
 
   #next() {
-    // Many turns in a row must not hold up ingestion. On close the units that were taken go first.
+    // Consecutive turns must not starve ingestion. On close, accepted units go first.
     const isForUnits = !this.#waiting.isEmpty && (this.#hadTurn || this.#closed)
     const turn = isForUnits ? undefined : this.#turns.shift()
     this.#hadTurn = turn !== undefined
@@ -209,8 +213,8 @@ export class Writer {
   }
 
   /**
-   * Hears at once what the thread has said. A busy event loop comes to its messages only after all else that is ready,
-   * once for each group that a request waits for: with 10 ms a round, an event took 19 ms where its commit took 1.
+   * Receives the thread's messages synchronously. A busy event loop delivers them only after everything else that is
+   * ready, once per group that a request waits for: with 10 ms a round, an event took 19 ms although its commit took 1.
    */
   #hearAll() {
     for (let said = receiveMessageOnPort(this.#port); said; said = receiveMessageOnPort(this.#port)) {
@@ -223,7 +227,7 @@ export class Writer {
     else if (reply.kind === 'indexed') this.#indexed(reply.indexing)
     else if (reply.kind === 'disk') this.#diskSeen(reply.disk)
     else this.#answer?.resolve(reply)
-    // Its end is no death.
+    // Its end is then not a failure.
     if (reply.kind === 'refused') this.#isOver = true
   }
 
@@ -261,7 +265,7 @@ export class Writer {
     const rows = group.reduce((sum, waiting) => sum + waiting.rows, 0)
     this.#options.onGroup({ rows, commit_ms: performance.now() - began_ms, failed })
     this.#busy = false
-    // At once, not by way of #schedule: what arrived during the commit has waited long enough.
+    // Directly and not through #schedule: what arrived during the commit has waited long enough.
     this.#next()
   }
 
@@ -277,13 +281,13 @@ export class Writer {
     })
   }
 
-  /** What waits behind a failure of the storage would meet it too, each after a wait of its own for the lock. */
+  /** Queued work would meet the same storage failure, each after its own wait for the lock. */
   #refuseWaiting(error: Error) {
     for (const { reject } of [...this.#waiting.takeAll(), ...this.#turns.splice(0)]) reject(error)
   }
 
   #die(error: Error) {
-    // What it has said before may come after: it comes by another way.
+    // Its last messages may arrive after the exit event, because they use another channel.
     this.#hearAll()
     if (this.#isOver) return
     this.#isOver = true

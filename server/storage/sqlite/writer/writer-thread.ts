@@ -1,5 +1,5 @@
 /**
- * The thread that owns the one writing connection. It does what it is sent strictly in order: groups of units, each in
+ * The thread that owns the only writing connection. It handles messages strictly in order: groups of units, each in
  * one transaction, and the statements of a transaction that the main thread has begun.
  */
 import { type MessagePort, workerData } from 'node:worker_threads'
@@ -17,7 +17,7 @@ import { type Packed, packResults, unpackGroup } from './wire-format.ts'
 import { WritingConnection } from './writing-connection.ts'
 
 export type WriterRequest =
-  /** `sent_ms` is when it was sent, by the clock that all threads share. */
+  /** `sent_ms` is the time of sending, by the clock that all threads share. */
   | { kind: 'group'; units: Packed; now_ms: number; sent_ms: number }
   | { kind: 'statement'; statement: Statement }
   | { kind: 'remove'; removal: RemovalName }
@@ -35,21 +35,23 @@ export type WriterReply =
   | { kind: 'indexed'; indexing: Indexing }
   | { kind: 'disk'; disk: Disk }
 
-/** How far the indexes are behind what is stored. */
+/** How far indexing is behind what is stored. */
 export type Indexing = {
   unindexedEvents: number
-  /** The longest time for which a group has waited for indexing. */
+  /** The longest wait of a group for indexing. */
   longestPause_ms: number
   failure?: Failure
 }
 
-/** Changes made by other programs are to be seen within a second, and a disk that fills up before it is full. */
+/** Changes by other programs are noticed within a second, and a disk that fills up before it is full. */
 const CHECK_MS = 200
 
-/** With nothing to do for so long, the writer does what was not urgent. */
+/** Idle time after which the writer does work that is not urgent. */
 const IDLE_MS = 50
 
-/** What the thread is given: the file, where it notes what is not indexed yet, and whence it is told what to do. */
+/**
+ * What the thread gets: the file, the ring where it records events that are not indexed yet, and the port for messages.
+ */
 export type WriterThreadData = { path: string; ring: SharedArrayBuffer; port: MessagePort }
 
 await main(workerData)
@@ -89,7 +91,7 @@ async function main({ path, ring, port }: WriterThreadData) {
     return true
   }
   const idle = setTimeout(() => {
-    // What has arrived meanwhile goes first.
+    // Messages that have arrived meanwhile go first.
     if (index(true)) setImmediate(() => idle.refresh())
   }, IDLE_MS)
   port.on('message', (request: WriterRequest) => {
@@ -98,7 +100,7 @@ async function main({ path, ring, port }: WriterThreadData) {
       const results = writing.commitGroup(unpackGroup(request.units), request.now_ms)
       say({ kind: 'group', results: packResults(results), unindexedEvents: writing.unindexedEvents })
       if (writing.hasLogGrown) tendLog()
-      // One slice at the most: what has arrived meanwhile goes before the next.
+      // One slice at most: messages that have arrived meanwhile go before the next.
       index(false)
       idle.refresh()
     } else if (request.kind === 'statement') {

@@ -12,23 +12,23 @@ import { type Unit, Units } from './units.ts'
 import type { UnitResult } from './wire-format.ts'
 import { WriteAheadLog } from './write-ahead-log.ts'
 
-/** So much of the tail is read at once when a store is opened; what is more is indexed before anything is written. */
+/** How much of the tail is read at once when a store is opened; the rest is indexed before anything is written. */
 const READ_EVENTS = 2 ** 17
 
 type Open = { connection: Connection; units: Units; indexer: Indexer; remover: EventRemover }
 
-/** The connection and what was prepared on it, opened again after the disk or the engine failed under it. */
+/** The connection and its prepared statements; opened again after the disk or SQLite failed. */
 export class WritingConnection {
   readonly #path: string
   readonly #ring: TailRing
   readonly #log: WriteAheadLog
   #open: Open | undefined
-  /** Whether the main thread's transaction has such a statement. */
+  /** Whether the main thread's transaction contains such a statement. */
   #changesReferences = false
-  /** Undefined after opening: nobody knows what others have committed before. */
+  /** Undefined after opening: what others committed before is unknown. */
   #dataVersion: unknown
 
-  /** @param ring where readers look up what is not indexed yet */
+  /** @param ring where readers look up events that are not indexed yet */
   constructor(path: string, ring: TailRing) {
     this.#path = path
     this.#ring = ring
@@ -36,12 +36,14 @@ export class WritingConnection {
     this.#opened()
   }
 
-  /** Events that are stored but not in the indexes. */
+  /** Number of events that are stored but not indexed. */
   get unindexedEvents(): number {
     return this.#open?.units.tail.length ?? 0
   }
 
-  /** All units in one transaction; where one of them fails, each in its own, so that its neighbours do not suffer. */
+  /**
+   * Commits all units in one transaction; if one of them fails, each in its own, so that the others are not affected.
+   */
   commitGroup(group: Unit[], now_ms: number): UnitResult[] {
     try {
       const { connection, units } = this.#opened()
@@ -62,7 +64,7 @@ export class WritingConnection {
     }
   }
 
-  /** Up to the first that meets an outage: the others would meet it too, each after a wait of its own for the lock. */
+  /** Stops at the first outage: the other units would meet it too, each after its own wait for the lock. */
   #commitOneByOne(group: Unit[], now_ms: number): UnitResult[] {
     const results: UnitResult[] = []
     for (const unit of group) {
@@ -75,7 +77,7 @@ export class WritingConnection {
 
   /** One statement of a transaction that the main thread holds. */
   run(statement: Statement): StatementResult {
-    // After some failures the transaction is over; what follows must not be stored piece by piece.
+    // After some failures SQLite ends the transaction; later statements must not be committed one by one.
     const isOver = !this.#open?.connection.inTransaction && statement.sql !== 'BEGIN IMMEDIATE'
     if (isOver && statement.sql === 'ROLLBACK') return { rows: [], changes: 0 }
     if (isOver) return { failure: { message: 'the transaction has failed before' } }
@@ -95,7 +97,7 @@ export class WritingConnection {
     return result
   }
 
-  /** Whether another program may have committed since the last time this was asked. */
+  /** Whether another program may have committed since the last call. */
   changedOutside(): boolean {
     try {
       const { connection, units } = this.#opened()
@@ -110,12 +112,12 @@ export class WritingConnection {
   }
 
   /**
-   * Fills the indexes with a slice of what is stored, if one is due.
+   * Indexes a slice of what is stored, if one is due.
    * @param isIdle whether nothing else waits
-   * @returns undefined where there was nothing to do; else whether it could be done
+   * @returns undefined if there was nothing to do; else whether it succeeded
    */
   index(isIdle: boolean): { failure?: Failure } | undefined {
-    // Between its statements a transaction of the main thread must not be touched.
+    // An open transaction of the main thread must not be disturbed between its statements.
     if (!this.#open || this.#open.connection.inTransaction) return undefined
     const { indexer } = this.#open
     if (!indexer.isDue(isIdle)) return undefined
@@ -124,13 +126,13 @@ export class WritingConnection {
       return {}
     } catch (error) {
       const failure = failureOf(error)
-      // Whatever it was, the footing is found again from what is on disk.
+      // Whatever failed, the state is read again from disk.
       this.#recover({ ...failure, outage: 'storage_unavailable' })
       return { failure }
     }
   }
 
-  /** Removes some of the events that a removal is about. */
+  /** Removes a slice of a removal's events. */
   remove(removal: RemovalName): RemovedSlice | { failure: Failure } {
     try {
       const { connection, remover, indexer } = this.#opened()
@@ -142,15 +144,15 @@ export class WritingConnection {
       return slice
     } catch (error) {
       const failure = failureOf(error)
-      // As for indexes: what they know is found again from what is on disk.
+      // As for indexing: the state is read again from disk.
       this.#recover({ ...failure, outage: 'storage_unavailable' })
       return { failure }
     }
   }
 
   /**
-   * Takes out of the log what has been moved into the file, so that nothing that was removed is found there.
-   * @returns whether it could be done: not while somebody reads for long
+   * Truncates the log after a checkpoint, so that it contains nothing that was removed.
+   * @returns false if a long read prevents it
    */
   cutLogOff(): boolean {
     if (!this.#open || this.#open.connection.inTransaction) return false
@@ -162,23 +164,23 @@ export class WritingConnection {
     }
   }
 
-  /** Whether the log should be seen to before its time. */
+  /** Whether the log needs a check before it is due. */
   get hasLogGrown(): boolean {
     return this.#log.hasGrown
   }
 
-  /** How the log and its disk are, when both have been seen to; undefined where they cannot be looked at now. */
+  /** State of the log and its disk after maintenance; undefined if they cannot be checked now. */
   tendLog(): Disk | undefined {
     if (!this.#open || this.#open.connection.inTransaction) return undefined
     try {
       return this.#log.tend(this.#open.connection)
     } catch {
-      // The next write meets the same failure, and is told.
+      // The next write meets the same failure and reports it.
       return undefined
     }
   }
 
-  /** Closes for good. */
+  /** Closes permanently. */
   async end(): Promise<void> {
     await this.#log.close()
     this.close()
@@ -209,7 +211,7 @@ export class WritingConnection {
     return this.#open
   }
 
-  /** Nothing of a failed transaction is acknowledged; what is on disk is read again. */
+  /** Nothing of a failed transaction is acknowledged; the state is read again from disk. */
   #recover(failure: Failure) {
     const open = this.#open
     try {
@@ -217,7 +219,7 @@ export class WritingConnection {
       open?.units.forget()
       if (failure.outage) this.close()
     } catch {
-      // The connection is beyond use; the next request opens another.
+      // The connection is unusable; the next request opens another.
       this.#open = undefined
     }
   }

@@ -11,7 +11,7 @@ import { expectExact } from './kept-standings.ts'
 
 const STEPS = ['signed_up', 'verified', 'paid'].map((event_id) => ({ event_id, name: event_id }))
 
-/** A journey with steps, of which the customer has done some. */
+/** A journey with steps, some of which the customer has completed. */
 async function subjectWithSteps(store: Store): Promise<Subject> {
   const subject = await newSubject(store)
   const { workspace_id, journey_id } = subject
@@ -27,14 +27,14 @@ async function reachedOf(store: Store, { workspace_id, journey_id }: Subject) {
   return report?.steps.map(({ reached }) => reached)
 }
 
-/** Closes a store, does something to its file of standings, and opens it again. */
+/** Closes a store, changes its file of standings, and reopens it. */
 async function reopened(store: Store, change: (path: string) => void): Promise<Store> {
   await store.close()
   change(standingsPath(store.path))
   return await openStoreForTest({ path: store.path })
 }
 
-describe('the file of standings is made anew', () => {
+describe('the file of standings is rebuilt', () => {
   it.each<[string, (path: string) => void]>([
     ['where there is none', (path) => rmSync(path)],
     ['where it is damaged', (path) => writeFileSync(path, 'Not a database.\n'.repeat(1_000))],
@@ -48,7 +48,7 @@ describe('the file of standings is made anew', () => {
     expect(await reachedOf(store, subject)).toEqual([1, 1, 0])
   })
 
-  it("where it is another store's, or that of a later state of the store", async () => {
+  it('if it belongs to another store, or to a later state of the store', async () => {
     const store = await openStoreForTest()
     const subject = await subjectWithSteps(store)
     await store.close()
@@ -72,7 +72,7 @@ describe('the file of standings is made anew', () => {
 })
 
 describe('a file of standings that another program has locked', () => {
-  it('keeps nobody from writing, and is followed when it is free again', async () => {
+  it('does not block writes, and is updated when it is free again', async () => {
     const store = await openStoreForTest()
     const subject = await subjectWithSteps(store)
     await expectExact(store.path, subject.journey_id)
@@ -88,7 +88,7 @@ describe('a file of standings that another program has locked', () => {
 })
 
 describe('a report', () => {
-  it('has what was acknowledged before it was asked for', async () => {
+  it('includes what was acknowledged before the request', async () => {
     const store = await openStoreForTest()
     const subject = await subjectWithSteps(store)
     const { workspace_id, journey_id } = subject
@@ -108,7 +108,7 @@ describe('a report', () => {
     expect(statSync(standingsPath(store.path)).mode & 0o777).toBe(0o600)
   })
 
-  it('is exact where thousands of events of one customer come latest first', async () => {
+  it('is exact if thousands of events of one customer arrive latest first', async () => {
     const store = await openStoreForTest()
     const subject = await subjectWithSteps(store)
     const start_ms = Date.now() - 100_000_000

@@ -12,7 +12,7 @@ import { expectFollowed, keptEntries, keptStandings } from './kept-standings.ts'
 
 const NAMES = ['a', 'b', 'c', 'd']
 
-/** What can happen to a store: an enrolment, some events of which others come before or after, an edit, a restart. */
+/** Actions on a store: an enrolment, events, some of them early or late, an edit, a restart. */
 type Act =
   | { act: 'enrol'; customer: number; at: number; isAccount: boolean }
   | { act: 'events'; events: { customer: number; name: string; at: number }[] }
@@ -21,7 +21,7 @@ type Act =
   | { act: 'follow' }
 
 const CUSTOMERS = 5
-/** Instants are few, so that many are the same. */
+/** Few timestamps, so that many are equal. */
 const at = fc.integer({ min: 0, max: 8 })
 const customer = fc.integer({ min: 0, max: CUSTOMERS - 1 })
 const steps = fc.shuffledSubarray(NAMES)
@@ -49,7 +49,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 
-/** A journey of a store that is opened again and again, and what the model is told of it. */
+/** A journey of a store that is reopened again and again, with the actions applied to the model. */
 class Subject {
   store: Store
   readonly #workspace_id: string
@@ -136,7 +136,7 @@ class Subject {
 }
 
 describe('standings', () => {
-  it('are those of a computation from nothing, whatever the order of events, edits and restarts', async () => {
+  it('equal those of a full rebuild, whatever the order of events, edits and restarts', async () => {
     let store = await Subject.open()
     await fc.assert(
       fc.asyncProperty(steps, acts, async (names, acts) => {

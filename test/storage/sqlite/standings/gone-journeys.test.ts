@@ -7,7 +7,7 @@ import type { StandingsQuery } from '../../../../server/storage/standings/standi
 import { newSubject } from '../../store.ts'
 import { connect, openStore } from '../file-store.ts'
 
-it('are not told of the journey that gets their number, before it is followed that they are gone', async () => {
+it('are not confused with the journey that gets their number, before their removal is processed', async () => {
   const store = await openStore()
   const [gone, other] = [await newSubject(store), await newSubject(store)]
   await store.close()

@@ -13,7 +13,7 @@ import {
 } from '../../standings/model.ts'
 import { connect } from '../file-store.ts'
 
-/** Waits until all that a store holds is taken into its standings, also of edited steps. */
+/** Waits until the standings include everything in the store, also for edited steps. */
 export async function expectFollowed(path: string): Promise<void> {
   const store = connect(path, { readonly: true })
   const all = store.prepare(
@@ -49,7 +49,7 @@ function eventIds(steps: string): string[] {
 
 const NO_EVENT: Kept = { id: new Uint8Array(16), received_ms: 0 }
 
-/** The standings of a journey as they are kept, with the identifiers that callers know, by customer. */
+/** Returns the stored standings of a journey by customer, with public identifiers. */
 export async function keptStandings(path: string, journey_id: string): Promise<ModelStanding[]> {
   const store = connect(path, { readonly: true })
   const journey_ref = Number(
@@ -85,7 +85,7 @@ export async function keptStandings(path: string, journey_id: string): Promise<M
   return found.sort((one, other) => (one.customer < other.customer ? -1 : 1))
 }
 
-/** Where the standings of all of a journey's customers are in the list of their entries. */
+/** Returns the positions of all standings of a journey in the list by entry. */
 export async function keptEntries(path: string, journey_id: string) {
   const store = connect(path, { readonly: true })
   const journey_ref = Number(
@@ -109,7 +109,7 @@ export async function keptEntries(path: string, journey_id: string) {
   return found.sort((one, other) => (one.customer < other.customer ? -1 : 1))
 }
 
-/** What a store holds of a journey, as the model takes it, with its steps. */
+/** Returns what the store holds of a journey, as input for the model, with its steps. */
 export function storedJourney(path: string, journey_id: string): ModelJourney & { names: string[] } {
   const store = connect(path, { readonly: true })
   const steps = store.prepare<[string], string>('SELECT steps FROM journeys WHERE journey_id = ?').pluck()
@@ -133,7 +133,7 @@ export function storedJourney(path: string, journey_id: string): ModelJourney & 
   return stored
 }
 
-/** Waits until all is followed, and sees that it is what the model computes from what is stored. */
+/** Waits until the standings are up to date, and expects them to equal what the model computes from the store. */
 export async function expectExact(path: string, journey_id: string): Promise<void> {
   await expectFollowed(path)
   const stored = storedJourney(path, journey_id)

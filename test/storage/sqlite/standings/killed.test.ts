@@ -8,7 +8,7 @@ import { expectExact } from './kept-standings.ts'
 const STEPS = ['signed_up', 'verified', 'invited', 'paid']
 
 describe('a server that is killed', () => {
-  it('while it follows, or computes standings for other steps, goes on and is exact', async () => {
+  it('while following, or rebuilding standings for other steps, continues and is exact', async () => {
     const first = await startChildServerWithCustomer()
     const { databaseUrl, secret_key, event } = first
     const { journey_id } = event

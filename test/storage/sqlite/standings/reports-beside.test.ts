@@ -10,7 +10,7 @@ import { openStore } from '../file-store.ts'
 
 const CUSTOMERS = 24_000
 
-it('are answered from what is committed while a large slice is taken in', async () => {
+it('are answered from committed standings while a large slice is being processed', async () => {
   const store = await openStore()
   const { workspace_id, journey_id } = await newSubject(store)
   const customers = Array.from({ length: CUSTOMERS - 1 }, (_, index) => `user-${index + 2}`)

@@ -5,7 +5,7 @@ import { withPatience } from '../../../patience.ts'
 import { initialize, newEvent, newSubject, readingIn } from '../../store.ts'
 import { openStoreForTest } from '../file-store.ts'
 
-it('comes past more events that change nothing than are taken in at a time', async () => {
+it('advances past more events without effect than one slice contains', async () => {
   const store = await openStoreForTest()
   const subject = await newSubject(store)
   const { workspace_id, journey_id } = subject
